@@ -1,0 +1,36 @@
+import { unreachable } from '#domain/result.ts';
+
+/** What the domain knows of a chain; addresses of nodes and adapters live in `chains/`. */
+export type ChainFamily = 'evm';
+
+/** The signature scheme of a family's keys. One key generation per vault and scheme, never one key in two schemes. */
+export type KeyScheme = 'ecdsa-secp256k1';
+
+export interface Chain {
+  /** Canonical name, as it stands in every answer. */
+  readonly name: string;
+  /** CAIP-2, accepted on input as an alias. */
+  readonly caip2: string;
+  readonly family: ChainFamily;
+  /** EIP-155 chain id, in decimal: it is signed, so it is an amount-like value and never a float. */
+  readonly chainId: string;
+  readonly nativeSymbol: string;
+  readonly nativeDecimals: number;
+  /** Blocks, counting the one that holds the transaction, before it is SUCCEEDED. */
+  readonly confirmations: number;
+  /** How often a transaction in flight is looked at, in milliseconds. */
+  readonly pollIntervalMs: number;
+  /** The most that one transaction may pay for its inclusion, in the chain's smallest unit. Part of what signers approve. */
+  readonly maxFee: string;
+  /** Link to a transaction, with `{hash}`; null for local chains. */
+  readonly explorer: string | null;
+}
+
+export function keySchemeOf(family: ChainFamily): KeyScheme {
+  switch (family) {
+    case 'evm':
+      return 'ecdsa-secp256k1';
+    default:
+      return unreachable(family);
+  }
+}

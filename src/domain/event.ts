@@ -1,0 +1,48 @@
+import type { Amount } from '#domain/amount.ts';
+import type { UserId } from '#domain/id.ts';
+import type { Actor, Attempt, Inclusion, SendOutcome } from '#domain/transaction.ts';
+
+/** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
+export type FailureReason =
+  | 'INSUFFICIENT_FUNDS'
+  | 'SIMULATION_REVERTED'
+  | 'FEE_CAP_EXCEEDED'
+  | 'SIGNING_TIMEOUT'
+  | 'SIGNERS_REFUSED'
+  | 'REJECTED_BY_NODE';
+
+/** What can happen to a transaction after its creation. People cause the first three, machines and time the rest. */
+export type TransactionEvent =
+  | { readonly type: 'approve'; readonly actor: Actor; readonly digest: string }
+  | { readonly type: 'reject'; readonly actor: Actor }
+  | { readonly type: 'cancel'; readonly actor: Actor }
+  /** The person is no signer any more: the vote goes. */
+  | { readonly type: 'dropVote'; readonly userId: UserId }
+  | { readonly type: 'expire' }
+  /** The unsigned bytes are chosen; stored before any co-signer sees them. */
+  | { readonly type: 'prepare'; readonly attempt: PreparedAttempt }
+  /** Nothing can be signed now; the job tries again. */
+  | { readonly type: 'delaySigning'; readonly reason: string }
+  /** Nothing will ever be signed: no signature was released, and the nonce is free again. */
+  | { readonly type: 'failSigning'; readonly reason: FailureReason; readonly detail: string | null }
+  | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }
+  | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
+  /** The network refused the bytes for good and never took any attempt. */
+  | { readonly type: 'refuseBroadcast'; readonly attempt: number; readonly answer: string }
+  | { readonly type: 'include'; readonly inclusion: Inclusion; readonly confirmationsNeeded: number }
+  /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
+  | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean };
+
+export type EventType = TransactionEvent['type'];
+export type EventOf<T extends EventType> = Extract<TransactionEvent, { type: T }>;
+
+export interface PreparedAttempt {
+  readonly nonce: string;
+  readonly payload: string;
+  readonly signingDigest: string;
+  readonly maxFee: Amount;
+}
+
+export function unsignedAttempt(prepared: PreparedAttempt, number: number, nowMs: number): Attempt {
+  return { ...prepared, number, preparedAtMs: nowMs, signed: null, sent: null };
+}

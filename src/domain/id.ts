@@ -1,0 +1,85 @@
+/**
+ * Identifiers. A brand is minted by its parser alone, so a string that was never looked at cannot reach a query.
+ *
+ * A transaction id carries its vault (`7.01J9ZK…`): a single read goes straight to the vault object, without a directory.
+ * The second half is a ULID: 48 bits of time, which make ids sort by age, and 80 random bits, which make them unguessable.
+ */
+export type VaultId = number & { readonly __brand: 'VaultId' };
+export type TransactionId = string & { readonly __brand: 'TransactionId' };
+export type UserId = string & { readonly __brand: 'UserId' };
+export type TokenId = string & { readonly __brand: 'TokenId' };
+export type KeyId = string & { readonly __brand: 'KeyId' };
+
+/** Vault ids are SQL row ids; this is the largest that a JSON number carries exactly. */
+const LARGEST_VAULT_ID = Number.MAX_SAFE_INTEGER;
+
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
+const TRANSACTION_ID = new RegExp(`^([1-9][0-9]{0,15})\\.(${ULID})$`);
+const USER_ID = new RegExp(`^usr_${ULID}$`);
+const TOKEN_ID = /^[0-9A-Za-z]{16}$/;
+const KEY_ID = /^[a-z2-7]{26}$/;
+
+/** Accepts 1 to 2^53 - 1. Gives null for anything else. */
+export function parseVaultId(value: number): VaultId | null {
+  return Number.isInteger(value) && value >= 1 && value <= LARGEST_VAULT_ID ? (value as VaultId) : null;
+}
+
+/** Reads a vault id out of a path: plain decimal digits, no sign, no leading zero. Gives null for anything else. */
+export function parseVaultIdText(text: string): VaultId | null {
+  return /^[1-9][0-9]{0,15}$/.test(text) ? parseVaultId(Number.parseInt(text, 10)) : null;
+}
+
+export function parseTransactionId(text: string): TransactionId | null {
+  const match = TRANSACTION_ID.exec(text);
+  return match?.[1] !== undefined && parseVaultIdText(match[1]) !== null ? (text as TransactionId) : null;
+}
+
+/** The vault that a transaction belongs to, read out of its id. */
+export function vaultOfTransaction(id: TransactionId): VaultId {
+  const vaultId = parseVaultIdText(id.slice(0, id.indexOf('.')));
+  if (vaultId === null) throw new Error('a parsed transaction id always carries a vault id');
+  return vaultId;
+}
+
+/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+export function newTransactionId(vaultId: VaultId, nowMs: number, random: Uint8Array): TransactionId {
+  const id = parseTransactionId(`${vaultId}.${ulid(nowMs, random)}`);
+  if (id === null) throw new Error('a new transaction id must parse');
+  return id;
+}
+
+export function parseUserId(text: string): UserId | null {
+  return USER_ID.test(text) ? (text as UserId) : null;
+}
+
+/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+export function newUserId(nowMs: number, random: Uint8Array): UserId {
+  const id = parseUserId(`usr_${ulid(nowMs, random)}`);
+  if (id === null) throw new Error('a new user id must parse');
+  return id;
+}
+
+export function parseTokenId(text: string): TokenId | null {
+  return TOKEN_ID.test(text) ? (text as TokenId) : null;
+}
+
+/** A threshold key: base32 of the first 130 bits of a hash over suite and group public key. */
+export function parseKeyId(text: string): KeyId | null {
+  return KEY_ID.test(text) ? (text as KeyId) : null;
+}
+
+/** Crockford base32 without I, L, O and U, as in the ULID specification. */
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** Ten characters of time, then sixteen of randomness. `random` has at least 10 bytes; the first 80 bits are used. */
+export function ulid(nowMs: number, random: Uint8Array): string {
+  if (random.length < 10) throw new Error('a ULID takes 80 random bits');
+  let bits = BigInt(nowMs);
+  for (const byte of random.subarray(0, 10)) bits = (bits << 8n) | BigInt(byte);
+  let text = '';
+  for (let i = 0; i < 26; i++) {
+    text = CROCKFORD.charAt(Number(bits & 31n)) + text;
+    bits >>= 5n;
+  }
+  return text;
+}

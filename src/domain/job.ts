@@ -1,0 +1,45 @@
+import type { Attempt, Transaction } from '#domain/transaction.ts';
+import { newestAttempt } from '#domain/transaction.ts';
+
+/** Work that is outstanding for a transaction. Each transaction has at most one, and it follows from the record alone. */
+export const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm'] as const;
+export type TransactionJob = (typeof TRANSACTION_JOBS)[number];
+
+/**
+ * The one job that a record calls for. Because it is derived and not remembered, a lost, doubled or late message can
+ * neither leave a transaction without its job nor give it two.
+ */
+export function outstandingJob(transaction: Transaction): TransactionJob | null {
+  switch (transaction.state) {
+    case 'DRAFT':
+    case 'SUBMITTED':
+      return 'expire';
+    case 'SIGNING':
+      return 'sign';
+    case 'BROADCAST':
+      return inBroadcast(newestAttempt(transaction));
+    case 'CONFIRMING':
+      return 'confirm';
+    case 'SUCCEEDED':
+    case 'FAILED':
+      // A reorganisation can still undo it: watched until the chain calls its block final.
+      return transaction.inclusion !== null && !transaction.inclusion.finalized ? 'confirm' : null;
+    case 'REJECTED':
+    case 'CANCELLED':
+    case 'EXPIRED':
+      return null;
+  }
+}
+
+function inBroadcast(attempt: Attempt | null): TransactionJob {
+  if (attempt === null || attempt.signed === null) return 'sign';
+  switch (attempt.sent?.outcome) {
+    case 'accepted':
+      return 'confirm';
+    case 'underpriced':
+      return 'sign';
+    case 'unknown':
+    case undefined:
+      return 'broadcast';
+  }
+}

@@ -1,0 +1,24 @@
+import type { UserId } from '#domain/id.ts';
+
+/** What a person may do in one vault. A person holds a set of roles: an admin is not by that a signer. */
+export const ROLES = ['viewer', 'initiator', 'signer', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Member {
+  readonly userId: UserId;
+  readonly roles: readonly Role[];
+}
+
+export type Permission = 'view' | 'create' | 'vote';
+
+/** Ours: the spec names signers and 'authenticated callers' only. */
+const ALLOWED: Record<Permission, readonly Role[]> = {
+  view: ['viewer', 'initiator', 'signer', 'admin'],
+  create: ['initiator', 'signer'],
+  vote: ['signer'],
+};
+
+/** A caller who is no member has no permission, exactly as in a vault that does not exist. */
+export function may(member: Member | null, permission: Permission): boolean {
+  return member !== null && member.roles.some((role) => ALLOWED[permission].includes(role));
+}

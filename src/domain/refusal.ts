@@ -1,0 +1,17 @@
+import type { TransactionState } from '#domain/transaction.ts';
+
+/**
+ * Everything that Conclave can refuse to an authenticated caller. A closed union: `http/problem.ts` maps each code to
+ * its status (spec part 7), and a new code without a row there does not compile.
+ */
+export type Refusal =
+  /** The caller is not a member of the vault, the role is not enough, or the vault does not exist: one answer for all. */
+  | { readonly code: 'forbidden' }
+  | { readonly code: 'transaction-not-found' }
+  | { readonly code: 'transaction-not-pending'; readonly state: TransactionState }
+  | { readonly code: 'digest-mismatch' }
+  | { readonly code: 'idempotency-key-reused' }
+  | { readonly code: 'external-id-taken'; readonly transactionId: string }
+  | { readonly code: 'wallet-not-ready'; readonly chain: string }
+  | { readonly code: 'chain-not-enabled'; readonly chain: string }
+  | { readonly code: 'too-many-pending'; readonly limit: number };

@@ -1,0 +1,137 @@
+import type { Amount } from '#domain/amount.ts';
+import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
+import type { Intent } from '#domain/intent.ts';
+
+/**
+ * The ten public states: a closed set, because a client that meets a state it does not know stops. Everything finer is
+ * `stateReason`, an open text (peers: Fireblocks has 16 states and some 110 sub-states).
+ */
+export const TRANSACTION_STATES = [
+  'DRAFT',
+  'SUBMITTED',
+  'SIGNING',
+  'BROADCAST',
+  'CONFIRMING',
+  'SUCCEEDED',
+  'FAILED',
+  'REJECTED',
+  'CANCELLED',
+  'EXPIRED',
+] as const;
+export type TransactionState = (typeof TRANSACTION_STATES)[number];
+
+/** Spec part 2. */
+export const DISPLAY_TYPES = [
+  'SENT',
+  'RECEIVED',
+  'TRADED',
+  'BOUGHT',
+  'SOLD',
+  'MINTED',
+  'CONTRACT_INTERACTION',
+  'MESSAGE',
+  'UNKNOWN',
+] as const;
+export type DisplayType = (typeof DISPLAY_TYPES)[number];
+
+/** Whose voice it was: the person, and the token that carried it. */
+export interface Actor {
+  readonly userId: UserId;
+  readonly tokenId: TokenId;
+}
+
+export interface Vote {
+  readonly actor: Actor;
+  /** Lower-case hex digest of the intent that this voice was given for. */
+  readonly digest: string;
+  readonly atMs: number;
+}
+
+/** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
+export interface Attempt {
+  readonly number: number;
+  readonly nonce: string;
+  /** The unsigned bytes, hex; stored before the co-signers are asked, so a second run asks for the same signature. */
+  readonly payload: string;
+  /** What is signed, hex: the chain's signing hash of `payload`. */
+  readonly signingDigest: string;
+  /** The most that this attempt can cost, in the chain's smallest unit. */
+  readonly maxFee: Amount;
+  readonly preparedAtMs: number;
+  /** The signed bytes, hex, and their hash: stored before the first send. */
+  readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;
+  /** The last answer of the network, and when. */
+  readonly sent: { readonly outcome: SendOutcome; readonly answer: string | null; readonly atMs: number; readonly times: number } | null;
+}
+
+/** `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. */
+export type SendOutcome = 'accepted' | 'unknown' | 'underpriced';
+
+/** Where an attempt was found in the chain. */
+export interface Inclusion {
+  readonly hash: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly succeeded: boolean;
+  readonly feePaid: Amount;
+  readonly confirmations: number;
+  readonly finalized: boolean;
+  /** The chain's own words when it did not succeed. */
+  readonly failure: string | null;
+}
+
+export interface Transaction {
+  readonly id: TransactionId;
+  readonly vaultId: VaultId;
+  /** Grows by one with every change: guards the projection, and names a revision. */
+  readonly version: number;
+  readonly state: TransactionState;
+  readonly stateReason: string | null;
+  readonly displayType: DisplayType;
+  readonly direction: 'out';
+  readonly visible: boolean;
+  /** Canonical name of the chain; the intent holds its CAIP-2. */
+  readonly chain: string;
+  readonly intent: Intent;
+  /** Lower-case hex SHA-256 over the intent: what every vote names. */
+  readonly digest: string;
+  /** The threshold when it was created. */
+  readonly requiredApprovals: number;
+  readonly approvals: readonly Vote[];
+  readonly rejection: Vote | null;
+  readonly attempts: readonly Attempt[];
+  readonly inclusion: Inclusion | null;
+  readonly externalId: string | null;
+  readonly createdBy: Actor;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+const PENDING: ReadonlySet<TransactionState> = new Set(['DRAFT', 'SUBMITTED']);
+const FINAL: ReadonlySet<TransactionState> = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
+
+/** Still to be decided: takes approvals and rejections. A DRAFT does so too, because the interface has no submit call. */
+export function isPending(state: TransactionState): boolean {
+  return PENDING.has(state);
+}
+
+export function isFinal(state: TransactionState): boolean {
+  return FINAL.has(state);
+}
+
+/** The newest attempt, or null before the first. */
+export function newestAttempt(transaction: Transaction): Attempt | null {
+  return transaction.attempts.at(-1) ?? null;
+}
+
+/** Spec part 2: the hash of the attempt that was mined, else of the newest signed one, else null. */
+export function transactionHash(transaction: Transaction): string | null {
+  if (transaction.inclusion !== null) return transaction.inclusion.hash;
+  return transaction.attempts.findLast((attempt) => attempt.signed !== null)?.signed?.hash ?? null;
+}
+
+/** `confirmed` is deep enough for SUCCEEDED; `finalized` is beyond any reorganisation. */
+export function finalityOf(transaction: Transaction): 'confirmed' | 'finalized' | null {
+  if (transaction.inclusion === null || !isFinal(transaction.state)) return null;
+  return transaction.inclusion.finalized ? 'finalized' : 'confirmed';
+}

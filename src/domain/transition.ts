@@ -1,0 +1,225 @@
+import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
+import { unsignedAttempt } from '#domain/event.ts';
+import type { TransactionJob } from '#domain/job.ts';
+import { outstandingJob } from '#domain/job.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt, Transaction, TransactionState } from '#domain/transaction.ts';
+import { newestAttempt } from '#domain/transaction.ts';
+
+/** What a decision is taken against, besides the record. */
+export interface Circumstances {
+  readonly nowMs: number;
+  /** The policy of now: votes count only for its signers. */
+  readonly policy: Policy;
+}
+
+/** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
+export type Effect =
+  | { readonly type: 'start'; readonly job: TransactionJob }
+  | { readonly type: 'finish'; readonly job: TransactionJob };
+
+export interface Decision {
+  readonly transaction: Transaction;
+  /** False when the event changes nothing: it is a repeat, or it comes too late to matter. */
+  readonly changed: boolean;
+  readonly effects: readonly Effect[];
+}
+
+/** The part of a record that a step may change. */
+type Change = Partial<
+  Pick<Transaction, 'state' | 'stateReason' | 'approvals' | 'rejection' | 'attempts' | 'inclusion'>
+>;
+
+/** A step gives the change, or null for 'nothing new', or refuses (people only). */
+type Step<E extends EventType> = (
+  transaction: Transaction,
+  event: EventOf<E>,
+  circumstances: Circumstances,
+) => Change | null | Refusal;
+
+type Row = { readonly [E in EventType]?: Step<E> };
+
+const approve: Step<'approve'> = (transaction, event, { nowMs, policy }) => {
+  if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
+  if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
+  if (hasApproved(transaction, event.actor.userId)) return null;
+  const approvals = [...transaction.approvals, { actor: event.actor, digest: event.digest, atMs: nowMs }];
+  const count = approvers({ ...transaction, approvals }, policy).length;
+  const met = count >= approvalsNeeded(transaction, policy);
+  return met ? { approvals, state: 'SIGNING', stateReason: null } : { approvals };
+};
+
+const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
+  state: 'REJECTED',
+  stateReason: 'REJECTED_BY_SIGNER',
+  rejection: { actor: event.actor, digest: transaction.digest, atMs: nowMs },
+});
+
+const cancel: Step<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
+
+const dropVote: Step<'dropVote'> = (transaction, event) => {
+  const approvals = transaction.approvals.filter((vote) => vote.actor.userId !== event.userId);
+  return approvals.length === transaction.approvals.length ? null : { approvals };
+};
+
+const expire: Step<'expire'> = (transaction, _event, { nowMs }) =>
+  nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
+
+/** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
+const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
+  const newest = newestAttempt(transaction);
+  const wanted = newest === null || newest.sent?.outcome === 'underpriced';
+  if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
+  const attempt = unsignedAttempt(event.attempt, (newest?.number ?? 0) + 1, nowMs);
+  return { attempts: [...transaction.attempts, attempt] };
+};
+
+const delaySigning: Step<'delaySigning'> = (transaction, event) =>
+  transaction.stateReason === event.reason ? null : { stateReason: event.reason };
+
+const failSigning: Step<'failSigning'> = (transaction, event) =>
+  transaction.attempts.some((attempt) => attempt.signed !== null)
+    ? null
+    : { state: 'FAILED', stateReason: event.reason };
+
+const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;
+  const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
+  return { state: 'BROADCAST', stateReason: null, attempts: replaceNewest(transaction, { ...newest, signed }) };
+};
+
+const send: Step<'send'> = (transaction, event, { nowMs }) => {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
+  const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
+  const stateReason = { accepted: null, unknown: 'REBROADCASTING', underpriced: 'REPRICING' }[event.outcome];
+  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+/** Only when the network never took any attempt: bytes that may be out somewhere are never given up. */
+const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event) => {
+  const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
+  if (touched || newestAttempt(transaction)?.number !== event.attempt) return null;
+  return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+};
+
+const include: Step<'include'> = (transaction, event) => {
+  const { inclusion, confirmationsNeeded } = event;
+  const ours = transaction.attempts.some((attempt) => attempt.signed?.hash === inclusion.hash);
+  if (!ours || isSameInclusion(transaction, inclusion)) return null;
+  if (inclusion.confirmations < confirmationsNeeded) return { state: 'CONFIRMING', stateReason: null, inclusion };
+  return inclusion.succeeded
+    ? { state: 'SUCCEEDED', stateReason: null, inclusion }
+    : { state: 'FAILED', stateReason: 'REVERTED', inclusion };
+};
+
+/** Once final for people, only the finality of the block may still change, or the block may be gone. */
+const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
+  const before = transaction.inclusion;
+  if (before === null) return null;
+  if (before.blockHash === event.inclusion.blockHash && !event.inclusion.finalized) return null;
+  return include(transaction, event, circumstances);
+};
+
+const missInBroadcast: Step<'miss'> = (transaction, event) => {
+  if (event.nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED' };
+  const newest = newestAttempt(transaction);
+  if (event.inMempool || newest === null || newest.sent?.outcome !== 'accepted') return null;
+  // The mempool dropped it: the same bytes go out again.
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
+  return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+/** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
+const reorganise: Step<'miss'> = (transaction) => {
+  if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.sent === null) return null;
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
+  return {
+    state: 'BROADCAST',
+    stateReason: 'REORGED',
+    inclusion: null,
+    attempts: replaceNewest(transaction, { ...newest, sent }),
+  };
+};
+
+const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire };
+
+/**
+ * The one transition table (peers.md part 6). What is not in it cannot happen: a person gets `transaction-not-pending`, a
+ * machine's message is late and changes nothing.
+ */
+const TABLE: Record<TransactionState, Row> = {
+  DRAFT: PENDING_ROW,
+  SUBMITTED: PENDING_ROW,
+  SIGNING: { prepare, delaySigning, failSigning, sign },
+  BROADCAST: { prepare, sign, send, refuseBroadcast, include, miss: missInBroadcast },
+  CONFIRMING: { include, miss: reorganise },
+  SUCCEEDED: { include: includeAgain, miss: reorganise },
+  FAILED: { include: includeAgain, miss: reorganise },
+  REJECTED: {},
+  CANCELLED: {},
+  EXPIRED: {},
+};
+
+const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 'cancel']);
+
+/**
+ * Decides what an event does to a transaction. Pure: the same arguments give the same decision.
+ *
+ * Refuses, in order: `transaction-not-pending` for a person's event in any state that is not pending (and for an approval at
+ * or after the expiry), `digest-mismatch` for an approval of another intent. Machines are never refused.
+ */
+export function decide(
+  transaction: Transaction,
+  event: TransactionEvent,
+  circumstances: Circumstances,
+): Result<Decision, Refusal> {
+  const step = TABLE[transaction.state][event.type] as Step<EventType> | undefined;
+  if (step === undefined) {
+    return PEOPLE.has(event.type)
+      ? refused({ code: 'transaction-not-pending', state: transaction.state })
+      : accepted({ transaction, changed: false, effects: [] });
+  }
+  const change = step(transaction, event, circumstances);
+  if (change === null) return accepted({ transaction, changed: false, effects: [] });
+  if ('code' in change) return refused(change);
+  const next = { ...transaction, ...change, version: transaction.version + 1, updatedAtMs: circumstances.nowMs };
+  return accepted({ transaction: next, changed: true, effects: effectsOf(transaction, next) });
+}
+
+/** The effects of creation: the job that the new record calls for. */
+export function effectsOfCreation(transaction: Transaction): readonly Effect[] {
+  const job = outstandingJob(transaction);
+  return job === null ? [] : [{ type: 'start', job }];
+}
+
+function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
+  const [finished, started] = [outstandingJob(before), outstandingJob(after)];
+  if (finished === started) return [];
+  return [
+    ...(finished === null ? [] : [{ type: 'finish', job: finished } as const]),
+    ...(started === null ? [] : [{ type: 'start', job: started } as const]),
+  ];
+}
+
+function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {
+  return [...transaction.attempts.slice(0, -1), attempt];
+}
+
+function isSameInclusion(transaction: Transaction, inclusion: NonNullable<Transaction['inclusion']>): boolean {
+  const before = transaction.inclusion;
+  return (
+    before !== null &&
+    before.hash === inclusion.hash &&
+    before.blockHash === inclusion.blockHash &&
+    before.confirmations === inclusion.confirmations &&
+    before.finalized === inclusion.finalized
+  );
+}

@@ -1,0 +1,45 @@
+import type { KeyId, VaultId } from '#domain/id.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { Member } from '#domain/member.ts';
+import type { Policy } from '#domain/policy.ts';
+
+/** What an operator chooses for a vault. */
+export interface VaultConfiguration {
+  readonly name: string;
+  /** Spec part 2: whether a new transaction starts in DRAFT or SUBMITTED. */
+  readonly initialState: 'DRAFT' | 'SUBMITTED';
+  /** How long a transaction may stay undecided. */
+  readonly decisionPeriodSeconds: number;
+  /** Undecided transactions at once: one stolen token must not bury the vault in proposals. */
+  readonly mostPending: number;
+  /** Canonical names of the chains that this vault uses. */
+  readonly chains: readonly string[];
+  /** How many of the co-signers sign together. */
+  readonly signingThreshold: number;
+}
+
+export const DEFAULT_DECISION_PERIOD_SECONDS = 7 * 24 * 60 * 60;
+export const DEFAULT_MOST_PENDING = 100;
+
+/** A threshold key of a vault, and the addresses that follow from it. */
+export interface VaultKey {
+  readonly keyId: KeyId;
+  readonly scheme: KeyScheme;
+  /** Hex of the 33-byte group public key. */
+  readonly publicKey: string;
+  /** Chain name to address, in canonical spelling. */
+  readonly addresses: Readonly<Record<string, string>>;
+}
+
+export interface Vault {
+  readonly id: VaultId;
+  readonly configuration: VaultConfiguration;
+  readonly members: readonly Member[];
+  readonly policy: Policy;
+  readonly keys: readonly VaultKey[];
+}
+
+/** The wallet of a vault on a chain, or null while its key is being generated. */
+export function walletAddress(vault: Vault, chain: string): string | null {
+  return vault.keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null;
+}
