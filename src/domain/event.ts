@@ -31,7 +31,9 @@ export type TransactionEvent =
   | { readonly type: 'refuseBroadcast'; readonly attempt: number; readonly answer: string }
   | { readonly type: 'include'; readonly inclusion: Inclusion; readonly confirmationsNeeded: number }
   /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
-  | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean };
+  | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean }
+  /** The nonce allocator knows how it ended. */
+  | { readonly type: 'settle' };
 
 export type EventType = TransactionEvent['type'];
 export type EventOf<T extends EventType> = Extract<TransactionEvent, { type: T }>;

@@ -2,7 +2,7 @@ import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 
 /** Work that is outstanding for a transaction. Each transaction has at most one, and it follows from the record alone. */
-export const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm'] as const;
+export const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm', 'settle'] as const;
 export type TransactionJob = (typeof TRANSACTION_JOBS)[number];
 
 /**
@@ -23,7 +23,8 @@ export function outstandingJob(transaction: Transaction): TransactionJob | null 
     case 'SUCCEEDED':
     case 'FAILED':
       // A reorganisation can still undo it: watched until the chain calls its block final.
-      return transaction.inclusion !== null && !transaction.inclusion.finalized ? 'confirm' : null;
+      if (transaction.inclusion !== null && !transaction.inclusion.finalized) return 'confirm';
+      return transaction.nonceHeld ? 'settle' : null;
     case 'REJECTED':
     case 'CANCELLED':
     case 'EXPIRED':

@@ -31,7 +31,7 @@ export interface Decision {
 
 /** The part of a record that a step may change. */
 type Change = Partial<
-  Pick<Transaction, 'state' | 'stateReason' | 'approvals' | 'rejection' | 'attempts' | 'inclusion'>
+  Pick<Transaction, 'state' | 'stateReason' | 'approvals' | 'rejection' | 'attempts' | 'inclusion' | 'nonceHeld'>
 >;
 
 /** A step gives the change, or null for 'nothing new', or refuses (people only). */
@@ -50,7 +50,7 @@ const approve: Step<'approve'> = (transaction, event, { nowMs, policy }) => {
   const approvals = [...transaction.approvals, { actor: event.actor, digest: event.digest, atMs: nowMs }];
   const count = approvers({ ...transaction, approvals }, policy).length;
   const met = count >= approvalsNeeded(transaction, policy);
-  return met ? { approvals, state: 'SIGNING', stateReason: null } : { approvals };
+  return met ? { approvals, state: 'SIGNING', stateReason: null, nonceHeld: true } : { approvals };
 };
 
 const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
@@ -145,9 +145,13 @@ const reorganise: Step<'miss'> = (transaction) => {
     state: 'BROADCAST',
     stateReason: 'REORGED',
     inclusion: null,
+    nonceHeld: true,
     attempts: replaceNewest(transaction, { ...newest, sent }),
   };
 };
+
+const settle: Step<'settle'> = (transaction) =>
+  transaction.nonceHeld && outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;
 
 const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire };
 
@@ -161,8 +165,8 @@ const TABLE: Record<TransactionState, Row> = {
   SIGNING: { prepare, delaySigning, failSigning, sign },
   BROADCAST: { prepare, sign, send, refuseBroadcast, include, miss: missInBroadcast },
   CONFIRMING: { include, miss: reorganise },
-  SUCCEEDED: { include: includeAgain, miss: reorganise },
-  FAILED: { include: includeAgain, miss: reorganise },
+  SUCCEEDED: { include: includeAgain, miss: reorganise, settle },
+  FAILED: { include: includeAgain, miss: reorganise, settle },
   REJECTED: {},
   CANCELLED: {},
   EXPIRED: {},

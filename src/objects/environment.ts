@@ -1,0 +1,36 @@
+import type { AccessTokenObject } from '#objects/access-token.ts';
+import type { VaultObject } from '#objects/vault.ts';
+import type { WalletNonceObject } from '#objects/wallet-nonce.ts';
+
+/** What travels in the queues: a hint that work is due. The vault object, asked by the consumer, says what the work is. */
+export interface JobMessage {
+  readonly vaultId: number;
+  /** Null for work of the vault itself. */
+  readonly transactionId: string | null;
+  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle';
+}
+
+/** Bindings, settings and secrets of the coordinator (wrangler.toml). It holds no key material. */
+export interface CoordinatorEnv {
+  readonly DB: D1Database;
+  readonly VAULT: DurableObjectNamespace<VaultObject>;
+  readonly ACCESS_TOKEN: DurableObjectNamespace<AccessTokenObject>;
+  readonly WALLET_NONCE: DurableObjectNamespace<WalletNonceObject>;
+  readonly SIGNING_QUEUE: Queue<JobMessage>;
+  readonly CONFIRMATION_QUEUE: Queue<JobMessage>;
+  readonly COSIGNER_1: Fetcher;
+  readonly COSIGNER_2: Fetcher;
+  readonly COSIGNER_3: Fetcher;
+  /** Coarse shield per address for requests without a valid credential; the limits of spec part 8 count in the token's object. */
+  readonly SHIELD: RateLimit;
+  /** JSON: chain name to the addresses of its nodes, in order of preference. Never taken from a caller. */
+  readonly RPC_URLS: string;
+  /** JSON: chain rows that add to the registry or replace its rows. Empty for none. */
+  readonly CHAINS?: string;
+  /** JSON: rate-limit policy to quota. Empty for the defaults of spec part 8. */
+  readonly RATE_LIMITS?: string;
+  /** Hex of 32 bytes: keys the short code inside every token value, so that a mistyped one is refused without a look-up. */
+  readonly TOKEN_MAC_KEY: string;
+  /** Comma-separated hex SHA-256 of the service keys that open the internal interface. */
+  readonly SERVICE_KEY_HASHES: string;
+}

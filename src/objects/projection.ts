@@ -1,0 +1,63 @@
+import type { Attempt, Transaction } from '#domain/transaction.ts';
+import { transactionHash } from '#domain/transaction.ts';
+import { outstandingJob } from '#domain/job.ts';
+
+/**
+ * A transaction as the read model may hold it: without the bytes to sign and the signed bytes. They are needed by the
+ * consumers alone, who ask the vault object.
+ */
+export interface PublicTransaction extends Omit<Transaction, 'attempts'> {
+  readonly attempts: readonly PublicAttempt[];
+}
+
+export interface PublicAttempt extends Omit<Attempt, 'payload' | 'signed'> {
+  readonly signed: { readonly hash: string; readonly atMs: number } | null;
+}
+
+/** The columns of the read model, and the record itself as JSON. */
+export interface ProjectedTransaction {
+  readonly id: string;
+  readonly vaultId: number;
+  readonly version: number;
+  readonly state: string;
+  readonly stateReason: string | null;
+  readonly displayType: string;
+  readonly chain: string;
+  readonly direction: string;
+  readonly visible: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly txHash: string | null;
+  readonly externalId: string | null;
+  /** Some job is still outstanding: the sweep looks at it when nothing has moved for a while. */
+  readonly watched: boolean;
+  readonly record: string;
+}
+
+export function publicTransaction(transaction: Transaction): PublicTransaction {
+  const attempts = transaction.attempts.map(({ payload: _payload, signed, ...attempt }) => ({
+    ...attempt,
+    signed: signed === null ? null : { hash: signed.hash, atMs: signed.atMs },
+  }));
+  return { ...transaction, attempts };
+}
+
+export function projectedTransaction(transaction: Transaction): ProjectedTransaction {
+  return {
+    id: transaction.id,
+    vaultId: transaction.vaultId,
+    version: transaction.version,
+    state: transaction.state,
+    stateReason: transaction.stateReason,
+    displayType: transaction.displayType,
+    chain: transaction.chain,
+    direction: transaction.direction,
+    visible: transaction.visible,
+    createdAtMs: transaction.createdAtMs,
+    updatedAtMs: transaction.updatedAtMs,
+    txHash: transactionHash(transaction),
+    externalId: transaction.externalId,
+    watched: outstandingJob(transaction) !== null,
+    record: JSON.stringify(publicTransaction(transaction)),
+  };
+}

@@ -1,0 +1,59 @@
+import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { OutboxRow } from '#objects/outbox.ts';
+import { resendDelayMs } from '#objects/outbox.ts';
+import { projectedTransaction } from '#objects/projection.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+import { project } from '#store/transactions.ts';
+
+/** D1 takes a batch of this many records well within its limits. */
+const RECORDS_PER_BATCH = 50;
+const AUDIT_PER_BATCH = 200;
+const JOBS_PER_ALARM = 100;
+
+export interface DueWork {
+  readonly storage: VaultStorage;
+  readonly env: CoordinatorEnv;
+  readonly vaultId: number;
+  readonly nowMs: number;
+}
+
+/**
+ * Sends a message for every job that is due, and puts the row off until an effect should have come. The row stays: only the
+ * recorded effect removes it, so a message that is lost is sent again and one that comes twice finds nothing to do.
+ */
+export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
+  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire');
+  for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row.tries));
+  const [confirming, signing] = [rows.filter(isConfirm), rows.filter((row) => !isConfirm(row))];
+  const batch = (some: readonly OutboxRow[]) => some.map((row) => ({ body: messageOf(row, vaultId) }));
+  if (confirming.length > 0) await env.CONFIRMATION_QUEUE.sendBatch(batch(confirming));
+  if (signing.length > 0) await env.SIGNING_QUEUE.sendBatch(batch(signing));
+}
+
+/**
+ * Brings the read model up to date. Upserts are guarded by the record's version, so running it twice, or late, is harmless;
+ * a row goes only after D1 has answered, and only if it was not renewed meanwhile.
+ */
+export async function drainProjection(storage: VaultStorage, db: D1Database): Promise<void> {
+  for (;;) {
+    const rows = storage.unprojected(RECORDS_PER_BATCH);
+    const audit = storage.unprojectedHistory(AUDIT_PER_BATCH);
+    if (rows.length === 0 && audit.length === 0) return;
+    const records = rows.flatMap((row) => {
+      const transaction = row.transactionId === '' ? null : storage.transaction(row.transactionId);
+      return transaction === null ? [] : [projectedTransaction(transaction)];
+    });
+    await project(db, { records, audit });
+    storage.recordProjected(audit.at(-1)?.entry.seq ?? 0, rows);
+  }
+}
+
+function isConfirm(row: OutboxRow): boolean {
+  return row.job === 'confirm';
+}
+
+function messageOf(row: OutboxRow, vaultId: number): JobMessage {
+  const { job } = row;
+  if (job === 'project' || job === 'expire') throw new Error(`${job} is done by the vault itself`);
+  return { vaultId, transactionId: row.transactionId === '' ? null : row.transactionId, job };
+}

@@ -1,0 +1,263 @@
+import type { Policy } from '#domain/policy.ts';
+import type { Transaction } from '#domain/transaction.ts';
+import { newestAttempt } from '#domain/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import type { HistoryEntry } from '#objects/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
+import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
+
+/**
+ * The tables of one vault object. `vote` and `signed` repeat what the record says: where a bug in the domain would count one
+ * person twice or sign an attempt twice, SQL refuses the whole commit.
+ */
+const SCHEMA = `
+  CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
+  CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
+  CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX tx_pending ON tx (id) WHERE pending = 1;
+  CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
+  CREATE TABLE signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
+  CREATE TABLE history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
+  CREATE TABLE outbox (tx_id TEXT NOT NULL, job TEXT NOT NULL, version INTEGER NOT NULL, due_at_ms INTEGER NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (tx_id, job)) WITHOUT ROWID;
+  CREATE INDEX outbox_due ON outbox (due_at_ms);
+  CREATE TABLE idempotency (user_id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, document TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, key)) WITHOUT ROWID;
+  CREATE INDEX idempotency_age ON idempotency (at_ms);
+  CREATE TABLE external (external_id TEXT PRIMARY KEY, tx_id TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE projected (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), seq INTEGER NOT NULL);
+  INSERT INTO projected (only_row, seq) VALUES (0, 0);
+`;
+
+/** How long an Idempotency-Key is remembered. */
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
+
+export interface Remembered {
+  readonly fingerprint: string;
+  /** The record as it was answered the first time. */
+  readonly transaction: Transaction;
+}
+
+/** Reads and writes of one vault object. Every write happens inside the object's `transactionSync`. */
+export class VaultStorage {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** A vault that was never initialised has no tables: looking at one that does not exist leaves nothing behind. */
+  exists(): boolean {
+    return this.#sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'vault'").toArray().length > 0;
+  }
+
+  createTables(): void {
+    this.#sql.exec(SCHEMA);
+  }
+
+  vault(): Vault | null {
+    const row = this.#sql.exec<{ document: string }>('SELECT document FROM vault').toArray()[0];
+    return row === undefined ? null : (JSON.parse(row.document) as Vault);
+  }
+
+  putVault(vault: Vault): void {
+    this.#sql.exec('INSERT OR REPLACE INTO vault (only_row, document) VALUES (0, ?)', JSON.stringify(vault));
+  }
+
+  policies(): readonly Policy[] {
+    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
+    return rows.map((row) => JSON.parse(row.document) as Policy);
+  }
+
+  putPolicy(policy: Policy, hash: string): void {
+    this.#sql.exec(
+      'INSERT INTO policy (version, document, hash) VALUES (?, ?, ?)',
+      policy.version,
+      JSON.stringify(policy),
+      hash,
+    );
+  }
+
+  transaction(id: string): Transaction | null {
+    const row = this.#sql.exec<{ document: string }>('SELECT document FROM tx WHERE id = ?', id).toArray()[0];
+    return row === undefined ? null : (JSON.parse(row.document) as Transaction);
+  }
+
+  pendingTransactions(): readonly Transaction[] {
+    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM tx WHERE pending = 1').toArray();
+    return rows.map((row) => JSON.parse(row.document) as Transaction);
+  }
+
+  pendingCount(): number {
+    return this.#sql.exec<{ n: number }>('SELECT count(*) AS n FROM tx WHERE pending = 1').one().n;
+  }
+
+  insertTransaction(transaction: Transaction): void {
+    this.#sql.exec(
+      'INSERT INTO tx (id, version, pending, document) VALUES (?, ?, 1, ?)',
+      transaction.id,
+      transaction.version,
+      JSON.stringify(transaction),
+    );
+    if (transaction.externalId !== null) {
+      this.#sql.exec('INSERT INTO external (external_id, tx_id) VALUES (?, ?)', transaction.externalId, transaction.id);
+    }
+  }
+
+  /** Replaces a record, and refuses to lose an update: the version before must be the one on disk. */
+  updateTransaction(before: Transaction, after: Transaction, pending: boolean): void {
+    const written = this.#sql.exec(
+      'UPDATE tx SET version = ?, pending = ?, document = ? WHERE id = ? AND version = ?',
+      after.version,
+      pending ? 1 : 0,
+      JSON.stringify(after),
+      after.id,
+      before.version,
+    );
+    if (written.rowsWritten === 0) throw new Error('a transaction was changed under a decision');
+    for (const vote of after.approvals.slice(before.approvals.length)) {
+      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, vote.actor.userId);
+    }
+    if (after.approvals.length < before.approvals.length) this.#replaceVotes(after);
+    const attempt = newestAttempt(after);
+    if (attempt?.signed != null && before.attempts[attempt.number - 1]?.signed == null) {
+      this.#sql.exec(
+        'INSERT INTO signed (tx_id, attempt, hash) VALUES (?, ?, ?)',
+        after.id,
+        attempt.number,
+        attempt.signed.hash,
+      );
+    }
+  }
+
+  #replaceVotes(transaction: Transaction): void {
+    this.#sql.exec('DELETE FROM vote WHERE tx_id = ?', transaction.id);
+    for (const vote of transaction.approvals) {
+      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', transaction.id, vote.actor.userId);
+    }
+  }
+
+  transactionOfExternalId(externalId: string): string | null {
+    const rows = this.#sql.exec<{ tx_id: string }>('SELECT tx_id FROM external WHERE external_id = ?', externalId);
+    return rows.toArray()[0]?.tx_id ?? null;
+  }
+
+  remembered(userId: string, key: string, nowMs: number): Remembered | null {
+    const row = this.#sql
+      .exec<{ fingerprint: string; document: string }>(
+        'SELECT fingerprint, document FROM idempotency WHERE user_id = ? AND key = ? AND at_ms > ?',
+        userId,
+        key,
+        nowMs - IDEMPOTENCY_MS,
+      )
+      .toArray()[0];
+    if (row === undefined) return null;
+    return { fingerprint: row.fingerprint, transaction: JSON.parse(row.document) as Transaction };
+  }
+
+  remember(userId: string, idempotency: { key: string; fingerprint: string }, transaction: Transaction): void {
+    this.#sql.exec('DELETE FROM idempotency WHERE at_ms <= ?', transaction.createdAtMs - IDEMPOTENCY_MS);
+    this.#sql.exec(
+      'INSERT INTO idempotency (user_id, key, fingerprint, document, at_ms) VALUES (?, ?, ?, ?, ?)',
+      userId,
+      idempotency.key,
+      idempotency.fingerprint,
+      JSON.stringify(transaction),
+      transaction.createdAtMs,
+    );
+  }
+
+  appendHistory(line: Omit<HistoryEntry, 'seq' | 'previousHash'>): void {
+    const last = this.#sql
+      .exec<{ seq: number; hash: string }>('SELECT seq, hash FROM history ORDER BY seq DESC LIMIT 1')
+      .toArray()[0];
+    const entry = { ...line, seq: (last?.seq ?? 0) + 1, previousHash: last?.hash ?? NO_PREVIOUS_ENTRY };
+    this.#sql.exec(
+      'INSERT INTO history (seq, document, hash) VALUES (?, ?, ?)',
+      entry.seq,
+      JSON.stringify(entry),
+      historyHash(entry),
+    );
+  }
+
+  /** The audit lines that the read model does not have yet, oldest first. */
+  unprojectedHistory(limit: number): readonly { readonly entry: HistoryEntry; readonly hash: string }[] {
+    const rows = this.#sql
+      .exec<{ document: string; hash: string }>(
+        'SELECT document, hash FROM history WHERE seq > (SELECT seq FROM projected) ORDER BY seq LIMIT ?',
+        limit,
+      )
+      .toArray();
+    return rows.map((row) => ({ entry: JSON.parse(row.document) as HistoryEntry, hash: row.hash }));
+  }
+
+  /** The read model has the audit up to here, and these records at these versions. */
+  recordProjected(seq: number, rows: readonly OutboxRow[]): void {
+    this.#sql.exec('UPDATE projected SET seq = max(seq, ?)', seq);
+    for (const row of rows) {
+      this.#sql.exec(
+        "DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ?",
+        row.transactionId,
+        row.version,
+      );
+    }
+  }
+
+  /** Puts a job on the list, or renews it for the new version of the record. */
+  owe(row: OutboxRow): void {
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries) VALUES (?, ?, ?, ?, ?)',
+      row.transactionId,
+      row.job,
+      row.version,
+      row.dueAtMs,
+      row.tries,
+    );
+  }
+
+  /** Puts off a row unless it was renewed meanwhile. */
+  postpone(row: OutboxRow, dueAtMs: number): void {
+    this.#sql.exec(
+      'UPDATE outbox SET due_at_ms = ?, tries = tries + 1 WHERE tx_id = ? AND job = ? AND version = ? AND tries = ?',
+      dueAtMs,
+      row.transactionId,
+      row.job,
+      row.version,
+      row.tries,
+    );
+  }
+
+  discharge(transactionId: string, job: OutboxJob): void {
+    this.#sql.exec('DELETE FROM outbox WHERE tx_id = ? AND job = ?', transactionId, job);
+  }
+
+  owed(transactionId: string, job: OutboxJob): OutboxRow | null {
+    return this.#rows('WHERE tx_id = ? AND job = ?', transactionId, job)[0] ?? null;
+  }
+
+  due(nowMs: number, limit: number): readonly OutboxRow[] {
+    return this.#rows("WHERE job <> 'project' AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?", nowMs, limit);
+  }
+
+  unprojected(limit: number): readonly OutboxRow[] {
+    return this.#rows("WHERE job = 'project' LIMIT ?", limit);
+  }
+
+  nextDueAtMs(): number | null {
+    return this.#sql.exec<{ due: number | null }>('SELECT min(due_at_ms) AS due FROM outbox').one().due;
+  }
+
+  #rows(clause: string, ...bindings: (string | number)[]): readonly OutboxRow[] {
+    return this.#sql
+      .exec<{ tx_id: string; job: string; version: number; due_at_ms: number; tries: number }>(
+        `SELECT tx_id, job, version, due_at_ms, tries FROM outbox ${clause}`,
+        ...bindings,
+      )
+      .toArray()
+      .map((row) => ({
+        transactionId: row.tx_id,
+        job: row.job as OutboxJob,
+        version: row.version,
+        dueAtMs: row.due_at_ms,
+        tries: row.tries,
+      }));
+  }
+}

@@ -1,0 +1,96 @@
+import type { Chain } from '#domain/chain.ts';
+import type { TransactionEvent } from '#domain/event.ts';
+import { outstandingJob } from '#domain/job.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import { isPending, newestAttempt } from '#domain/transaction.ts';
+import type { Decision, Effect } from '#domain/transition.ts';
+import { effectsOfCreation } from '#domain/transition.ts';
+import type { Vault } from '#domain/vault.ts';
+import { policyHash } from '#objects/new-transfer.ts';
+import { pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+
+/** What made a record change: the event's name, and the person behind it (null for the service itself). */
+export interface Cause {
+  readonly action: string;
+  readonly actor: Actor | null;
+}
+
+/** Everything that a new record brings with it: its row, its first audit line, its job and its projection. */
+export function writeCreation(storage: VaultStorage, transaction: Transaction, cause: Cause): void {
+  storage.insertTransaction(transaction);
+  appendHistory(storage, { before: null, after: transaction, cause });
+  schedule(storage, transaction, effectsOfCreation(transaction));
+}
+
+/** Everything that a decision brings with it. Nothing at all when it changed nothing. */
+export function writeDecision(storage: VaultStorage, before: Transaction, written: Decision & { cause: Cause }): void {
+  const { transaction: after, changed, effects, cause } = written;
+  if (!changed) return;
+  storage.updateTransaction(before, after, isPending(after.state));
+  appendHistory(storage, { before, after, cause });
+  schedule(storage, after, effects);
+}
+
+/** A change of members, policy or keys: one audit line. */
+export function writeVaultChange(storage: VaultStorage, vault: Vault, change: { action: string; detail: string | null }): void {
+  const common = { transactionId: null, version: 0, actor: null, from: null, to: null, reason: null };
+  storage.appendHistory({ ...common, ...change, digest: policyHash(vault.policy), atMs: Date.now() });
+  oweProjection(storage, '', 0);
+}
+
+/** A look that found nothing new, or a 'not now', decides when the same job is due again. */
+export function postponeAfter(
+  storage: VaultStorage,
+  report: { readonly event: TransactionEvent; readonly transaction: Transaction; readonly chain: Chain | null },
+  nowMs: number,
+): void {
+  const { event, transaction, chain } = report;
+  const job = outstandingJob(transaction);
+  const row = job === null ? null : storage.owed(transaction.id, job);
+  if (row === null) return;
+  const { version } = transaction;
+  if (row.job === 'confirm' && ['include', 'miss', 'send'].includes(event.type)) {
+    const dueAtMs = nowMs + pollDelayMs(transaction, chain?.pollIntervalMs ?? 0, nowMs);
+    storage.owe({ ...row, version, dueAtMs, tries: 0 });
+  } else if (event.type === 'delaySigning' || (event.type === 'send' && event.outcome === 'unknown')) {
+    storage.owe({ ...row, version, dueAtMs: nowMs + retryDelayMs(row.tries) });
+  }
+}
+
+function schedule(storage: VaultStorage, transaction: Transaction, effects: readonly Effect[]): void {
+  const { id: transactionId, version } = transaction;
+  for (const { type, job } of effects) {
+    if (type === 'finish') storage.discharge(transactionId, job);
+    else {
+      const dueAtMs = job === 'expire' ? transaction.intent.expiresAtMs : transaction.updatedAtMs;
+      storage.owe({ transactionId, job, version, dueAtMs, tries: 0 });
+    }
+  }
+}
+
+function appendHistory(
+  storage: VaultStorage,
+  change: { readonly before: Transaction | null; readonly after: Transaction; readonly cause: Cause },
+): void {
+  const { before, after, cause } = change;
+  const attempt = newestAttempt(after);
+  storage.appendHistory({
+    transactionId: after.id,
+    version: after.version,
+    action: cause.action,
+    actor: cause.actor,
+    from: before?.state ?? null,
+    to: after.state,
+    reason: after.stateReason,
+    digest: after.digest,
+    detail: attempt === null ? null : `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`,
+    atMs: after.updatedAtMs,
+  });
+  oweProjection(storage, after.id, after.version);
+}
+
+function oweProjection(storage: VaultStorage, transactionId: string, version: number): void {
+  const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
+  storage.owe({ transactionId, job: 'project', version, dueAtMs, tries: 0 });
+}

@@ -1,0 +1,366 @@
+import { DurableObject } from 'cloudflare:workers';
+import { findChain, chainsFrom } from '#chains/registry.ts';
+import { hasApproved } from '#domain/approval.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { TransactionEvent } from '#domain/event.ts';
+import type { TransactionId, UserId } from '#domain/id.ts';
+import type { TransactionJob } from '#domain/job.ts';
+import { outstandingJob } from '#domain/job.ts';
+import type { Member, Permission, Role } from '#domain/member.ts';
+import { may } from '#domain/member.ts';
+import type { Policy, PolicyFault } from '#domain/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import { isPending } from '#domain/transaction.ts';
+import { decide } from '#domain/transition.ts';
+import type { Vault, VaultKey } from '#domain/vault.ts';
+import { walletAddress } from '#domain/vault.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { VaultFoundation } from '#objects/membership.ts';
+import { foundVault, withMember, withThreshold } from '#objects/membership.ts';
+import type { TransferRequest } from '#objects/new-transfer.ts';
+import { newTransfer, policyHash } from '#objects/new-transfer.ts';
+import { drainDue, drainProjection } from '#objects/vault-drain.ts';
+import { VaultStorage } from '#objects/vault-storage.ts';
+import { postponeAfter, writeCreation, writeDecision, writeVaultChange } from '#objects/vault-writes.ts';
+
+/** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
+export interface TransactionView {
+  readonly transaction: Transaction;
+  readonly policy: Policy;
+  readonly viewer: Member;
+}
+
+export interface VoteOutcome {
+  readonly view: TransactionView;
+  /** False when this voice was already counted. */
+  readonly changed: boolean;
+}
+
+export interface VaultScope {
+  readonly policy: Policy;
+  readonly viewer: Member;
+}
+
+/** What a consumer needs for a job; null when the job is not outstanding (any more). */
+export interface TransactionWork {
+  readonly transaction: Transaction;
+  readonly chain: Chain;
+  readonly key: VaultKey;
+  /** Every version, in order: a co-signer that was away catches up. */
+  readonly policies: readonly Policy[];
+  readonly signingThreshold: number;
+}
+
+export interface KeyWork {
+  readonly vault: Vault;
+  readonly chains: readonly Chain[];
+  readonly policies: readonly Policy[];
+}
+
+/** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
+const ALARM_RETRY_MS = 1_000;
+
+/**
+ * One vault: the only writer and the truth of its members, transactions, votes and history. Each command is one synchronous
+ * turn with one storage transaction, so two approvals can never both be the last, and a crash keeps all of it or nothing.
+ * There is no network in a turn: what has to happen outside is a row of the outbox.
+ */
+export class VaultObject extends DurableObject<CoordinatorEnv> {
+  readonly #storage: VaultStorage;
+  readonly #chains: readonly Chain[];
+  #vault: Vault | null = null;
+  #armedAtMs: number | null = null;
+
+  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+    super(ctx, env);
+    this.#storage = new VaultStorage(ctx.storage.sql);
+    this.#chains = chainsFrom(env);
+    if (this.#storage.exists()) this.#vault = this.#storage.vault();
+  }
+
+  /** Idempotent: a vault that exists answers what it is. Refuses what `policyFault` refuses. */
+  async initialise(foundation: VaultFoundation): Promise<Result<Vault, PolicyFault>> {
+    if (this.#vault !== null) return accepted(this.#vault);
+    const founded = foundVault(foundation);
+    if (!founded.ok) return founded;
+    const vault = founded.value;
+    await this.#commit(() => {
+      this.#storage.createTables();
+      this.#storage.putVault(vault);
+      this.#storage.putPolicy(vault.policy, policyHash(vault.policy));
+      writeVaultChange(this.#storage, vault, { action: 'found', detail: null });
+      this.#storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+    });
+    this.#vault = vault;
+    return founded;
+  }
+
+  describe(): Vault | null {
+    return this.#vault;
+  }
+
+  /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
+  async putMember(userId: UserId, roles: readonly Role[]): Promise<Result<Vault, PolicyFault> | null> {
+    return this.#changePolicy('member', (vault) => withMember(vault, userId, roles));
+  }
+
+  /** Null when the vault does not exist. */
+  async setThreshold(threshold: number): Promise<Result<Vault, PolicyFault> | null> {
+    return this.#changePolicy('threshold', (vault) => withThreshold(vault, threshold));
+  }
+
+  /**
+   * Creates a transfer, or answers the same Idempotency-Key with what it created before.
+   *
+   * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
+   * `too-many-pending`.
+   */
+  async createTransfer(
+    actor: Actor,
+    request: TransferRequest,
+  ): Promise<Result<{ readonly view: TransactionView; readonly replayed: boolean }, Refusal>> {
+    const nowMs = Date.now();
+    const entered = this.#enter(actor, 'create');
+    if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
+    const view = (transaction: Transaction) => ({ transaction, policy: vault.policy, viewer });
+    const { idempotency, externalId } = request;
+    if (idempotency !== null) {
+      const before = this.#storage.remembered(actor.userId, idempotency.key, nowMs);
+      if (before !== null) {
+        return before.fingerprint === idempotency.fingerprint
+          ? accepted({ view: view(before.transaction), replayed: true })
+          : refused({ code: 'idempotency-key-reused' });
+      }
+    }
+    const taken = externalId === null ? null : this.#storage.transactionOfExternalId(externalId);
+    if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
+    const chain = findChain(this.#chains, request.chain);
+    if (chain === null || !vault.configuration.chains.includes(chain.name)) {
+      return refused({ code: 'chain-not-enabled', chain: request.chain });
+    }
+    const from = walletAddress(vault, chain.name);
+    if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
+    const limit = vault.configuration.mostPending;
+    if (this.#storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
+
+    const transaction = newTransfer(request, { vault, chain, from, actor, nowMs });
+    await this.#commit(() => {
+      if (idempotency !== null) this.#storage.remember(actor.userId, idempotency, transaction);
+      writeCreation(this.#storage, transaction, { action: 'create', actor });
+    });
+    return accepted({ view: view(transaction), replayed: false });
+  }
+
+  /** Refuses, in order: `forbidden`, `transaction-not-found`. */
+  read(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+    return this.#find(actor, id, 'view');
+  }
+
+  /** What a signer is asked to approve. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
+  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+    const found = this.#find(actor, id, 'vote');
+    if (!found.ok) return found;
+    const { state, intent } = found.value.transaction;
+    if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
+    return Date.now() < intent.expiresAtMs ? found : refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
+  }
+
+  /** One voice for the intent as it was created. Refuses as `challenge` does; the same voice again changes nothing. */
+  approve(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#vote(actor, id, (transaction) => ({ type: 'approve', actor, digest: transaction.digest }));
+  }
+
+  /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
+  reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#vote(actor, id, () => ({ type: 'reject', actor }));
+  }
+
+  /** Before a list is read from D1: finishes projecting, so that callers see what they wrote. Refuses `forbidden`. */
+  async settleProjection(actor: Actor): Promise<Result<VaultScope, Refusal>> {
+    const entered = this.#enter(actor, 'view');
+    if (!entered.ok) return entered;
+    await drainProjection(this.#storage, this.env.DB);
+    return accepted({ policy: entered.value.vault.policy, viewer: entered.value.viewer });
+  }
+
+  /** For the consumers: the job with all it needs, or null when it is not outstanding. */
+  work(id: TransactionId, job: TransactionJob): TransactionWork | null {
+    const transaction = this.#vault === null ? null : this.#storage.transaction(id);
+    if (this.#vault === null || transaction === null || outstandingJob(transaction) !== job) return null;
+    const chain = findChain(this.#chains, transaction.chain);
+    const key = this.#vault.keys.find((candidate) => transaction.chain in candidate.addresses);
+    if (chain === null || key === undefined) return null;
+    const { signingThreshold } = this.#vault.configuration;
+    return { transaction, chain, key, policies: this.#storage.policies(), signingThreshold };
+  }
+
+  /** For the consumers: what happened. Late and doubled reports change nothing. Gives the record afterwards. */
+  async record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
+    const transaction = this.#vault === null ? null : this.#storage.transaction(id);
+    if (transaction === null) return null;
+    return this.#apply(transaction, event, null);
+  }
+
+  /** For the consumers: the key that this vault still lacks, or null. */
+  keyWork(): KeyWork | null {
+    const vault = this.#vault;
+    if (vault === null || vault.keys.length > 0) return null;
+    const chains = this.#chains.filter((chain) => vault.configuration.chains.includes(chain.name));
+    return { vault, chains, policies: this.#storage.policies() };
+  }
+
+  /** The vault's own key. The first one recorded stays: a second run of the job changes nothing. */
+  async recordKey(key: VaultKey): Promise<void> {
+    const vault = this.#vault;
+    if (vault === null || vault.keys.length > 0) return;
+    const keyed = { ...vault, keys: [key] };
+    await this.#commit(() => {
+      this.#storage.putVault(keyed);
+      this.#storage.discharge('', 'generate-key');
+      writeVaultChange(this.#storage, keyed, { action: 'key', detail: key.keyId });
+    });
+    this.#vault = keyed;
+  }
+
+  /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
+  async nudge(): Promise<void> {
+    if (this.#vault === null) return;
+    this.#armedAtMs = null;
+    await this.#arm();
+  }
+
+  override async alarm(): Promise<void> {
+    this.#armedAtMs = null;
+    const nowMs = Date.now();
+    try {
+      for (const row of this.#storage.due(nowMs, 100)) {
+        if (row.job !== 'expire') continue;
+        const transaction = this.#storage.transaction(row.transactionId);
+        if (transaction !== null) await this.#apply(transaction, { type: 'expire' }, null);
+      }
+      await drainDue({ storage: this.#storage, env: this.env, vaultId: this.#vault?.id ?? 0, nowMs });
+      await drainProjection(this.#storage, this.env.DB);
+      await this.#arm();
+    } catch (error) {
+      console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId: this.#vault?.id, error: String(error) }));
+      this.#armedAtMs = nowMs + ALARM_RETRY_MS;
+      await this.ctx.storage.setAlarm(this.#armedAtMs);
+    }
+  }
+
+  #enter(actor: Actor, permission: Permission): Result<{ readonly vault: Vault; readonly viewer: Member }, Refusal> {
+    const vault = this.#vault;
+    const viewer = vault?.members.find((member) => member.userId === actor.userId) ?? null;
+    if (vault === null || viewer === null || !may(viewer, permission)) return refused({ code: 'forbidden' });
+    return accepted({ vault, viewer });
+  }
+
+  #find(actor: Actor, id: TransactionId, permission: Permission): Result<TransactionView, Refusal> {
+    const entered = this.#enter(actor, permission);
+    if (!entered.ok) return entered;
+    const transaction = this.#storage.transaction(id);
+    if (transaction === null) return refused({ code: 'transaction-not-found' });
+    return accepted({ transaction, policy: entered.value.vault.policy, viewer: entered.value.viewer });
+  }
+
+  async #vote(
+    actor: Actor,
+    id: TransactionId,
+    eventFor: (transaction: Transaction) => TransactionEvent,
+  ): Promise<Result<VoteOutcome, Refusal>> {
+    const found = this.#find(actor, id, 'vote');
+    if (!found.ok) return found;
+    const { transaction, policy, viewer } = found.value;
+    const event = eventFor(transaction);
+    const decided = decide(transaction, event, { nowMs: Date.now(), policy });
+    if (!decided.ok) {
+      return isRepeated(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
+    }
+    const after = await this.#apply(transaction, event, actor);
+    return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
+  }
+
+  async #apply(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Promise<Transaction> {
+    let after = transaction;
+    await this.#commit(() => {
+      after = this.#write(transaction, event, actor);
+    });
+    return after;
+  }
+
+  /** Decides, and writes record, effects and history; runs inside a commit. Gives the record afterwards. */
+  #write(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Transaction {
+    const nowMs = Date.now();
+    const decided = decide(transaction, event, { nowMs, policy: this.#require().policy });
+    if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
+    const after = decided.value.transaction;
+    writeDecision(this.#storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
+    const chain = findChain(this.#chains, after.chain);
+    postponeAfter(this.#storage, { event, transaction: after, chain }, nowMs);
+    return after;
+  }
+
+  async #changePolicy(
+    action: string,
+    change: (vault: Vault) => Result<Vault, PolicyFault>,
+  ): Promise<Result<Vault, PolicyFault> | null> {
+    const vault = this.#vault;
+    if (vault === null) return null;
+    const changed = change(vault);
+    if (!changed.ok) return changed;
+    const after = changed.value;
+    const removed = vault.policy.signers.filter((signer) => !after.policy.signers.includes(signer));
+    await this.#commit(() => {
+      this.#storage.putVault(after);
+      if (after.policy.version !== vault.policy.version) this.#storage.putPolicy(after.policy, policyHash(after.policy));
+      writeVaultChange(this.#storage, after, { action, detail: null });
+      for (const userId of removed) {
+        for (const pending of this.#storage.pendingTransactions()) this.#write(pending, { type: 'dropVote', userId }, null);
+      }
+    });
+    this.#vault = after;
+    return changed;
+  }
+
+  #require(): Vault {
+    if (this.#vault === null) throw new Error('a vault without a foundation has no transactions');
+    return this.#vault;
+  }
+
+  /** One storage transaction: the writes and the alarm that drives their outbox are durable together, or not at all. */
+  async #commit(writes: () => void): Promise<void> {
+    let armed: Promise<void> = Promise.resolve();
+    const armedBefore = this.#armedAtMs;
+    try {
+      this.ctx.storage.transactionSync(() => {
+        writes();
+        armed = this.#arm();
+      });
+    } catch (error) {
+      this.#armedAtMs = armedBefore;
+      throw error;
+    }
+    await armed;
+  }
+
+  async #arm(): Promise<void> {
+    const dueAtMs = this.#storage.nextDueAtMs();
+    if (dueAtMs === null || (this.#armedAtMs !== null && this.#armedAtMs <= dueAtMs)) return;
+    this.#armedAtMs = dueAtMs;
+    await this.ctx.storage.setAlarm(dueAtMs);
+  }
+}
+
+/**
+ * Whether this voice was already taken, so that a signer whose answer was lost may simply ask again. An approval that a
+ * rejection or the expiry has undone is not repeated but refused.
+ */
+function isRepeated(transaction: Transaction, event: TransactionEvent): boolean {
+  const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);
+  if (event.type === 'approve') return !undone && hasApproved(transaction, event.actor.userId);
+  return event.type === 'reject' && transaction.rejection?.actor.userId === event.actor.userId;
+}
