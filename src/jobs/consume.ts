@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import type { TransactionId } from '#domain/id.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { unreachable } from '#domain/result.ts';
+import { broadcast } from '#jobs/broadcast.ts';
+import { confirm } from '#jobs/confirm.ts';
+import { bury } from '#jobs/dead-letter.ts';
+import { generateVaultKey } from '#jobs/generate-vault-key.ts';
+import { settle } from '#jobs/settle.ts';
+import { sign, transactionOf } from '#jobs/sign.ts';
+import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { VaultObject } from '#objects/vault.ts';
+
+const jobMessage = z.strictObject({
+  vaultId: z.int().positive(),
+  transactionId: z.string().nullable(),
+  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle']),
+});
+
+/**
+ * Consumes the job queues and their dead-letter queues. A message is a hint that can come twice, late or out of order; each
+ * job first asks the vault whether it is still to be done. One message's failure does not touch its neighbours.
+ */
+export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
+  if (batch.queue.endsWith('-dead')) {
+    await bury(env, batch);
+    return;
+  }
+  await Promise.all(batch.messages.map((message) => consumeOne(message, env)));
+}
+
+async function consumeOne(message: Message<unknown>, env: CoordinatorEnv): Promise<void> {
+  const parsed = jobMessage.safeParse(message.body);
+  try {
+    if (parsed.success) await work(parsed.data, env);
+    else console.error(JSON.stringify({ event: 'job-malformed', messageId: message.id }));
+    message.ack();
+  } catch (error) {
+    const job = parsed.success ? parsed.data.job : null;
+    console.error(JSON.stringify({ event: 'job-failed', job, attempts: message.attempts, error: String(error) }));
+    message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
+  }
+}
+
+async function work(message: JobMessage, env: CoordinatorEnv): Promise<void> {
+  const vaultId = parseVaultId(message.vaultId);
+  if (vaultId === null) return;
+  const vault = env.VAULT.getByName(`vault:${vaultId}`);
+  if (message.job === 'generate-key') return generateVaultKey(env, vault);
+  const id = transactionOf(message.transactionId);
+  return id === null ? undefined : transactionWork(message.job, { env, vault, id });
+}
+
+function transactionWork(
+  job: Exclude<JobMessage['job'], 'generate-key'>,
+  on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
+): Promise<void> {
+  switch (job) {
+    case 'sign':
+      return sign(on.env, on.vault, on.id);
+    case 'broadcast':
+      return broadcast(on.env, on.vault, on.id);
+    case 'confirm':
+      return confirm(on.env, on.vault, on.id);
+    case 'settle':
+      return settle(on.env, on.vault, on.id);
+    default:
+      return unreachable(job);
+  }
+}

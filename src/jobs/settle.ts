@@ -1,0 +1,22 @@
+import type { TransactionId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { VaultObject } from '#objects/vault.ts';
+
+/**
+ * Tells the nonce allocator how a transaction ended: on chain, or never. A nonce that ended unused is given to the next
+ * transaction of the wallet, because a gap blocks everything behind it.
+ */
+export async function settle(
+  env: CoordinatorEnv,
+  vault: DurableObjectStub<VaultObject>,
+  id: TransactionId,
+): Promise<void> {
+  const work = await vault.work(id, 'settle');
+  if (work === null) return;
+  const { intent, inclusion, stateReason } = work.transaction;
+  const allocator = env.WALLET_NONCE.getByName(`nonce:${intent.chain}:${intent.from}`);
+  const used = inclusion !== null || stateReason === 'CONFLICTED';
+  if (used) await allocator.settle({ transactionId: id });
+  else await allocator.release({ transactionId: id });
+  await vault.record(id, { type: 'settle' });
+}

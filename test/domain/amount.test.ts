@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { amountOf, parseAmount, UINT256_MAX, unitsOf } from '#domain/amount.ts';
+
+for (const text of ['', '-1', '+1', '00', '01', '1.0', '1.', '.5', '1e18', '0x10', '1_000', ' 1', '1 ', '1\n', 'NaN', '٣', '１', String(UINT256_MAX + 1n), '9'.repeat(79)]) {
+  test(`'${text}' is no amount`, () => expect(parseAmount(text)).toBeNull());
+}
+
+test('zero and the largest uint256 are amounts', () => {
+  expect(parseAmount('0')).toBe('0');
+  expect(parseAmount(String(UINT256_MAX))).toBe(String(UINT256_MAX));
+});
+
+test('the chain sets the bound', () => {
+  expect(parseAmount('18446744073709551615', (1n << 64n) - 1n)).toBe('18446744073709551615');
+  expect(parseAmount('18446744073709551616', (1n << 64n) - 1n)).toBeNull();
+});
+
+test('every amount survives the way to bigint and back, to the last unit', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: UINT256_MAX }), (units) => {
+      expect(unitsOf(amountOf(units))).toBe(units);
+    }),
+  );
+});
+
+test('a number of units that no chain carries is a bug, not an amount', () => {
+  expect(() => amountOf(-1n)).toThrow();
+  expect(() => amountOf(UINT256_MAX + 1n)).toThrow();
+});

@@ -1,0 +1,125 @@
+import type { Amount } from '#domain/amount.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { TokenId, UserId, VaultId } from '#domain/id.ts';
+import { newTransactionId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
+import type { Actor, Attempt, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
+
+/** The people of every story: alice, bob and carol sign, mallory does not. */
+export const alice = actor(1);
+export const bob = actor(2);
+export const carol = actor(3);
+export const mallory = actor(9);
+
+export const CREATED_AT_MS = Date.parse('2026-11-02T09:00:00Z');
+export const EXPIRES_AT_MS = CREATED_AT_MS + 7 * 24 * 60 * 60 * 1000;
+export const NOON_MS = CREATED_AT_MS + 3 * 60 * 60 * 1000;
+
+export const vaultId: VaultId = parsed(parseVaultId(7));
+
+export const policy: Policy = {
+  vaultId,
+  version: 1,
+  signers: [alice.userId, bob.userId, carol.userId],
+  threshold: 2,
+  previousHash: NO_PREVIOUS_POLICY,
+};
+
+export function amount(text: string): Amount {
+  return parsed(parseAmount(text));
+}
+
+export function actor(number: number): Actor {
+  const userId: UserId = newUserId(number, new Uint8Array(10).fill(number));
+  const tokenId: TokenId = parsed(parseTokenId(`token${number}`.padEnd(16, 'x')));
+  return { userId, tokenId };
+}
+
+export const DIGEST = 'd1'.repeat(32);
+export const HASH = `0x${'aa'.repeat(32)}`;
+export const OTHER_HASH = `0x${'bb'.repeat(32)}`;
+
+/** A 2-of-3 transfer in the given state, with what a record in that state has gone through. */
+export function transactionIn(state: TransactionState, differences: Partial<Transaction> = {}): Transaction {
+  const id = newTransactionId(vaultId, CREATED_AT_MS, new Uint8Array(10).fill(5));
+  const decided = !['DRAFT', 'SUBMITTED', 'REJECTED', 'CANCELLED', 'EXPIRED'].includes(state);
+  const sent = ['BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED'].includes(state);
+  const mined = ['CONFIRMING', 'SUCCEEDED'].includes(state) || state === 'FAILED';
+  return {
+    id,
+    vaultId,
+    version: 5,
+    state,
+    stateReason: state === 'FAILED' ? 'REVERTED' : null,
+    displayType: 'SENT',
+    direction: 'out',
+    visible: true,
+    chain: 'anvil',
+    intent: {
+      kind: 'transfer',
+      vaultId,
+      transactionId: id,
+      chain: 'eip155:31337',
+      from: '0x1111111111111111111111111111111111111111',
+      to: '0x2222222222222222222222222222222222222222',
+      tokenAddress: null,
+      amount: amount('1000'),
+      maxFee: amount('100'),
+      policyVersion: 1,
+      policyHash: '00'.repeat(32),
+      note: null,
+      createdAtMs: CREATED_AT_MS,
+      expiresAtMs: EXPIRES_AT_MS,
+    },
+    digest: DIGEST,
+    requiredApprovals: 2,
+    approvals: decided ? [vote(alice), vote(bob)] : [],
+    rejection: state === 'REJECTED' ? vote(carol) : null,
+    attempts: sent ? [sentAttempt()] : [],
+    inclusion: mined ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 }) : null,
+    nonceHeld: decided,
+    externalId: null,
+    createdBy: alice,
+    createdAtMs: CREATED_AT_MS,
+    updatedAtMs: CREATED_AT_MS,
+    ...differences,
+  };
+}
+
+export function vote(voter: Actor, digest: string = DIGEST) {
+  return { actor: voter, digest, atMs: CREATED_AT_MS };
+}
+
+export const PREPARED = { nonce: '4', payload: '0x02', signingDigest: `0x${'cc'.repeat(32)}`, maxFee: amount('90') };
+
+export function preparedAttempt(): Attempt {
+  return { ...PREPARED, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+}
+
+export function signedAttempt(): Attempt {
+  return { ...preparedAttempt(), signed: { raw: '0x02ff', hash: HASH, atMs: CREATED_AT_MS } };
+}
+
+export function sentAttempt(): Attempt {
+  return { ...signedAttempt(), sent: { outcome: 'accepted', answer: null, atMs: CREATED_AT_MS, times: 1 } };
+}
+
+export function inclusion(differences: Partial<Inclusion> = {}): Inclusion {
+  return {
+    hash: HASH,
+    blockNumber: '100',
+    blockHash: `0x${'b1'.repeat(32)}`,
+    succeeded: true,
+    feePaid: amount('21'),
+    confirmations: 1,
+    finalized: false,
+    failure: null,
+    ...differences,
+  };
+}
+
+function parsed<T>(value: T | null): T {
+  if (value === null) throw new Error('the cast must parse');
+  return value;
+}

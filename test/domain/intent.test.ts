@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { CanonicalField } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Intent } from '#domain/intent.ts';
+import { intentBytes } from '#domain/intent.ts';
+import { parseUserId, parseVaultId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import { policyBytes, policyFault } from '#domain/policy.ts';
+import { amount, policy, transactionIn } from './cast.ts';
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const { intent } = transactionIn('SUBMITTED');
+
+/** Another value for each field: the type makes sure that a new field gets its line here. */
+const CHANGED: { readonly [F in keyof Required<Intent>]: Intent[F] } = {
+  kind: 'other' as 'transfer',
+  vaultId: parseVaultId(8) ?? intent.vaultId,
+  transactionId: transactionIn('SUBMITTED').id.replace('7.', '8.') as Intent['transactionId'],
+  chain: 'eip155:1',
+  from: '0x1111111111111111111111111111111111111112',
+  to: '0x2222222222222222222222222222222222222223',
+  tokenAddress: '0x3333333333333333333333333333333333333333',
+  amount: amount('1001'),
+  maxFee: amount('101'),
+  policyVersion: 2,
+  policyHash: '01'.repeat(32),
+  note: '',
+  createdAtMs: intent.createdAtMs + 1,
+  expiresAtMs: intent.expiresAtMs + 1,
+};
+
+for (const [field, value] of Object.entries(CHANGED)) {
+  test(`the digest covers ${field}`, () => {
+    expect(hex(intentBytes({ ...intent, [field]: value }))).not.toBe(hex(intentBytes(intent)));
+  });
+}
+
+test('the encoding is pinned: an approval given today must be readable in ten years', () => {
+  const start = hex(canonicalBytes('conclave/intent/v1', [['kind', 'transfer'], ['note', null]]));
+  expect(start).toBe(
+    ['00000012', Buffer.from('conclave/intent/v1').toString('hex'), '00000004', Buffer.from('kind').toString('hex'), '01', '00000008', Buffer.from('transfer').toString('hex'), '00000004', Buffer.from('note').toString('hex'), '00'].join(''),
+  );
+  expect(hex(intentBytes(intent)).startsWith(`00000012${Buffer.from('conclave/intent/v1').toString('hex')}`)).toBe(true);
+});
+
+const fields = fc.array(fc.tuple(fc.string(), fc.option(fc.string({ unit: 'grapheme' }))), { maxLength: 6 });
+
+test('two different lists of fields never share an encoding', () => {
+  fc.assert(
+    fc.property(fc.string(), fields, fc.string(), fields, (domainA, a, domainB, b) => {
+      const same = JSON.stringify([domainA, a]) === JSON.stringify([domainB, b]);
+      const bytes = (domain: string, list: CanonicalField[]) => hex(canonicalBytes(domain, list));
+      expect(bytes(domainA, a) === bytes(domainB, b)).toBe(same);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('moving a letter from one field to the next gives other bytes', () => {
+  const bytes = (a: string, b: string) => hex(canonicalBytes('x', [['f', a], ['f', b]]));
+  expect(bytes('ab', 'c')).not.toBe(bytes('a', 'bc'));
+});
+
+test('a policy covers its signers, threshold, version, vault and the policy before it', () => {
+  const other = parseUserId(`usr_${'0'.repeat(26)}`);
+  if (other === null) throw new Error('the id must parse');
+  const changed: Policy[] = [
+    { ...policy, version: 2 },
+    { ...policy, threshold: 3 },
+    { ...policy, previousHash: '01'.repeat(32) },
+    { ...policy, vaultId: CHANGED.vaultId },
+    { ...policy, signers: policy.signers.slice(1) },
+    { ...policy, signers: [other, ...policy.signers.slice(1)] },
+  ];
+  const all = [policy, ...changed].map((one) => hex(policyBytes(one)));
+  expect(new Set(all).size).toBe(all.length);
+});
+
+const faults: readonly (readonly [string, Partial<Policy>, string | null])[] = [
+  ['as it is', {}, null],
+  ['without signers', { signers: [] }, 'no-signers'],
+  ['unsorted', { signers: policy.signers.toReversed() }, 'signers-not-sorted'],
+  ['with one person twice', { signers: [...policy.signers.slice(0, 1), ...policy.signers] }, 'signers-not-sorted'],
+  ['with threshold 0', { threshold: 0 }, 'threshold-out-of-range'],
+  ['with threshold 1.5', { threshold: 1.5 }, 'threshold-out-of-range'],
+  ['with a threshold nobody can meet', { threshold: 4 }, 'threshold-out-of-range'],
+  ['with 51 signers', { signers: Array.from({ length: 51 }, (_, i) => policy.signers[i % 3] ?? policy.signers[0]!) }, 'too-many-signers'],
+];
+for (const [name, difference, fault] of faults) {
+  test(`a policy ${name}: ${fault ?? 'no fault'}`, () => expect(policyFault({ ...policy, ...difference })).toBe(fault));
+}

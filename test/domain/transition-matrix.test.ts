@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import type { EventType, TransactionEvent } from '#domain/event.ts';
+import type { TransactionState } from '#domain/transaction.ts';
+import { TRANSACTION_STATES } from '#domain/transaction.ts';
+import { decide } from '#domain/transition.ts';
+import { alice, carol, DIGEST, EXPIRES_AT_MS, HASH, inclusion, NOON_MS, policy, PREPARED, preparedAttempt, transactionIn } from './cast.ts';
+
+/** One event of each type, at its most effective. */
+const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
+  approve: { type: 'approve', actor: carol, digest: DIGEST },
+  reject: { type: 'reject', actor: carol },
+  cancel: { type: 'cancel', actor: alice },
+  dropVote: { type: 'dropVote', userId: alice.userId },
+  expire: { type: 'expire' },
+  prepare: { type: 'prepare', attempt: PREPARED },
+  delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
+  failSigning: { type: 'failSigning', reason: 'INSUFFICIENT_FUNDS', detail: null },
+  sign: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH },
+  send: { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' },
+  refuseBroadcast: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
+  include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
+  miss: { type: 'miss', inMempool: false, nonceTaken: false },
+  settle: { type: 'settle' },
+};
+
+/**
+ * What each event does in each state. A state name is where the record goes (the same name: something in it changes);
+ * `no` refuses a person; a dot is a machine's message that comes too late and changes nothing.
+ */
+const MATRIX: Record<EventType, Record<TransactionState, string>> = {
+  //                 DRAFT        SUBMITTED    SIGNING      BROADCAST     CONFIRMING   SUCCEEDED    FAILED       REJECTED CANCELLED EXPIRED
+  approve: row('     DRAFT        SUBMITTED    no           no            no           no           no           no       no        no'),
+  reject: row('      REJECTED     REJECTED     no           no            no           no           no           no       no        no'),
+  cancel: row('      CANCELLED    CANCELLED    no           no            no           no           no           no       no        no'),
+  dropVote: row('    .            .            .            .             .            .            .            .        .         .'),
+  expire: row('      EXPIRED      EXPIRED      .            .             .            .            .            .        .         .'),
+  prepare: row('     .            .            SIGNING      .             .            .            .            .        .         .'),
+  delaySigning: row('.            .            SIGNING      .             .            .            .            .        .         .'),
+  failSigning: row(' .            .            FAILED       .             .            .            .            .        .         .'),
+  sign: row('        .            .            BROADCAST    .             .            .            .            .        .         .'),
+  send: row('        .            .            .            BROADCAST     .            .            .            .        .         .'),
+  refuseBroadcast: row('.         .            .            .             .            .            .            .        .         .'),
+  include: row('     .            .            .            SUCCEEDED     SUCCEEDED    SUCCEEDED    SUCCEEDED    .        .         .'),
+  miss: row('        .            .            .            BROADCAST     BROADCAST    BROADCAST    BROADCAST    .        .         .'),
+  settle: row('      .            .            .            .             .            .            .            .        .         .'),
+};
+
+function row(cells: string): Record<TransactionState, string> {
+  const names = cells.trim().split(/\s+/);
+  return Object.fromEntries(TRANSACTION_STATES.map((state, i) => [state, names[i] ?? '?'])) as Record<TransactionState, string>;
+}
+
+for (const [type, cells] of Object.entries(MATRIX)) {
+  for (const [name, expected] of Object.entries(cells)) {
+    test(`${type} in ${name} gives ${expected}`, () => {
+      const state = TRANSACTION_STATES.find((candidate) => candidate === name) ?? 'DRAFT';
+      const event = EVENTS[type as EventType];
+      const attempts = event.type === 'sign' && state === 'SIGNING' ? { attempts: [preparedAttempt()] } : {};
+      const before = transactionIn(state, attempts);
+      const nowMs = event.type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
+      const decided = decide(before, event, { nowMs, policy });
+      if (expected === 'no') {
+        expect(decided).toEqual({ ok: false, refusal: { code: 'transaction-not-pending', state } });
+      } else if (expected === '.') {
+        expect(decided).toEqual({ ok: true, value: { transaction: before, changed: false, effects: [] } });
+      } else {
+        if (!decided.ok) throw new Error(decided.refusal.code);
+        expect(decided.value.changed).toBe(true);
+        expect(decided.value.transaction.state).toBe(expected);
+        expect(decided.value.transaction.version).toBe(before.version + 1);
+      }
+    });
+  }
+}
