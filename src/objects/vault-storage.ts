@@ -1,26 +1,26 @@
 import type { Policy } from '#domain/policy.ts';
 import type { Transaction } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
+import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
 
 /**
- * The tables of one vault object. `vote` and `signed` repeat what the record says: where a bug in the domain would count one
+ * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte are better off in plain ones. `vote` and `signed` repeat what the record says: where a bug in the domain would count one
  * person twice or sign an attempt twice, SQL refuses the whole commit.
  */
 const SCHEMA = `
   CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
   CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
-  CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
   CREATE INDEX tx_pending ON tx (id) WHERE pending = 1;
   CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
   CREATE TABLE signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, hash TEXT NOT NULL UNIQUE, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE TABLE history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
   CREATE TABLE outbox (tx_id TEXT NOT NULL, job TEXT NOT NULL, version INTEGER NOT NULL, due_at_ms INTEGER NOT NULL, tries INTEGER NOT NULL, PRIMARY KEY (tx_id, job)) WITHOUT ROWID;
   CREATE INDEX outbox_due ON outbox (due_at_ms);
-  CREATE TABLE idempotency (user_id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, document TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, key)) WITHOUT ROWID;
+  CREATE TABLE idempotency (user_id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, document TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, key));
   CREATE INDEX idempotency_age ON idempotency (at_ms);
   CREATE TABLE external (external_id TEXT PRIMARY KEY, tx_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE projected (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), seq INTEGER NOT NULL);
@@ -39,6 +39,8 @@ export interface Remembered {
 /** Reads and writes of one vault object. Every write happens inside the object's `transactionSync`. */
 export class VaultStorage {
   readonly #sql: SqlStorage;
+  /** Counted once and then kept, because every creation asks; null when it has to be counted (again). */
+  #pendingCount: number | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -87,10 +89,17 @@ export class VaultStorage {
   }
 
   pendingCount(): number {
-    return this.#sql.exec<{ n: number }>('SELECT count(*) AS n FROM tx WHERE pending = 1').one().n;
+    this.#pendingCount ??= this.#sql.exec<{ n: number }>('SELECT count(*) AS n FROM tx WHERE pending = 1').one().n;
+    return this.#pendingCount;
+  }
+
+  /** After a commit that was rolled back: what is kept in memory is counted again. */
+  forget(): void {
+    this.#pendingCount = null;
   }
 
   insertTransaction(transaction: Transaction): void {
+    if (this.#pendingCount !== null) this.#pendingCount += 1;
     this.#sql.exec(
       'INSERT INTO tx (id, version, pending, document) VALUES (?, ?, 1, ?)',
       transaction.id,
@@ -103,7 +112,8 @@ export class VaultStorage {
   }
 
   /** Replaces a record, and refuses to lose an update: the version before must be the one on disk. */
-  updateTransaction(before: Transaction, after: Transaction, pending: boolean): void {
+  updateTransaction(before: Transaction, after: Transaction): void {
+    const pending = isPending(after.state);
     const written = this.#sql.exec(
       'UPDATE tx SET version = ?, pending = ?, document = ? WHERE id = ? AND version = ?',
       after.version,
@@ -113,6 +123,7 @@ export class VaultStorage {
       before.version,
     );
     if (written.rowsWritten === 0) throw new Error('a transaction was changed under a decision');
+    if (this.#pendingCount !== null && isPending(before.state) && !pending) this.#pendingCount -= 1;
     for (const vote of after.approvals.slice(before.approvals.length)) {
       this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, vote.actor.userId);
     }

@@ -2,7 +2,7 @@ import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
-import { isPending, newestAttempt } from '#domain/transaction.ts';
+import { newestAttempt } from '#domain/transaction.ts';
 import type { Decision, Effect } from '#domain/transition.ts';
 import { effectsOfCreation } from '#domain/transition.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -27,7 +27,7 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
 export function writeDecision(storage: VaultStorage, before: Transaction, written: Decision & { cause: Cause }): void {
   const { transaction: after, changed, effects, cause } = written;
   if (!changed) return;
-  storage.updateTransaction(before, after, isPending(after.state));
+  storage.updateTransaction(before, after);
   appendHistory(storage, { before, after, cause });
   schedule(storage, after, effects);
 }

@@ -342,6 +342,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       });
     } catch (error) {
       this.#armedAtMs = armedBefore;
+      this.#storage.forget();
       throw error;
     }
     await armed;
