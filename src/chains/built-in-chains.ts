@@ -1,0 +1,104 @@
+import type { Chain } from '#domain/chain.ts';
+
+const GWEI = 10n ** 9n;
+
+/**
+ * The chains that Conclave knows without configuration (names and CAIP-2: chains.md part 6).
+ *
+ * Confirmations (chains.md 4.4): 12 on Ethereum; 5 where one sequencer or a small set orders the blocks. SUCCEEDED is not the end:
+ * a transaction is watched until the chain calls its block final, and a reorganisation before that is said openly.
+ *
+ * The fee cap bounds what a lying node or a fee spike can burn. A token transfer is quoted at some 81,000 gas and twice the base
+ * fee, so the caps hold up to a base fee of about: Ethereum 300 gwei, the rollups 30 gwei, Polygon 30,000 gwei, BSC 60 gwei,
+ * Avalanche 3,000 nAVAX. Operators change them with CHAINS.
+ */
+export const BUILT_IN_CHAINS: readonly Chain[] = [
+  evm('ethereum', '1', {
+    nativeSymbol: 'ETH',
+    confirmations: 12,
+    pollIntervalMs: 6000,
+    maxFee: 50_000_000n * GWEI,
+    explorer: 'https://etherscan.io/tx/{hash}',
+  }),
+  evm('base', '8453', {
+    nativeSymbol: 'ETH',
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://basescan.org/tx/{hash}',
+  }),
+  evm('arbitrum', '42161', {
+    nativeSymbol: 'ETH',
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://arbiscan.io/tx/{hash}',
+  }),
+  evm('optimism', '10', {
+    nativeSymbol: 'ETH',
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://optimistic.etherscan.io/tx/{hash}',
+  }),
+  evm('polygon', '137', {
+    nativeSymbol: 'POL',
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000_000n * GWEI,
+    explorer: 'https://polygonscan.com/tx/{hash}',
+  }),
+  evm('bsc', '56', {
+    nativeSymbol: 'BNB',
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 10_000_000n * GWEI,
+    explorer: 'https://bscscan.com/tx/{hash}',
+  }),
+  evm('avalanche', '43114', {
+    nativeSymbol: 'AVAX',
+    confirmations: 3,
+    pollIntervalMs: 2000,
+    maxFee: 500_000_000n * GWEI,
+    explorer: 'https://snowtrace.io/tx/{hash}',
+  }),
+  evm('ethereum-sepolia', '11155111', {
+    nativeSymbol: 'ETH',
+    confirmations: 3,
+    pollIntervalMs: 6000,
+    maxFee: 100_000_000n * GWEI,
+    explorer: 'https://sepolia.etherscan.io/tx/{hash}',
+  }),
+  evm('base-sepolia', '84532', {
+    nativeSymbol: 'ETH',
+    confirmations: 3,
+    pollIntervalMs: 2000,
+    maxFee: 100_000_000n * GWEI,
+    explorer: 'https://sepolia.basescan.org/tx/{hash}',
+  }),
+  // Local: with one confirmation a transaction needs no second block, and anvil mines none by itself.
+  evm('anvil', '31337', {
+    nativeSymbol: 'ETH',
+    confirmations: 1,
+    pollIntervalMs: 250,
+    maxFee: 50_000_000n * GWEI,
+    explorer: null,
+  }),
+];
+
+interface Traits extends Pick<Chain, 'nativeSymbol' | 'confirmations' | 'pollIntervalMs' | 'explorer'> {
+  /** Wei. */
+  readonly maxFee: bigint;
+}
+
+function evm(name: string, chainId: string, traits: Traits): Chain {
+  return {
+    name,
+    caip2: `eip155:${chainId}`,
+    family: 'evm',
+    chainId,
+    nativeDecimals: 18,
+    ...traits,
+    maxFee: traits.maxFee.toString(),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Amount } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { FailureReason, PreparedAttempt } from '#domain/event.ts';
+import type { Intent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import type { Attempt, Inclusion } from '#domain/transaction.ts';
+
+export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address';
+
+/** `permanent` ends the transaction before anything is signed; `transient` says that the same question may do better later. */
+export type PreparationFault =
+  | { readonly kind: 'permanent'; readonly reason: FailureReason; readonly detail: string | null }
+  | { readonly kind: 'transient'; readonly detail: string };
+
+/** What inclusion costs now. Decimal strings, because a quote may travel; opaque to everyone but the adapter that gave it. */
+export interface Quote {
+  readonly gasLimit: string;
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+  /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
+  readonly maxFee: Amount;
+}
+
+/** Of an ECDSA signature: two scalars of 32 bytes, big-endian, and the parity of the nonce point. */
+export interface EcdsaSignatureParts {
+  readonly r: Uint8Array;
+  readonly s: Uint8Array;
+  readonly yParity: 0 | 1;
+}
+
+export type BroadcastVerdict =
+  /** The network has the bytes, or already had them. */
+  | { readonly outcome: 'accepted' }
+  /** Nobody knows whether they are out: only the same bytes may follow. */
+  | { readonly outcome: 'unknown'; readonly answer: string }
+  /** The network wants more for them. */
+  | { readonly outcome: 'underpriced'; readonly answer: string }
+  /** Refused for good by every node that was asked, and none of them can have kept the bytes. */
+  | { readonly outcome: 'refused'; readonly answer: string }
+  /** The account nonce is used, and not by these bytes. */
+  | { readonly outcome: 'conflicted'; readonly answer: string };
+
+export type Observation =
+  | { readonly type: 'included'; readonly inclusion: Inclusion }
+  | { readonly type: 'absent'; readonly inMempool: boolean; readonly nonceTaken: boolean };
+
+/** Why nothing can be said. Never holds the address of a node: those carry keys. */
+export interface ChainFault {
+  readonly detail: string;
+}
+
+export interface AccountNonce {
+  readonly latest: bigint;
+  readonly pending: bigint;
+}
+
+export interface Watched {
+  readonly from: string;
+  readonly nonce: bigint;
+  /** Every hash that was ever signed for this nonce. */
+  readonly hashes: readonly string[];
+  /** Where it was found before, or null. */
+  readonly inclusion: Inclusion | null;
+}
+
+/**
+ * What Conclave needs of a chain. The first group is pure; the second talks to the operator's nodes and answers with values,
+ * never with an exception: a node that is away, lies in its shape, or serves another chain is a fault and not a crash.
+ */
+export interface ChainAdapter {
+  readonly chain: Chain;
+  /** The largest amount that the chain can carry, in its smallest unit. */
+  readonly largestAmount: bigint;
+  /** @param publicKey 33 bytes, compressed. Throws for bytes that are no point of the curve: that key was never generated. */
+  addressOf(publicKey: Uint8Array): string;
+  /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, `bad-checksum`. */
+  parseRecipient(text: string): Result<string, AddressFault>;
+  parseToken(text: string): Result<string, AddressFault>;
+  /** The unsigned bytes of an intent at a nonce. */
+  compose(intent: Intent, quote: Quote, nonce: bigint): PreparedAttempt;
+  /** Joins bytes and signature. Refuses what is not exactly the intent, signed by exactly its wallet. */
+  assemble(
+    intent: Intent,
+    attempt: Attempt,
+    signature: EcdsaSignatureParts,
+  ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
+
+  /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
+  quote(intent: Intent, replaced: Attempt | null): Promise<Result<Quote, PreparationFault>>;
+  accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
+  broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
+  /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
+  observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
+}

@@ -1,0 +1,33 @@
+import { bytesToHex } from 'viem/utils';
+import type { Quote } from '#chains/chain-adapter.ts';
+import { chainIdOf } from '#chains/evm/chain-id.ts';
+import { inspectEvmPayload } from '#chains/evm/payload.ts';
+import { serialiseUnsigned } from '#chains/evm/transaction.ts';
+import { transferCall } from '#chains/evm/transfer-call.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { PreparedAttempt } from '#domain/event.ts';
+import type { Intent } from '#domain/intent.ts';
+
+/**
+ * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every
+ * co-signer makes; bytes that it refuses are a bug here and are thrown, never stored.
+ */
+export function composeTransfer(intent: Intent, quote: Quote, nonce: bigint): PreparedAttempt {
+  const call = transferCall(intent);
+  const chainId = chainIdOf(intent.chain);
+  if (call === null || chainId === null) throw new Error('a stored intent is in canonical form');
+  const payload = serialiseUnsigned({
+    chainId,
+    nonce,
+    maxPriorityFeePerGas: BigInt(quote.maxPriorityFeePerGas),
+    maxFeePerGas: BigInt(quote.maxFeePerGas),
+    gasLimit: BigInt(quote.gasLimit),
+    to: call.to,
+    value: call.value,
+    data: call.data,
+  });
+  const inspected = inspectEvmPayload(intent, payload);
+  if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
+  const { signingDigest, maxFee } = inspected.value;
+  return { nonce: nonce.toString(), payload, signingDigest: bytesToHex(signingDigest), maxFee: amountOf(maxFee) };
+}

@@ -1,0 +1,42 @@
+import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { parseChainRow } from '#chains/chain-row.ts';
+import type { Chain } from '#domain/chain.ts';
+
+/**
+ * Every chain of this deployment: those that are built in, and those of the CHAINS setting, a JSON list whose rows change a known
+ * chain by its name or add one. Throws for a setting that is not exactly that, with the row and the field.
+ */
+export function chainsFrom(config: { readonly CHAINS?: string }): readonly Chain[] {
+  const chains = new Map(BUILT_IN_CHAINS.map((chain) => [chain.name, chain]));
+  for (const row of rowsOf(config.CHAINS ?? '')) {
+    const chain = parseChainRow(row, BUILT_IN_CHAINS);
+    const twin = [...chains.values()].find((other) => other.caip2 === chain.caip2 && other.name !== chain.name);
+    // One chain under two names would have two nonce allocators for one wallet.
+    if (twin !== undefined) throw new Error(`CHAINS: ${chain.name} and ${twin.name} are both ${chain.caip2}`);
+    if (chains.get(chain.name) !== BUILT_IN_CHAINS.find((known) => known.name === chain.name)) {
+      throw new Error(`CHAINS: ${chain.name} stands there twice`);
+    }
+    chains.set(chain.name, chain);
+  }
+  return [...chains.values()];
+}
+
+/** Finds a chain by its canonical name or its CAIP-2, spelled exactly; null when there is none. */
+export function findChain(chains: readonly Chain[], nameOrCaip2: string): Chain | null {
+  return chains.find((chain) => chain.name === nameOrCaip2 || chain.caip2 === nameOrCaip2) ?? null;
+}
+
+function rowsOf(text: string): readonly unknown[] {
+  if (text.trim() === '') return [];
+  const rows = parseJson(text);
+  if (!Array.isArray(rows)) throw new Error('CHAINS is a JSON list of chain rows');
+  return rows;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('CHAINS is not JSON');
+  }
+}
