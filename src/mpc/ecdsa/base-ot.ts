@@ -1,0 +1,127 @@
+import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
+import type { ReceiverSeeds, SenderSeeds } from '#mpc/ecdsa/ot-extension.ts';
+import { BASE_OTS, LANES } from '#mpc/ecdsa/parameters.ts';
+import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
+import {
+  encodePoint,
+  encodePoints,
+  freshBytes,
+  GENERATOR,
+  hashToPoint,
+  parsePoint,
+  type Point,
+  POINT_BYTES,
+  randomScalar,
+} from '#mpc/secp256k1.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+
+/**
+ * 128 endemic OTs of Masny and Rindal (eprint 2019/706, the Diffie-Hellman instance in the random oracle model), of random
+ * seeds. Both messages can travel at once. The roles turn around in the extension: the SENDER here, who gets both seeds of
+ * each OT, is the receiver there (Bob); the RECEIVER here, whose choice bits are Delta, is the sender there (Alice).
+ *
+ * One y serves all 128 instances (0xCarbon does the same, eprint 2022/1525 page 18): each key is hashed with its index.
+ */
+export const OFFER_BYTES = POINT_BYTES;
+export const CHOICE_BYTES = BASE_OTS * 2 * POINT_BYTES;
+
+export interface OfferedOts {
+  readonly secret: bigint;
+  /** Y = y G. */
+  readonly message: Uint8Array;
+}
+
+export interface ChosenOts {
+  /** Delta, 16 bytes. */
+  readonly choices: Uint8Array;
+  readonly secrets: readonly bigint[];
+  /** r_0 and r_1 of each OT. */
+  readonly message: Uint8Array;
+}
+
+/** Sender: y random, Y = y G. */
+export function offerOts(): OfferedOts {
+  const secret = randomScalar();
+  return { secret, message: encodePoint(GENERATOR.multiply(secret)) };
+}
+
+/**
+ * Receiver: for choice bit c, r_(1-c) is a random point and r_c = t G - H_c(r_(1-c)). So (r_0, r_1) has the same
+ * distribution for both c, and by CDH nobody knows the logarithms behind both keys.
+ */
+export function chooseOts(sid: Uint8Array): ChosenOts {
+  const choices = freshBytes(BASE_OTS / 8);
+  const secrets = Array.from({ length: BASE_OTS }, randomScalar);
+  const others = encodePoints(secrets.map(() => GENERATOR.multiply(randomScalar())));
+  const mine = encodePoints(
+    secrets.map((t, i) => GENERATOR.multiply(t).subtract(maskPoint(sid, [i, bitAt(choices, i)], others[i]!))),
+  );
+  const message = new Uint8Array(CHOICE_BYTES);
+  for (let i = 0; i < BASE_OTS; i++) {
+    const mask = -bitAt(choices, i);
+    const start = i * 2 * POINT_BYTES;
+    for (let k = 0; k < POINT_BYTES; k++) {
+      const swap = (mine[i]![k]! ^ others[i]![k]!) & mask;
+      message[start + k] = mine[i]![k]! ^ swap;
+      message[start + POINT_BYTES + k] = others[i]![k]! ^ swap;
+    }
+  }
+  return { choices, secrets, message };
+}
+
+/** Sender: both seeds of each OT, y (r_s + H_s(r_(1-s))). Null where a point is malformed or a sum is the identity. */
+export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint8Array): ReceiverSeeds | null {
+  if (choice.length !== CHOICE_BYTES) return null;
+  const zeros = new Int32Array(BASE_OTS * WORDS);
+  const ones = new Int32Array(BASE_OTS * WORDS);
+  for (let i = 0; i < BASE_OTS; i++) {
+    const encoded = [0, 1].map((slot) => slotOf(choice, i, slot));
+    const keys = [0, 1].map((slot) => {
+      const point = parsePoint(encoded[slot]!);
+      if (point === null) return null;
+      const sum = point.add(maskPoint(sid, [i, slot], encoded[1 - slot]!));
+      return sum.is0() ? null : sum.multiply(offered.secret);
+    });
+    const [first, second] = keys;
+    if (first == null || second == null) return null;
+    const transcript = [offered.message, choice.subarray(i * 2 * POINT_BYTES, (i + 1) * 2 * POINT_BYTES)] as const;
+    putSeed(zeros, i, seedOf(sid, [i, 0], [...transcript, encodePoint(first)]));
+    putSeed(ones, i, seedOf(sid, [i, 1], [...transcript, encodePoint(second)]));
+  }
+  return { zeros, ones };
+}
+
+/** Receiver: the one seed it chose of each OT, t Y. Null where Y is malformed. */
+export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8Array): SenderSeeds | null {
+  const offered = parsePoint(offer);
+  if (offered === null) return null;
+  const keys = encodePoints(chosen.secrets.map((t) => offered.multiply(t)));
+  const seeds = new Int32Array(BASE_OTS * WORDS);
+  for (let i = 0; i < BASE_OTS; i++) {
+    const points = chosen.message.subarray(i * 2 * POINT_BYTES, (i + 1) * 2 * POINT_BYTES);
+    putSeed(seeds, i, seedOf(sid, [i, bitAt(chosen.choices, i)], [offer, points, keys[i]!]));
+  }
+  const delta = new Int32Array(LANES);
+  for (let i = 0; i < BASE_OTS; i++) delta[i >> 5]! |= bitAt(chosen.choices, i) << (i & 31);
+  return { delta, chosen: seeds };
+}
+
+/** H_s: bound to the session, the instance and the slot it stands for. */
+function maskPoint(sid: Uint8Array, place: readonly [number, number], other: Uint8Array): Point {
+  return hashToPoint(taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(place), other));
+}
+
+function seedOf(sid: Uint8Array, place: readonly [number, number], parts: readonly Uint8Array[]): Uint8Array {
+  return taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(place), ...parts);
+}
+
+function slotOf(choice: Uint8Array, index: number, slot: number): Uint8Array {
+  const start = (2 * index + slot) * POINT_BYTES;
+  return choice.subarray(start, start + POINT_BYTES);
+}
+
+/** A seed as eight words, big-endian, as SHA-256 reads its input. */
+function putSeed(words: Int32Array, index: number, seed: Uint8Array): void {
+  const view = new DataView(seed.buffer, seed.byteOffset, seed.length);
+  for (let i = 0; i < WORDS; i++) words[index * WORDS + i] = view.getInt32(4 * i);
+}

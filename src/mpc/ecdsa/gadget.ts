@@ -1,0 +1,17 @@
+import { OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
+import { scalarFromDigest } from '#mpc/secp256k1.ts';
+import { taggedHash, uint32 } from '#mpc/transcript.ts';
+
+let vector: readonly bigint[] | null = null;
+
+/**
+ * The public gadget vector g of Protocol 5.2, uniform in Z_q^416. It carries no secret, so it is one constant for all pairs,
+ * out of the random oracle: nobody can have chosen it (a per-session nonce, as elsewhere, lets a peer try many), and it
+ * is computed once per isolate. Lazily, because a Worker's start-up time is bounded.
+ */
+export function gadget(): readonly bigint[] {
+  vector ??= Array.from({ length: OT_INSTANCES }, (_, j) =>
+    scalarFromDigest(taggedHash('ecdsa/vole/gadget', uint32(j))),
+  );
+  return vector;
+}

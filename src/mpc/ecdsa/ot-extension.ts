@@ -1,0 +1,174 @@
+import { type Challenges, combine, ELEMENT_BYTES } from '#mpc/ecdsa/gf208.ts';
+import { bitAt, ROW_WORDS, rowMatrix, transpose } from '#mpc/ecdsa/bit-matrix.ts';
+import { BASE_OTS, CHECK_BITS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
+import { reduceWords, WORDS } from '#mpc/ecdsa/scalar-words.ts';
+import { hashIndexed, type Midstate, midstate, type WordSlice, wipeScratch } from '#mpc/one-block-sha256.ts';
+import { freshBytes } from '#mpc/secp256k1.ts';
+import { oraclePrefix, taggedHash } from '#mpc/transcript.ts';
+
+/**
+ * OT extension: SoftSpokenOT (Roy, eprint 2022/192) with k = 1, which is KOS15 (eprint 2015/546) figure 10 as corrected,
+ * made non-interactive by Fiat-Shamir as DKLs23 section 5 asks.
+ *
+ * The extension RECEIVER (Bob of the vector OLE) was the sender of the base OTs and knows both seeds of each; the extension
+ * SENDER (Alice) knows the seed of her choice bit Delta_i. Delta is long-lived: a cheating receiver learns one bit of it
+ * per check that fails or passes, so a failed check MUST end in a ban of the pair.
+ */
+export interface ReceiverSeeds {
+  /** 128 pairs of seeds, 8 words each. */
+  readonly zeros: Int32Array;
+  readonly ones: Int32Array;
+}
+
+export interface SenderSeeds {
+  /** Delta, 128 bits in 4 words. */
+  readonly delta: Int32Array;
+  /** 128 seeds, 8 words each. */
+  readonly chosen: Int32Array;
+}
+
+/** What the receiver sends. Bit vectors are one per OT instance, of 4 words. */
+export interface ExtensionMessage {
+  readonly u: Int32Array;
+  readonly x: Uint8Array;
+  readonly t: Int32Array;
+}
+
+export interface ReceiverExtension {
+  readonly message: ExtensionMessage;
+  /** 624 choice bits; the first 416 are beta. */
+  readonly choices: Uint8Array;
+  /** t_j: one vector per instance. */
+  readonly vectors: Int32Array;
+  /** Names everything the receiver sent. */
+  readonly transcript: Uint8Array;
+}
+
+export interface SenderExtension {
+  /** q_j: one vector per instance. */
+  readonly vectors: Int32Array;
+  readonly transcript: Uint8Array;
+}
+
+/**
+ * The receiver's only message.
+ *
+ * Extend, steps 1 to 3: sample the choice bits x in {0,1}^(416 + 208); t0 and t1 are the seeds expanded; u = t0 + t1 + x.
+ * Check, steps 1 and 2: chi = H(sid, u); x' = sum chi_i x_i + x_mask, t' = sum chi_i t_i + t_mask.
+ */
+export function extendAsReceiver(sid: Uint8Array, seeds: ReceiverSeeds): ReceiverExtension {
+  const choices = freshBytes(EXTENDED_INSTANCES / 8);
+  const vectors = expand(sid, seeds.zeros);
+  const u = expand(sid, seeds.ones);
+  const choiceBits = new Int32Array(EXTENDED_INSTANCES);
+  for (let j = 0; j < EXTENDED_INSTANCES; j++) {
+    const bit = bitAt(choices, j);
+    choiceBits[j] = bit;
+    for (let lane = j * LANES; lane < (j + 1) * LANES; lane++) u[lane]! ^= vectors[lane]! ^ -bit;
+  }
+  const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(u));
+  const challenges = challengesOf(bound);
+  const x = packBits(combine(choiceBits, 1, challenges));
+  const t = combine(vectors, LANES, challenges);
+  choiceBits.fill(0);
+  return { message: { u, x, t }, choices, vectors, transcript: transcriptOf(bound, x, t) };
+}
+
+/**
+ * The sender's side: the vectors q_j = t_j + x_j Delta; or null where the check fails. NULL MEANS BAN.
+ *
+ * Extend, step 4: q_i = t_(Delta_i) + Delta_i u_i. Check, step 3: q' must be t' + x' Delta. All 208 x 128 bits are compared
+ * before the answer, so its time says nothing about where a difference is.
+ */
+export function extendAsSender(sid: Uint8Array, seeds: SenderSeeds, message: ExtensionMessage): SenderExtension | null {
+  const { delta } = seeds;
+  const q = expand(sid, seeds.chosen);
+  for (let j = 0; j < q.length; j++) q[j]! ^= delta[j % LANES]! & message.u[j]!;
+  const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(message.u));
+  const sum = combine(q, LANES, challengesOf(bound));
+  let difference = 0;
+  for (let bit = 0; bit < CHECK_BITS; bit++) {
+    const mask = -bitAt(message.x, bit);
+    for (let lane = 0; lane < LANES; lane++) {
+      difference |= sum[bit * LANES + lane]! ^ message.t[bit * LANES + lane]! ^ (delta[lane]! & mask);
+    }
+  }
+  return difference === 0 ? { vectors: q, transcript: transcriptOf(bound, message.x, message.t) } : null;
+}
+
+/** The vectors of the other choice: q_j + Delta. */
+export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
+  const other = new Int32Array(OT_INSTANCES * LANES);
+  for (let j = 0; j < other.length; j++) other[j] = q[j]! ^ delta[j % LANES]!;
+  return other;
+}
+
+/**
+ * Randomise: the pads H(sid, j, k, q_j) as scalars, 4 per instance, for the first 416 instances. 'Forced reuse' of DKLs23
+ * section 5.1: one batch of choice bits serves all inputs, each with its own oracle k. The receiver's pad equals the
+ * sender's pad of its choice, because t_j = q_j + beta_j Delta.
+ */
+export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
+  const oracle = midstate(oraclePrefix('ecdsa/ot-extension/pad', sid));
+  const pads = new Uint32Array(OT_INSTANCES * WIDTH * WORDS);
+  const data: WordSlice = { buffer: vectors, offset: 0, words: LANES };
+  const out: WordSlice = { buffer: new Int32Array(pads.buffer), offset: 0, words: WORDS };
+  const slices = { data, out };
+  for (let j = 0; j < OT_INSTANCES; j++) {
+    data.offset = j * LANES;
+    for (let k = 0; k < WIDTH; k++) {
+      hashIndexed(oracle, (j << 8) | k, slices);
+      // n is within 2^128.4 of 2^256: one subtraction reduces, the bias is below 2^-127.
+      reduceWords(pads, out.offset);
+      out.offset += WORDS;
+    }
+  }
+  wipeScratch();
+  return pads;
+}
+
+/** The PRG of the extension: three digests a seed, bound to the session, then one vector per instance. */
+function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
+  const oracle = prgOracle(sid);
+  const rows = rowMatrix();
+  const data: WordSlice = { buffer: seeds, offset: 0, words: WORDS };
+  const out: WordSlice = { buffer: rows, offset: 0, words: WORDS };
+  const slices = { data, out };
+  for (let i = 0; i < BASE_OTS; i++) {
+    data.offset = i * WORDS;
+    for (let block = 0; block < ROW_WORDS / WORDS; block++) {
+      hashIndexed(oracle, (i << 8) | block, slices);
+      out.offset += WORDS;
+    }
+  }
+  wipeScratch();
+  const vectors = transpose(rows);
+  rows.fill(0);
+  return vectors;
+}
+
+function prgOracle(sid: Uint8Array): Midstate {
+  return midstate(oraclePrefix('ecdsa/ot-extension/prg', sid));
+}
+
+/** chi_1 and chi_2 = H(sid, u), 208 bits each, from the digest that binds both. */
+function challengesOf(bound: Uint8Array): Challenges {
+  const first = taggedHash('ecdsa/ot-extension/chi-1', bound).subarray(0, ELEMENT_BYTES);
+  const second = taggedHash('ecdsa/ot-extension/chi-2', bound).subarray(0, ELEMENT_BYTES);
+  return { first, second };
+}
+
+function transcriptOf(bound: Uint8Array, x: Uint8Array, t: Int32Array): Uint8Array {
+  return taggedHash('ecdsa/ot-extension/transcript', bound, x, wireBytes(t));
+}
+
+/** The little-endian bytes of the words, as they travel. */
+export function wireBytes(words: Int32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+function packBits(bits: Int32Array): Uint8Array {
+  const packed = new Uint8Array(ELEMENT_BYTES);
+  for (let i = 0; i < CHECK_BITS; i++) packed[i >> 3]! |= bits[i]! << (i & 7);
+  return packed;
+}

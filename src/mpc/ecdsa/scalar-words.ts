@@ -1,0 +1,103 @@
+import { ORDER } from '#mpc/secp256k1.ts';
+
+/**
+ * Scalars as eight 32-bit words in a row, least significant first, for the 1,664 pads of a vector OLE. Additions are masked
+ * word arithmetic: a double holds every intermediate exactly, and no branch or address depends on a value. (BigInt would
+ * branch on its length and costs an allocation a step; products still go through BigInt.)
+ */
+export const WORDS = 8;
+
+const BASE = 4294967296;
+const ORDER_WORDS = wordsOf(ORDER);
+const difference = new Uint32Array(WORDS);
+
+/** One scalar inside a buffer. */
+export interface WordsAt {
+  readonly words: Uint32Array;
+  at: number;
+}
+
+export function wordsOf(value: bigint): Uint32Array {
+  const words = new Uint32Array(WORDS);
+  for (let i = 0; i < WORDS; i++) words[i] = Number((value >> BigInt(32 * i)) & 0xffffffffn);
+  return words;
+}
+
+/** The buffer as 64-bit limbs: JavaScript engines that run Workers or Node are little-endian, and a test would notice another. */
+export function limbsOf(words: Uint32Array): BigUint64Array {
+  return new BigUint64Array(words.buffer, words.byteOffset, words.length / 2);
+}
+
+/** The scalar whose first 64-bit limb is `limbs[at]`. */
+export function scalarAt(limbs: BigUint64Array, at: number): bigint {
+  return (((limbs[at + 3]! << 64n) | limbs[at + 2]!) << 128n) | ((limbs[at + 1]! << 64n) | limbs[at]!);
+}
+
+/** Writes a scalar below 2^256; a BigUint64Array keeps the low 64 bits of what it is given. */
+export function putScalar(limbs: BigUint64Array, at: number, value: bigint): void {
+  limbs[at] = value;
+  limbs[at + 1] = value >> 64n;
+  limbs[at + 2] = value >> 128n;
+  limbs[at + 3] = value >> 192n;
+}
+
+/**
+ * x mod n for x < 2^256. n begins with 32 set bits, so only an x that does may have to be reduced: one hash output in 2^32.
+ * That branch tells an observer nothing he could use, and it saves 0.9 ms a signature.
+ */
+export function reduceWords(words: Uint32Array, at: number): void {
+  if (words[at + WORDS - 1] === 0xffffffff) subtractOrderWhereItFits(words, at, 0);
+}
+
+/** words[at] += addend & mask, mod n; both below n. `mask` is 0 or -1. */
+export function addMasked(words: Uint32Array, at: number, addend: WordsAt, mask: number): void {
+  let carry = 0;
+  for (let i = 0; i < WORDS; i++) {
+    const sum = words[at + i]! + ((addend.words[addend.at + i]! & mask) >>> 0) + carry;
+    words[at + i] = sum;
+    carry = Math.floor(sum / BASE);
+  }
+  subtractOrderWhereItFits(words, at, carry);
+}
+
+/** words[at] -= other, mod n; both below n. */
+export function subtract(words: Uint32Array, at: number, other: WordsAt): void {
+  let borrow = 0;
+  for (let i = 0; i < WORDS; i++) {
+    const rest = words[at + i]! - other.words[other.at + i]! + borrow;
+    words[at + i] = rest;
+    borrow = Math.floor(rest / BASE);
+  }
+  // borrow is -1 where the result went below zero, and then n is added.
+  let carry = 0;
+  for (let i = 0; i < WORDS; i++) {
+    const sum = words[at + i]! + ((ORDER_WORDS[i]! & borrow) >>> 0) + carry;
+    words[at + i] = sum;
+    carry = Math.floor(sum / BASE);
+  }
+}
+
+/** Is every scalar of the buffer below n? Looks at all of them, whatever it finds. */
+export function allCanonical(words: Uint32Array): boolean {
+  let allBelow = -1;
+  for (let at = 0; at < words.length; at += WORDS) {
+    let borrow = 0;
+    for (let i = 0; i < WORDS; i++) borrow = Math.floor((words[at + i]! - ORDER_WORDS[i]! + borrow) / BASE);
+    allBelow &= borrow;
+  }
+  return allBelow === -1;
+}
+
+function subtractOrderWhereItFits(words: Uint32Array, at: number, carry: number): void {
+  let borrow = 0;
+  for (let i = 0; i < WORDS; i++) {
+    const rest = words[at + i]! - ORDER_WORDS[i]! + borrow;
+    difference[i] = rest;
+    borrow = Math.floor(rest / BASE);
+  }
+  // The value is at least n where it overflowed 2^256 (carry 1) or n could be subtracted (borrow 0).
+  const keep = -(1 - carry) & borrow;
+  for (let i = 0; i < WORDS; i++) {
+    words[at + i] = (words[at + i]! & keep) | (difference[i]! & ~keep);
+  }
+}

@@ -1,0 +1,113 @@
+import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { SignSession } from '#mpc/ecdsa/sign-round1.ts';
+import { LARGEST_PARTY, type PartyIndex } from '#mpc/party.ts';
+import {
+  encodeScalar,
+  GENERATOR,
+  invertScalar,
+  modOrder,
+  ORDER,
+  parsePoint,
+  type Point,
+  scalarFromDigest,
+} from '#mpc/secp256k1.ts';
+import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
+
+/** A session that passed the checks, with what follows from it. */
+export interface CheckedSession extends SignSession {
+  /** Names the session in every hash: sid, key, tweak, signers, public shares. */
+  readonly digest: Uint8Array;
+  readonly peers: readonly PartyIndex[];
+  /** The key to sign for: the group key plus tweak G. */
+  readonly tweakedKey: Point;
+}
+
+/** All of these come from our own node, not from the wire: a fault here is a bug and throws. */
+export function checkSession(session: SignSession): CheckedSession {
+  const { sid, self, signers, secretShare, publicKey, publicShares, tweak, pairs } = session;
+  if (sid.length !== DIGEST_BYTES) throw new Error('a sid has 32 bytes');
+  const ascending = signers.every((signer, i) => i === 0 || signers[i - 1]! < signer);
+  if (!ascending || !signers.includes(self)) throw new Error('signers are sorted, distinct, and include self');
+  if (signers.length < 2 || signers.length > LARGEST_PARTY) throw new Error('two to five signers');
+  if (secretShare <= 0n || secretShare >= ORDER) throw new Error('a secret share is in 1..n-1');
+  if (tweak < 0n || tweak >= ORDER) throw new Error('a tweak is in 0..n-1');
+  const peers = signers.filter((signer) => signer !== self);
+  for (const peer of peers) {
+    const pair = pairs.get(peer);
+    if (pair === undefined || pair.self !== self || pair.peer !== peer) throw new Error(`no set-up with party ${peer}`);
+  }
+  const key = parsePoint(publicKey);
+  if (key === null) throw new Error('the public key is not a point');
+  const tweakedKey = tweak === 0n ? key : key.add(GENERATOR.multiply(tweak));
+  if (tweakedKey.is0()) throw new Error('the tweaked key is the identity');
+  const shares = signers.map((signer) => publicShares.get(signer));
+  if (!shares.every((share) => share !== undefined)) throw new Error('every signer has a public share');
+  const digest = taggedHash('ecdsa/session', sid, publicKey, encodeScalar(tweak), Uint8Array.from(signers), ...shares);
+  return { ...session, digest, peers, tweakedKey };
+}
+
+export function pairWith(session: SignSession, peer: PartyIndex): PairSetup {
+  const pair = session.pairs.get(peer);
+  if (pair === undefined) throw new Error(`no set-up with party ${peer}`);
+  return pair;
+}
+
+/**
+ * The first field of each message. It is compared before anything secret is touched: a message of another session, key,
+ * tweak, signer set, epoch, pair set-up, round or direction ends the session WITHOUT a ban, so that a relay which crosses
+ * messages cannot make two honest nodes ban each other.
+ */
+export function messageContext(
+  session: CheckedSession,
+  round: number,
+  [from, to]: readonly [PartyIndex, PartyIndex],
+): Uint8Array {
+  const { setupId } = pairWith(session, from === session.self ? to : from);
+  return taggedHash('ecdsa/message', session.digest, setupId, Uint8Array.of(round, from, to));
+}
+
+/** The sid of one vector OLE: its direction is (Bob, Alice). */
+export function voleSid(session: CheckedSession, [bob, alice]: readonly [PartyIndex, PartyIndex]): Uint8Array {
+  const { setupId } = pairWith(session, bob === session.self ? alice : bob);
+  return taggedHash('ecdsa/vole', session.digest, setupId, Uint8Array.of(bob, alice));
+}
+
+/** Com of Protocol 3.6 in the random oracle model: H(session, opener, salt, R). The opener is named, so it cannot be copied. */
+export function commitToNonce(
+  session: CheckedSession,
+  opener: PartyIndex,
+  opening: { readonly salt: Uint8Array; readonly encodedR: Uint8Array },
+): Uint8Array {
+  return taggedHash('ecdsa/nonce-commitment', session.digest, Uint8Array.of(opener), opening.salt, opening.encodedR);
+}
+
+/** Lagrange coefficient of self at zero over the signers. */
+export function lagrange({ self, peers }: CheckedSession): bigint {
+  let numerator = 1n;
+  let denominator = 1n;
+  for (const peer of peers) {
+    numerator = modOrder(numerator * BigInt(peer));
+    denominator = modOrder(denominator * BigInt(peer - self));
+  }
+  return modOrder(numerator * invertScalar(denominator));
+}
+
+/** zeta of Functionality 3.4: one hash per pair, added by the lower party and subtracted by the higher. All zetas sum to 0. */
+export function zeroShare(session: CheckedSession): bigint {
+  let zeta = 0n;
+  for (const peer of session.peers) {
+    const fragment = scalarFromDigest(taggedHash('ecdsa/zero-share', session.digest, pairWith(session, peer).zeroSeed));
+    zeta += session.self < peer ? fragment : -fragment;
+  }
+  return modOrder(zeta);
+}
+
+/** H(all nonce commitments of the session): what each signer saw in round 1. */
+export function echoOf(session: CheckedSession, commitments: ReadonlyMap<PartyIndex, Uint8Array>): Uint8Array {
+  const inOrder = session.signers.map((signer) => {
+    const commitment = commitments.get(signer);
+    if (commitment === undefined) throw new Error(`no commitment of party ${signer}`);
+    return commitment;
+  });
+  return taggedHash('ecdsa/echo', session.digest, ...inOrder);
+}

@@ -1,0 +1,86 @@
+import { encodeRound1, SALT_BYTES } from '#mpc/ecdsa/messages.ts';
+import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import {
+  type CheckedSession,
+  checkSession,
+  commitToNonce,
+  messageContext,
+  pairWith,
+  voleSid,
+} from '#mpc/ecdsa/session.ts';
+import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { beginAsBob, type BobState } from '#mpc/ecdsa/vole.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { encodePoint, freshBytes, GENERATOR, type Point, randomScalar } from '#mpc/secp256k1.ts';
+
+/** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
+export interface SignSession {
+  /** 32 bytes, unique for ever: a repeated sid repeats the pads of the vector OLE. */
+  readonly sid: Uint8Array;
+  readonly self: PartyIndex;
+  /** Sorted, includes self; as many as the threshold. */
+  readonly signers: readonly PartyIndex[];
+  /** Shamir share of self. */
+  readonly secretShare: bigint;
+  /** 33 bytes: the group key before the tweak. */
+  readonly publicKey: Uint8Array;
+  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** Additive derivation: the signature is under publicKey + tweak G. 0n for none. */
+  readonly tweak: bigint;
+  readonly pairs: ReadonlyMap<PartyIndex, PairSetup>;
+}
+
+/** What a signer keeps for one peer: chi, and its side of the vector OLE where it is Bob. */
+export interface AsBob {
+  readonly chi: bigint;
+  readonly vole: BobState;
+}
+
+export interface AfterRound1 {
+  readonly session: CheckedSession;
+  readonly r: bigint;
+  readonly phi: bigint;
+  readonly R: Point;
+  readonly encodedR: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly commitment: Uint8Array;
+  readonly asBob: ReadonlyMap<PartyIndex, AsBob>;
+}
+
+/** Memory only, single use. */
+export type Round1State = SingleUse<AfterRound1>;
+
+/**
+ * Round 1: one message for each other signer. Throws on a session that is not sound: all of it is our own node's data.
+ */
+export function signRound1(session: SignSession): {
+  state: Round1State;
+  messages: ReadonlyMap<PartyIndex, Uint8Array>;
+} {
+  const checked = checkSession(session);
+  const { self, peers } = checked;
+
+  // Step 5: sample the nonce share r_i and the inversion mask phi_i; R_i = r_i G.
+  const r = randomScalar();
+  const phi = randomScalar();
+  const R = GENERATOR.multiply(r);
+  const encodedR = encodePoint(R);
+
+  // Step 6: commit to R_i. Ours: ONE commitment for all peers, echoed in round 2, so that a signer cannot open different nonces
+  // to different peers; the paper commits to each peer separately and lets the final verification fail.
+  const salt = freshBytes(SALT_BYTES);
+  const commitment = commitToNonce(checked, self, { salt, encodedR });
+
+  // Step 6, go on: with each P_j start the vector OLE as Bob; its random output is chi_i,j.
+  const asBob = new Map<PartyIndex, AsBob>();
+  const messages = new Map<PartyIndex, Uint8Array>();
+  for (const peer of peers) {
+    const { b, message, state } = beginAsBob(voleSid(checked, [self, peer]), pairWith(checked, peer).asBob);
+    asBob.set(peer, { chi: b, vole: state });
+    messages.set(
+      peer,
+      encodeRound1({ context: messageContext(checked, 1, [self, peer]), commitment, extension: message }),
+    );
+  }
+  return { state: new SingleUse({ session: checked, r, phi, R, encodedR, salt, commitment, asBob }), messages };
+}

@@ -1,0 +1,121 @@
+import { type Aborted, abortedBy, bannedBy, completed, type RoundResult } from '#mpc/abort.ts';
+import { decodeRound1, encodeRound2, type Round1Message } from '#mpc/ecdsa/messages.ts';
+import {
+  type CheckedSession,
+  echoOf,
+  lagrange,
+  messageContext,
+  pairWith,
+  voleSid,
+  zeroShare,
+} from '#mpc/ecdsa/session.ts';
+import type { AfterRound1, AsBob, Round1State } from '#mpc/ecdsa/sign-round1.ts';
+import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { encodePoints, GENERATOR, modOrder, type Point } from '#mpc/secp256k1.ts';
+import { equalBytes } from '#mpc/transcript.ts';
+
+/** What a signer keeps for one peer from here on. */
+export interface WithPeer extends AsBob {
+  readonly commitment: Uint8Array;
+  /** Outputs of the vector OLE where self is Alice: c^u and c^v. */
+  readonly c: readonly [bigint, bigint];
+}
+
+export interface AfterRound2 {
+  readonly session: CheckedSession;
+  readonly r: bigint;
+  readonly phi: bigint;
+  readonly R: Point;
+  readonly keyShare: bigint;
+  readonly publicShare: Point;
+  readonly echo: Uint8Array;
+  readonly withPeer: ReadonlyMap<PartyIndex, WithPeer>;
+}
+
+/** Memory only, single use. */
+export type Round2State = SingleUse<AfterRound2>;
+
+/**
+ * Round 2: answer each peer's vector OLE and open the nonce. Nothing leaves before every peer's message passed.
+ * Refuses, in this order: a message that is missing, of the wrong length, or of another session (no ban); a failed OT extension
+ * check (BAN: each one tells the peer a bit of Delta, section 3.5 attack 2).
+ */
+export function signRound2(
+  state: Round1State,
+  inbox: ReadonlyMap<PartyIndex, Uint8Array>,
+): RoundResult<{ state: Round2State; messages: ReadonlyMap<PartyIndex, Uint8Array> }> {
+  const before = state.take();
+  const { session, r, phi, R } = before;
+  const received = receiveRound1(session, inbox);
+  if (!received.ok) return received;
+
+  // Step 7: sk_i = lagrange_i (share_i + tweak) + zeta_i, where the zetas are fresh and sum to zero; pk_i = sk_i G. The Lagrange
+  // coefficients sum to 1, so a tweak added to each share adds up to the tweak once.
+  const keyShare = modOrder(lagrange(session) * (session.secretShare + session.tweak) + zeroShare(session));
+  const publicShare = GENERATOR.multiply(keyShare);
+  const commitments = new Map([[session.self, before.commitment]]);
+  for (const [peer, { commitment }] of received.value) commitments.set(peer, commitment);
+  const echo = echoOf(session, commitments);
+
+  const withPeer = new Map<PartyIndex, WithPeer>();
+  const messages = new Map<PartyIndex, Uint8Array>();
+  for (const [peer, message] of received.value) {
+    const answered = answerPeer({ ...before, keyShare, publicShare, echo }, peer, message);
+    if (answered === null) return bannedBy(peer, 'sign-2/ot-extension');
+    withPeer.set(peer, answered.kept);
+    messages.set(peer, answered.message);
+  }
+  return completed({ state: new SingleUse({ session, r, phi, R, keyShare, publicShare, echo, withPeer }), messages });
+}
+
+type Answering = AfterRound1 & Pick<AfterRound2, 'keyShare' | 'publicShare' | 'echo'>;
+
+/** Step 7, for one P_j; null where its OT extension does not check out. */
+function answerPeer(
+  own: Answering,
+  peer: PartyIndex,
+  received: Round1Message,
+): { kept: WithPeer; message: Uint8Array } | null {
+  const { session, r, phi, keyShare } = own;
+  const asBob = own.asBob.get(peer);
+  if (asBob === undefined) throw new Error(`round 1 kept nothing for party ${peer}`);
+
+  // Step 7: answer the vector OLE as Alice with the inputs (r_i, sk_i).
+  const inputs = [r, keyShare] as const;
+  const sid = voleSid(session, [peer, session.self]);
+  const answer = answerAsAlice(sid, pairWith(session, peer).asAlice, { inputs, message: received.extension });
+  if (answer === null) return null;
+
+  // Step 7: Gamma^u = c^u G, Gamma^v = c^v G, psi = phi_i - chi_i,j; send them with the opening of R_i and pk_i.
+  const { c, reply } = answer;
+  const points = encodePoints([own.R, GENERATOR.multiply(c[0]), GENERATOR.multiply(c[1]), own.publicShare]);
+  const context = messageContext(session, 2, [session.self, peer]);
+  const message = encodeRound2({
+    context,
+    echo: own.echo,
+    salt: own.salt,
+    points,
+    psi: modOrder(phi - asBob.chi),
+    reply,
+  });
+  return { kept: { ...asBob, commitment: received.commitment, c }, message };
+}
+
+function receiveRound1(
+  session: CheckedSession,
+  inbox: ReadonlyMap<PartyIndex, Uint8Array>,
+): { readonly ok: true; readonly value: ReadonlyMap<PartyIndex, Round1Message> } | Aborted {
+  const received = new Map<PartyIndex, Round1Message>();
+  for (const peer of session.peers) {
+    const bytes = inbox.get(peer);
+    if (bytes === undefined) return abortedBy(peer, 'sign-2/missing');
+    const message = decodeRound1(bytes);
+    if (message === null) return abortedBy(peer, 'sign-2/malformed');
+    if (!equalBytes(message.context, messageContext(session, 1, [peer, session.self])))
+      return abortedBy(peer, 'sign-2/context');
+    received.set(peer, message);
+  }
+  return completed(received);
+}

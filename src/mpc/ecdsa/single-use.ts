@@ -1,0 +1,27 @@
+/**
+ * A box whose content can be taken out once. Round states live in it, because a second run of a round on one state hands
+ * the peer the private key: two digests under one nonce (threshold-signing.md, section 3.5, attack 1).
+ *
+ * The content sits in a private field: structuredClone, JSON and a spread lose it, so a COPY of a state is worthless too
+ * (a plain object of nonces would be accepted twice). JavaScript runs a round to its end, so two concurrent calls cannot
+ * both get past `take`.
+ */
+export class SingleUse<T> {
+  #content: { readonly value: T } | null;
+
+  constructor(value: T) {
+    this.#content = { value };
+  }
+
+  /** The content, once. A second call is a bug of the caller and throws. */
+  take(): T {
+    const content = this.#content;
+    this.#content = null;
+    if (content === null) throw new Error('this round state was already used: abort the session, never resume it');
+    return content.value;
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+}

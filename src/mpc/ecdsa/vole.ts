@@ -1,0 +1,153 @@
+import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
+import { gadget } from '#mpc/ecdsa/gadget.ts';
+import {
+  extendAsReceiver,
+  extendAsSender,
+  type ExtensionMessage,
+  otherChoice,
+  padsOf,
+  type ReceiverSeeds,
+  type SenderSeeds,
+} from '#mpc/ecdsa/ot-extension.ts';
+import { CHECKS, INPUTS, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
+import { addMasked, limbsOf, putScalar, scalarAt, subtract, WORDS, wordsOf } from '#mpc/ecdsa/scalar-words.ts';
+import { modOrder, ORDER, randomScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
+import { equalBytes, taggedHash } from '#mpc/transcript.ts';
+
+/**
+ * The random vector OLE of DKLs23 (Protocol 5.2) in two messages. Bob gets a random b; Alice gives a = (a_0, a_1); they end
+ * with c (Alice) and d (Bob) where c_i + d_i = a_i b. Every oracle is bound to `sid`, which names the session, the pair
+ * set-up and the direction: a sid used twice would repeat the pads.
+ */
+export interface Reply {
+  /** a~: 416 x 4 scalars, in words. All below n (the parser looks). */
+  readonly tau: Uint32Array;
+  readonly eta: readonly bigint[];
+  readonly mu: Uint8Array;
+}
+
+export interface BobState {
+  readonly sid: Uint8Array;
+  readonly transcript: Uint8Array;
+  readonly choices: Uint8Array;
+  readonly vectors: Int32Array;
+}
+
+/** Bob, steps 1 and 2: beta random (by the OT extension), b = <g, beta>. */
+export function beginAsBob(
+  sid: Uint8Array,
+  seeds: ReceiverSeeds,
+): { b: bigint; message: ExtensionMessage; state: BobState } {
+  const { message, ...kept } = extendAsReceiver(sid, seeds);
+  const g = gadget();
+  let b = 0n;
+  for (let j = 0; j < OT_INSTANCES; j++) b += g[j]! * BigInt(bitAt(kept.choices, j));
+  return { b: b % ORDER, message, state: { sid, ...kept } };
+}
+
+/**
+ * Alice, steps 3 to 5, or null where the OT extension check fails. NULL MEANS BAN.
+ *
+ * Step 3: a^ random in Z_q^rho; a~_j = alpha0_j - alpha1_j + (a || a^), c_i = - sum_j g_j alpha0_j,i.
+ * Step 4: theta = H(sid, a~); eta_k = a^_k + sum_i theta_i,k a_i; mu = H(alpha0_j,l+k + sum_i theta_i,k alpha0_j,i).
+ */
+export function answerAsAlice(
+  sid: Uint8Array,
+  seeds: SenderSeeds,
+  { inputs, message }: { readonly inputs: readonly [bigint, bigint]; readonly message: ExtensionMessage },
+): { c: readonly [bigint, bigint]; reply: Reply } | null {
+  const extension = extendAsSender(sid, seeds, message);
+  if (extension === null) return null;
+  const { vectors: q, transcript } = extension;
+  const other = otherChoice(q, seeds.delta);
+  const zeros = padsOf(sid, q);
+  const ones = padsOf(sid, other);
+  const sacrificed = [randomScalar(), randomScalar()];
+  const addends = [...inputs, ...sacrificed].map(wordsOf);
+  const tau = zeros.slice();
+  const subtrahend = { words: ones, at: 0 };
+  for (let at = 0; at < tau.length; at += WORDS) {
+    subtrahend.at = at;
+    subtract(tau, at, subtrahend);
+    addMasked(tau, at, { words: addends[(at / WORDS) % WIDTH]!, at: 0 }, -1);
+  }
+  const theta = thetaOf(sid, transcript, tau);
+  const eta = sacrificed.map((value, k) => modOrder(value + theta[k]![0] * inputs[0] + theta[k]![1] * inputs[1]));
+  const { sums, mu } = fold(sid, zeros, { theta, correction: () => NO_CORRECTION });
+  for (const secret of [q, other, zeros, ones, ...addends]) secret.fill(0);
+  return { c: [modOrder(-sums[0]), modOrder(-sums[1])], reply: { tau, eta, mu } };
+}
+
+/**
+ * Bob, steps 6 and 7: d, or null where the check on mu fails. NULL MEANS BAN.
+ *
+ * Step 6: d._j = gamma_j + beta_j a~_j; mu' = H(d._j,l+k + sum_i theta_i,k d._j,i - beta_j eta_k) must be mu.
+ * Step 7: d_i = sum_j g_j d._j,i.
+ */
+export function finishAsBob(
+  { sid, transcript, choices, vectors }: BobState,
+  reply: Reply,
+): readonly [bigint, bigint] | null {
+  const shares = padsOf(sid, vectors);
+  const addend = { words: reply.tau, at: 0 };
+  for (let at = 0; at < shares.length; at += WORDS) {
+    const bit = bitAt(choices, Math.floor(at / (WORDS * WIDTH)));
+    addend.at = at;
+    addMasked(shares, at, addend, -bit);
+  }
+  const theta = thetaOf(sid, transcript, reply.tau);
+  const corrections = [NO_CORRECTION, reply.eta];
+  const { sums, mu } = fold(sid, shares, { theta, correction: (j) => corrections[bitAt(choices, j)]! });
+  for (const secret of [shares, choices, vectors]) secret.fill(0);
+  return equalBytes(mu, reply.mu) ? [sums[0] % ORDER, sums[1] % ORDER] : null;
+}
+
+const NO_CORRECTION = [0n, 0n] as const;
+
+/** theta_k = (theta_0,k, theta_1,k) for each check k. */
+type Theta = readonly (readonly [bigint, bigint])[];
+
+/** theta = H(sid, what Bob sent, a~): Alice cannot know it before she is bound to a~. */
+function thetaOf(sid: Uint8Array, transcript: Uint8Array, tau: Uint32Array): Theta {
+  const bound = taggedHash(
+    'ecdsa/vole/tau',
+    sid,
+    transcript,
+    new Uint8Array(tau.buffer, tau.byteOffset, tau.byteLength),
+  );
+  const theta: (readonly [bigint, bigint])[] = [];
+  for (let k = 0; k < CHECKS; k++) {
+    const challenge = (i: number): bigint =>
+      scalarFromDigest(taggedHash('ecdsa/vole/theta', bound, Uint8Array.of(i, k)));
+    theta.push([challenge(0), challenge(1)]);
+  }
+  return theta;
+}
+
+/** Both sides' sums: sum_j g_j v_j,i for the inputs, and the digest of v_j,l+k + sum_i theta_i,k v_j,i - correction_j,k. */
+function fold(
+  sid: Uint8Array,
+  values: Uint32Array,
+  { theta, correction }: { readonly theta: Theta; readonly correction: (j: number) => readonly bigint[] },
+): { sums: readonly [bigint, bigint]; mu: Uint8Array } {
+  const g = gadget();
+  const limbs = limbsOf(values);
+  const checks = new BigUint64Array(OT_INSTANCES * CHECKS * 4);
+  let first = 0n;
+  let second = 0n;
+  for (let j = 0; j < OT_INSTANCES; j++) {
+    const at = j * WIDTH * 4;
+    const v0 = scalarAt(limbs, at);
+    const v1 = scalarAt(limbs, at + 4);
+    first += g[j]! * v0;
+    second += g[j]! * v1;
+    const minus = correction(j);
+    for (let k = 0; k < CHECKS; k++) {
+      const value = scalarAt(limbs, at + 4 * (INPUTS + k)) + theta[k]![0] * v0 + theta[k]![1] * v1 + ORDER - minus[k]!;
+      putScalar(checks, 4 * (j * CHECKS + k), value % ORDER);
+    }
+  }
+  const mu = taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer));
+  checks.fill(0n);
+  return { sums: [first, second], mu };
+}

@@ -1,0 +1,11 @@
+/** The number of a co-signer: also the x coordinate of its Shamir share, hence never zero. */
+export type PartyIndex = number & { readonly __brand: 'PartyIndex' };
+
+/** Ours: five co-signers at most. Node ids come from a fixed allow-list, not from the wire (threshold-signing.md, section 4.6). */
+export const LARGEST_PARTY = 5;
+
+/** The one door to a PartyIndex: an integer from 1 to 5, or null. */
+export function parsePartyIndex(candidate: number): PartyIndex | null {
+  if (!Number.isInteger(candidate) || candidate < 1 || candidate > LARGEST_PARTY) return null;
+  return candidate as PartyIndex;
+}

@@ -1,0 +1,87 @@
+import { normalizeZ } from '@noble/curves/abstract/curve.js';
+import { secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
+import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/**
+ * Points and scalars of secp256k1 with one strict door each. A parser answers null for everything but the one canonical
+ * encoding; arithmetic is noble's.
+ *
+ * Scalars are BigInt. BigInt arithmetic is NOT constant time and a BigInt cannot be wiped; noble says the same of itself.
+ * What can be done with masks over typed arrays is done that way (scalar-words.ts, ot-extension.ts).
+ */
+export type Point = InstanceType<typeof secp256k1.Point>;
+
+const Curve = secp256k1.Point;
+export const GENERATOR: Point = Curve.BASE;
+export const ORDER: bigint = Curve.Fn.ORDER;
+export const POINT_BYTES = 33;
+export const SCALAR_BYTES = 32;
+
+/** RFC 9380 needs a DST per use; the parts that separate sessions are in the hashed message. */
+const HASH_TO_POINT_DST = utf8ToBytes('conclave/mpc/v1/secp256k1_XMD:SHA-256_SSWU_RO_');
+
+/** Into 0..n-1, also for negative values. */
+export function modOrder(value: bigint): bigint {
+  const rest = value % ORDER;
+  return rest < 0n ? rest + ORDER : rest;
+}
+
+export function invertScalar(value: bigint): bigint {
+  return Curve.Fn.inv(value);
+}
+
+/** Uniform in 1..n-1 (48 random bytes reduced, FIPS 186-5 A.2.1: bias below 2^-128). */
+export function randomScalar(): bigint {
+  return Curve.Fn.fromBytes(secp256k1.utils.randomSecretKey());
+}
+
+/** 33 bytes, compressed, on the curve, not the identity; else null. The order is prime: no subgroup check is needed. */
+export function parsePoint(bytes: Uint8Array): Point | null {
+  if (bytes.length !== POINT_BYTES) return null;
+  try {
+    return Curve.fromBytes(bytes);
+  } catch {
+    return null;
+  }
+}
+
+export function encodePoint(point: Point): Uint8Array {
+  return point.toBytes(true);
+}
+
+/** Several at once share one field inversion. */
+export function encodePoints(points: readonly Point[]): Uint8Array[] {
+  return normalizeZ(Curve, [...points]).map(encodePoint);
+}
+
+/** 32 bytes, big-endian, below n; else null. */
+export function parseScalar(bytes: Uint8Array): bigint | null {
+  if (bytes.length !== SCALAR_BYTES) return null;
+  const value = bigEndian(bytes);
+  return value < ORDER ? value : null;
+}
+
+export function encodeScalar(value: bigint): Uint8Array {
+  return Curve.Fn.toBytes(value);
+}
+
+/** A digest as a scalar: 256 bits reduced once. n is within 2^128.4 of 2^256, so the bias is below 2^-127. */
+export function scalarFromDigest(digest: Uint8Array): bigint {
+  if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
+  return bigEndian(digest) % ORDER;
+}
+
+/** A random oracle onto the curve (RFC 9380, secp256k1_XMD:SHA-256_SSWU_RO_): nobody knows the logarithm. */
+export function hashToPoint(message: Uint8Array): Point {
+  return Curve.fromAffine(secp256k1_hasher.hashToCurve(message, { DST: HASH_TO_POINT_DST }).toAffine());
+}
+
+export function freshBytes(length: number): Uint8Array {
+  return randomBytes(length);
+}
+
+function bigEndian(bytes: Uint8Array): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const high = (view.getBigUint64(0) << 64n) | view.getBigUint64(8);
+  return (high << 128n) | (view.getBigUint64(16) << 64n) | view.getBigUint64(24);
+}

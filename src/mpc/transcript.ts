@@ -1,0 +1,38 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+
+const DOMAIN = 'conclave/mpc/v1/';
+
+/** Bytes of every digest here. */
+export const DIGEST_BYTES = 32;
+
+/**
+ * The random oracle of all protocols, one per tag: SHA-256(T || T || length, part, length, part, ...), T = SHA-256(tag).
+ *
+ * The doubled tag digest fills one block, as in BIP-340, so that no two tags share an input. Each part carries its length
+ * (4 bytes, big-endian): an ambiguous concatenation is how several threshold ECDSA libraries were broken (TSSHOCK).
+ */
+export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Uint8Array {
+  const tagDigest = sha256(utf8ToBytes(DOMAIN + tag));
+  const hash = sha256.create().update(tagDigest).update(tagDigest);
+  for (const part of parts) hash.update(uint32(part.length)).update(part);
+  return hash.digest();
+}
+
+/** The 64-byte first block of an indexed oracle (one-block-sha256.ts): bound to the tag and to the session. */
+export function oraclePrefix(tag: string, sid: Uint8Array): Uint8Array {
+  const digest = taggedHash(tag, sid);
+  return concatBytes(digest, digest);
+}
+
+export function uint32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+}
+
+/** Compares without an early exit. Lengths are public. */
+export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false;
+  let difference = 0;
+  for (let i = 0; i < left.length; i++) difference |= left[i]! ^ right[i]!;
+  return difference === 0;
+}

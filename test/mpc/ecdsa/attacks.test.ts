@@ -1,0 +1,173 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
+import { combine, type Challenges } from '#mpc/ecdsa/gf208.ts';
+import { decodeRound1, encodeRound1 } from '#mpc/ecdsa/messages.ts';
+import {
+  extendAsReceiver,
+  extendAsSender,
+  type ExtensionMessage,
+  padsOf,
+  type ReceiverSeeds,
+  wireBytes,
+} from '#mpc/ecdsa/ot-extension.ts';
+import { limbsOf, scalarAt } from '#mpc/ecdsa/scalar-words.ts';
+import { checkSession, voleSid } from '#mpc/ecdsa/session.ts';
+import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
+import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
+import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
+import { modOrder, randomScalar } from '#mpc/secp256k1.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+import { dealPair, party } from '../dealt-key.ts';
+import { freshTerms, inboxOf, openRoom, playRound1, playRound2, post } from './signing-room.ts';
+
+const alice = party(1);
+const mallory = party(2);
+const carol = party(3);
+const dave = party(4);
+const signers = [alice, mallory];
+const room = openRoom(2, signers);
+
+// ---- Attack 1: one state, two digests, and the difference of the partials is the key. ----
+
+test('round 3 on one state a second time is refused, with the same digest or another', () => {
+  const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
+  const [state, inbox, digest] = [states.get(alice)!, inboxOf(mail, alice), randomBytes(32)];
+  expect(signRound3(state, inbox, digest).ok).toBe(true);
+  expect(() => signRound3(state, inbox, randomBytes(32))).toThrow('already used');
+  expect(() => signRound3(state, inbox, digest)).toThrow('already used');
+});
+
+test('of two concurrent calls on one state exactly one gets a partial', async () => {
+  const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
+  const attempt = async (): Promise<boolean> =>
+    signRound3(states.get(alice)!, inboxOf(mail, alice), randomBytes(32)).ok;
+  const outcomes = await Promise.allSettled([attempt(), attempt(), attempt()]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+});
+
+test('a copy of a state holds nothing: not by structuredClone, spread, JSON or Object.assign', () => {
+  const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
+  const state = states.get(alice)!;
+  expect(JSON.stringify({ state })).toBe('{"state":"[secret]"}');
+  const copies = [
+    structuredClone(state),
+    { ...state },
+    Object.assign(Object.create(Object.getPrototypeOf(state)), state),
+  ];
+  for (const copy of copies) expect(() => signRound3(copy, inboxOf(mail, alice), randomBytes(32))).toThrow();
+  expect(signRound3(state, inboxOf(mail, alice), randomBytes(32)).ok).toBe(true);
+});
+
+test('a refused round has used its state up: the peer gets no second try with a better message', () => {
+  const { states, mail } = playRound2(playRound1(room, signers, freshTerms()));
+  expect(signRound3(states.get(alice)!, new Map(), randomBytes(32)).ok).toBe(false);
+  expect(() => signRound3(states.get(alice)!, inboxOf(mail, alice), randomBytes(32))).toThrow('already used');
+  const first = playRound1(room, signers, freshTerms());
+  expect(signRound2(first.states.get(alice)!, new Map()).ok).toBe(false);
+  expect(() => signRound2(first.states.get(alice)!, inboxOf(first.mail, alice))).toThrow('already used');
+});
+
+// ---- Attack 2: selective failure in the OT extension. One column of u is wrong: it passes exactly where Delta has a 0. ----
+
+function challenges(sid: Uint8Array, u: Int32Array): Challenges {
+  const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(u));
+  return {
+    first: taggedHash('ecdsa/ot-extension/chi-1', bound).subarray(0, 26),
+    second: taggedHash('ecdsa/ot-extension/chi-2', bound).subarray(0, 26),
+  };
+}
+
+/** What a cheating receiver sends to learn bit `column` of Delta: her choice differs in that column of instance 0 alone. */
+function probe(sid: Uint8Array, seeds: ReceiverSeeds, column: number): ExtensionMessage {
+  const { message, choices, vectors } = extendAsReceiver(sid, seeds);
+  const u = message.u.slice();
+  u[column >> 5]! ^= 1 << (column & 31);
+  const bits = Int32Array.from({ length: 624 }, (_, j) => bitAt(choices, j));
+  const sum = combine(bits, 1, challenges(sid, u));
+  const x = new Uint8Array(26);
+  for (let i = 0; i < 208; i++) x[i >> 3]! |= sum[i]! << (i & 7);
+  return { u, x, t: combine(vectors, 4, challenges(sid, u)) };
+}
+
+function bitOf(words: Int32Array, i: number): number {
+  return (words[i >> 5]! >>> (i & 31)) & 1;
+}
+
+test('WITHOUT a ban, 128 probes read all of Delta, and then one good session reads the inputs: nonce share and key share', () => {
+  const [bob, victim] = dealPair(mallory, alice);
+  const { delta } = victim.asAlice;
+  const learnt = new Int32Array(4);
+  let failures = 0;
+  for (let i = 0; i < 128; i++) {
+    const sid = randomBytes(32);
+    const failed = extendAsSender(sid, victim.asAlice, probe(sid, bob.asBob, i)) === null;
+    if (failed) learnt[i >> 5]! |= 1 << (i & 31);
+    failures += failed ? 1 : 0;
+  }
+  expect(learnt).toEqual(delta);
+  expect(failures).toBeGreaterThan(0);
+
+  const sid = randomBytes(32);
+  const inputs = [randomScalar(), randomScalar()] as const;
+  const { message, choices, vectors } = extendAsReceiver(sid, bob.asBob);
+  const { reply } = answerAsAlice(sid, victim.asAlice, { inputs, message })!;
+  const q = vectors.map((word, at) => word ^ (learnt[at & 3]! & -bitAt(choices, at >> 2)));
+  const [zeros, ones] = [q, q.map((word, at) => word ^ learnt[at & 3]!)].map((rows) => limbsOf(padsOf(sid, rows)));
+  const stolen = [0, 1].map((i) =>
+    modOrder(scalarAt(limbsOf(reply.tau), 4 * i) - scalarAt(zeros!, 4 * i) + scalarAt(ones!, 4 * i)),
+  );
+  expect(stolen).toEqual([...inputs]);
+});
+
+test('WITH the ban the first probe of a 1 bit is the last: the signer names mallory and says ban', () => {
+  const { delta } = room.sessionFor(alice, signers, freshTerms()).pairs.get(mallory)!.asAlice;
+  let probes = 0;
+  for (let column = 0; column < 128; column++) {
+    const terms = freshTerms();
+    const { states, mail } = playRound1(room, signers, terms);
+    const session = checkSession(room.sessionFor(mallory, signers, terms));
+    const forged = probe(voleSid(session, [mallory, alice]), session.pairs.get(alice)!.asBob, column);
+    const honest = decodeRound1(mail.get(mallory)!.get(alice)!)!;
+    const result = signRound2(states.get(alice)!, new Map([[mallory, encodeRound1({ ...honest, extension: forged })]]));
+    probes += 1;
+    expect(result.ok).toBe(bitOf(delta, column) === 0);
+    if (result.ok) continue;
+    expect(result.abort).toEqual({ culprit: mallory, step: 'sign-2/ot-extension', ban: true });
+    break;
+  }
+  const firstOne = Array.from({ length: 128 }, (_, i) => bitOf(delta, i)).indexOf(1);
+  expect(probes).toBe(firstOne + 1);
+});
+
+// ---- More than two signers: a cheater may tell different peers different things. ----
+
+test('a signer who commits to different nonces towards different peers is found before a nonce is used', () => {
+  const five = openRoom(3, [alice, mallory, carol, dave]);
+  const three = [alice, mallory, carol];
+  const terms = freshTerms();
+  const { states, mail } = playRound1(five, three, terms);
+  const again = playRound1(five, three, terms);
+  post(
+    mail,
+    mallory,
+    new Map([
+      [alice, mail.get(mallory)!.get(alice)!],
+      [carol, again.mail.get(mallory)!.get(carol)!],
+    ]),
+  );
+  const second = new Map([alice, carol].map((self) => [self, signRound2(states.get(self)!, inboxOf(mail, self))]));
+  const [forAlice, forCarol] = [second.get(alice)!, second.get(carol)!];
+  const mallory2 = signRound2(states.get(mallory)!, inboxOf(mail, mallory));
+  if (!forAlice.ok || !forCarol.ok || !mallory2.ok) throw new Error('round 2 cannot see it yet');
+  const inbox = new Map([
+    [mallory, mallory2.value.messages.get(alice)!],
+    [carol, forCarol.value.messages.get(alice)!],
+  ]);
+  const result = signRound3(forAlice.value.state, inbox, randomBytes(32));
+  // Carol's echo differs from alice's: mallory equivocated or carol misreports, and alice cannot tell. Nobody is banned.
+  expect(result).toEqual({
+    ok: false,
+    abort: { culprit: carol, step: 'sign-3/echo', ban: false, suspects: [carol, mallory] },
+  });
+});
