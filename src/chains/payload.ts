@@ -14,5 +14,6 @@ export type InspectedPayload = EvmPayload;
  * Refuses `unsupported-chain` first, then what the chain's family refuses.
  */
 export function inspectPayload(intent: Intent, payload: string): Result<InspectedPayload, PayloadFault> {
-  return intent.chain.startsWith('eip155:') ? inspectEvmPayload(intent, payload) : refused('unsupported-chain');
+  const isEvm = typeof intent.chain === 'string' && intent.chain.startsWith('eip155:');
+  return isEvm ? inspectEvmPayload(intent, payload) : refused('unsupported-chain');
 }

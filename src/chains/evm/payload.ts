@@ -46,7 +46,7 @@ const GAS_LIMIT = 2n ** 64n;
 export function inspectEvmPayload(intent: Intent, payload: string): Result<EvmPayload, EvmPayloadFault> {
   const wanted = demandOf(intent);
   if (wanted === null) return refused('intent-not-canonical');
-  const parsed = parseUnsigned(payload);
+  const parsed = typeof payload === 'string' ? parseUnsigned(payload) : refused('malformed' as const);
   if (!parsed.ok) return parsed;
   const transaction = parsed.value;
   const fault = effectFault(transaction, wanted) ?? costFault(transaction, wanted.maxFee);
@@ -68,9 +68,14 @@ interface Demand {
   readonly maxFee: bigint;
 }
 
-/** An intent may come from a coordinator that lies: every field is parsed again, whatever its type claims. */
+/**
+ * An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. A list with one text
+ * in it would pass for that text in many places.
+ */
 function demandOf(intent: Intent): Demand | null {
-  if (intent.kind !== 'transfer') return null;
+  const texts: readonly unknown[] = [intent.chain, intent.from, intent.to, intent.amount, intent.maxFee];
+  if (intent.kind !== 'transfer' || texts.some((text) => typeof text !== 'string')) return null;
+  if (intent.tokenAddress !== null && typeof intent.tokenAddress !== 'string') return null;
   const chainId = chainIdOf(intent.chain);
   const call = transferCall(intent);
   const maxFee = parseAmount(intent.maxFee);

@@ -1,0 +1,14 @@
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { evmAdapter } from '#chains/evm/adapter.ts';
+import type { Chain } from '#domain/chain.ts';
+import { unreachable } from '#domain/result.ts';
+
+/** @param rpcUrls nodes in order of preference; with none, everything but the pure part answers that no node is configured */
+export function adapterFor(chain: Chain, rpcUrls: readonly string[]): ChainAdapter {
+  switch (chain.family) {
+    case 'evm':
+      return evmAdapter(chain, rpcUrls);
+    default:
+      return unreachable(chain.family);
+  }
+}

@@ -1,0 +1,93 @@
+/** What a node's refusal of signed bytes means (chains.md 4.2). */
+export type BroadcastErrorClass =
+  /** It has them already. */
+  | 'known'
+  /** The account is past this nonce: by these bytes, an earlier attempt, or somebody else. */
+  | 'nonce-too-low'
+  /** An earlier nonce is missing at this node. */
+  | 'nonce-gap'
+  | 'underpriced'
+  | 'funds'
+  | 'fatal'
+  /** Anything else: busy, full, broken, or wording that nobody has met. */
+  | 'unknown';
+
+/**
+ * Parts of lower-cased messages, by class; the first class with a match counts. Messages and not codes, because clients give the same
+ * code to all of them; and never viem's error classes, which turn 'already known' into 'nonce too low'.
+ *
+ * Order matters: 'known' before everything (it may stand beside other words), 'nonce-too-low' before the funds, and 'underpriced'
+ * before 'fatal'.
+ */
+const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = [
+  [
+    'known',
+    [
+      /already known|alreadyknown/, // geth, erigon, op; Nethermind
+      /\bknown transaction/, // older geth, Besu; not Besu's 'unknown transaction'
+      /already imported|alreadyimported/, // anvil, Parity, its Pool(AlreadyImported)
+      /ownnoncealreadyused/, // Nethermind
+    ],
+  ],
+  [
+    'nonce-too-low',
+    [
+      /nonce (?:is )?too low/, // geth, Besu, anvil, zkSync, Parity
+      /oldnonce/, // Nethermind
+      /invalid transaction nonce/, // Arbitrum
+    ],
+  ],
+  [
+    'nonce-gap',
+    [
+      /nonce (?:is )?too high|tx-nonce-too-high/, // geth
+      /noncegap/, // Nethermind
+      /nonce too far in the future/, // Besu
+      /exceeds next nonce|nonce out of range/,
+    ],
+  ],
+  [
+    'underpriced',
+    [
+      /underpriced/, // geth: transaction, replacement transaction
+      /gas price below/, // 'transaction gas price below minimum', Besu 'Gas price below configured minimum'
+      /less than block base fee/, // geth, anvil, Arbitrum
+      /feetoolow/, // Nethermind, also FeeTooLowToCompete
+      /another transaction with same nonce in the queue/, // Parity
+      /less than gas price minimum floor/, // Celo
+    ],
+  ],
+  [
+    'funds',
+    [
+      /insufficient ?funds/, // geth, anvil; Nethermind InsufficientFunds
+      /not enough funds/, // Arbitrum
+      /would cause overdraft/, // geth
+      /upfront cost exceeds account balance/, // Besu
+    ],
+  ],
+  [
+    'fatal',
+    [
+      /exceeds block gas limit|gaslimitexceeded/,
+      /intrinsic gas (?:too low|too high|exceeds)/,
+      /invalid sender/,
+      /oversized data/,
+      /exceeds the configured cap/,
+      /invalid chain id/,
+      /^invalid(?:$|[,.:;])/, // Nethermind's Invalid
+    ],
+  ],
+];
+
+/** JSON-RPC 'invalid params': the bytes do not decode. */
+const INVALID_PARAMS = -32602;
+
+/** @param message the node's own words @param code of the JSON-RPC error */
+export function classifyBroadcastError(message: string, code: number): BroadcastErrorClass {
+  const words = message.toLowerCase().trim();
+  for (const [name, patterns] of WORDING) {
+    if (patterns.some((pattern) => pattern.test(words))) return name;
+  }
+  return code === INVALID_PARAMS ? 'fatal' : 'unknown';
+}

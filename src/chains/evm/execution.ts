@@ -1,0 +1,49 @@
+import type { Trouble } from '#chains/evm/fleet.ts';
+import type { EvmNode } from '#chains/evm/node.ts';
+import type { KnownTransaction, Log, Receipt } from '#chains/evm/question.ts';
+import { askReplay } from '#chains/evm/question.ts';
+import { revertReason } from '#chains/evm/revert.ts';
+import { TRANSFER_SELECTOR } from '#chains/evm/transfer-call.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** keccak256('Transfer(address,address,uint256)'), ERC-20. */
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** Selector and two words. */
+const TRANSFER_CALL_LENGTH = 2 + 2 * 68;
+
+/**
+ * Why a mined transaction did not do what it was for; null when it did. A token transfer succeeded only when the token also says
+ * so in its log: some answer false and stay standing (chains.md 4.7). The logged amount is not compared, because a token may take
+ * its fee out of it.
+ */
+export async function executionFailure(
+  node: EvmNode,
+  receipt: Receipt,
+  known: KnownTransaction,
+): Promise<Result<string | null, Trouble>> {
+  if (receipt.succeeded) {
+    const moved = !isTokenTransfer(known) || receipt.logs.some((log) => isTransferOf(log, known));
+    return accepted(moved ? null : 'the token moved nothing');
+  }
+  if (receipt.gasUsed === known.gasLimit) return accepted('out of gas');
+  // The state after the block is the only one that every node still has; what made it fail is nearly always still so.
+  const replay = await node.ask(askReplay(known, receipt.blockNumber));
+  if (replay.ok) return accepted('reverted');
+  if (replay.refusal.kind === 'no-answer') return refused(replay.refusal);
+  return accepted(revertReason(replay.refusal) ?? 'reverted');
+}
+
+function isTokenTransfer(known: KnownTransaction): boolean {
+  return known.data.length === TRANSFER_CALL_LENGTH && known.data.startsWith(TRANSFER_SELECTOR);
+}
+
+/** Sender and recipient may be topics, as the standard wants, or data, as in some old tokens: as words they read the same. */
+function isTransferOf(log: Log, known: KnownTransaction): boolean {
+  const [topic, ...indexed] = log.topics;
+  const words = `${indexed.map((value) => value.slice(2)).join('')}${log.data.slice(2)}`;
+  const sender = known.from.slice(2).padStart(64, '0');
+  const recipient = known.data.slice(10, 74);
+  return log.address === known.to && topic === TRANSFER_TOPIC && words.startsWith(`${sender}${recipient}`);
+}

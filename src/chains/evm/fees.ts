@@ -1,0 +1,64 @@
+/** Prices of EIP-1559, in wei per gas. */
+export interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+const GWEI = 10n ** 9n;
+
+/** geth's miner takes nothing below 0.001 gwei (its default since 1.14), and a tip of zero is refused by most pools. */
+const LOWEST_TIP = 1_000_000n;
+
+/** Chains whose validators enforce more than they suggest, by CAIP-2. */
+const LOWEST_TIPS = new Map([
+  ['eip155:137', 25n * GWEI],
+  // BSC has a base fee of zero: the tip is the whole price.
+  ['eip155:56', GWEI / 20n],
+]);
+
+/** Gas of a payment to an account without code: exact, and what a wallet that is emptied to the last wei needs. */
+const PLAIN_PAYMENT_GAS = 21_000n;
+
+/**
+ * Prices that survive the time from here to a block. Twice the base fee outlasts five full blocks in a row (it grows by an eighth
+ * with each); the chain gives back what it does not take (chains.md 4.3).
+ *
+ * @param suggestedTip what the node or the last blocks suggest, or null
+ */
+export function feesFor(caip2: string, baseFeePerGas: bigint, suggestedTip: bigint | null): Fees {
+  const lowest = LOWEST_TIPS.get(caip2) ?? LOWEST_TIP;
+  const tip = suggestedTip === null || suggestedTip < lowest ? lowest : suggestedTip;
+  return { maxFeePerGas: 2n * baseFeePerGas + tip, maxPriorityFeePerGas: tip };
+}
+
+/** Nodes take a replacement only when BOTH prices are a tenth higher (geth's PriceBump); an eighth and one wei is safely more. */
+export function replacementFees(fresh: Fees, replaced: Fees): Fees {
+  return {
+    maxFeePerGas: larger(fresh.maxFeePerGas, raised(replaced.maxFeePerGas)),
+    maxPriorityFeePerGas: larger(fresh.maxPriorityFeePerGas, raised(replaced.maxPriorityFeePerGas)),
+  };
+}
+
+/** A quarter above the estimate: a token's cost changes with the balances that other transactions leave behind. */
+export function gasLimitFor(estimate: bigint): bigint {
+  return estimate === PLAIN_PAYMENT_GAS ? estimate : estimate + dividedUp(estimate, 4n);
+}
+
+/** The middle value; of an even number the larger of the two. Null of none. */
+export function median(values: readonly bigint[]): bigint | null {
+  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return sorted[Math.floor(sorted.length / 2)] ?? null;
+}
+
+/** ceil(old * 1.125) + 1 */
+function raised(old: bigint): bigint {
+  return dividedUp(old * 9n, 8n) + 1n;
+}
+
+function dividedUp(value: bigint, divisor: bigint): bigint {
+  return (value + divisor - 1n) / divisor;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,138 @@
+import type { Observation, Watched } from '#chains/chain-adapter.ts';
+import type { Trouble } from '#chains/evm/fleet.ts';
+import type { EvmNode } from '#chains/evm/node.ts';
+import { executionFailure } from '#chains/evm/execution.ts';
+import type { Block, Receipt } from '#chains/evm/question.ts';
+import { askBlock, askNonce, askReceipt, askTransaction } from '#chains/evm/question.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Inclusion } from '#domain/transaction.ts';
+
+/** A node without the `finalized` tag: this many times the chain's confirmations count as final. Ours. */
+const FINAL_AFTER_TIMES = 4n;
+
+/**
+ * Where the attempts of a transaction are, as one node sees it. The head is asked first and everything else after it: what the
+ * head already holds at depth cannot be missing from a later answer, so a transaction that is mined meanwhile is never taken
+ * for one that somebody else has replaced.
+ */
+export async function observeTransfer(
+  node: EvmNode,
+  chain: Chain,
+  watched: Watched,
+): Promise<Result<Observation, Trouble>> {
+  const head = await node.ask(askBlock('latest'));
+  if (!head.ok) return head;
+  if (head.value === null) return unfit('the node has no head');
+  const found = await findReceipt(node, watched.hashes);
+  if (!found.ok) return found;
+  return found.value === null
+    ? observeAbsence({ node, chain, watched, head: head.value })
+    : observeInclusion({ node, chain, watched, head: head.value }, found.value);
+}
+
+interface View {
+  readonly node: EvmNode;
+  readonly chain: Chain;
+  readonly watched: Watched;
+  readonly head: Block;
+}
+
+interface Found {
+  readonly hash: string;
+  readonly receipt: Receipt;
+}
+
+/** At most one attempt of a nonce can be in a chain, so the first receipt is the only one. */
+async function findReceipt(node: EvmNode, hashes: readonly string[]): Promise<Result<Found | null, Trouble>> {
+  const receipts = await Promise.all(hashes.map(async (hash) => ({ hash, answer: await node.ask(askReceipt(hash)) })));
+  for (const { hash, answer } of receipts) {
+    if (!answer.ok) return answer;
+    if (answer.value !== null) return accepted({ hash, receipt: answer.value });
+  }
+  return accepted(null);
+}
+
+async function observeInclusion(view: View, { hash, receipt }: Found): Promise<Result<Observation, Trouble>> {
+  const { node, chain, head } = view;
+  const [block, finalized, known] = await Promise.all([
+    node.ask(askBlock(receipt.blockNumber)),
+    node.ask(askBlock('finalized')),
+    node.ask(askTransaction(hash)),
+  ]);
+  if (!block.ok) return block;
+  if (block.value?.hash !== receipt.blockHash) return unfit('the receipt is from a block that the node does not have');
+  if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  if (!known.ok) return known;
+  if (known.value === null) return unfit('the node has a receipt without its transaction');
+  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee).toString());
+  if (feePaid === null) return unfit('the node tells an impossible fee');
+  // A node behind a balancer may answer with an older head than the receipt's block.
+  const depth = head.number < receipt.blockNumber ? 1n : head.number - receipt.blockNumber + 1n;
+  const finalBlock = finalized.ok ? finalized.value : null;
+  const failure = await executionFailure(node, receipt, known.value);
+  if (!failure.ok) return failure;
+  const inclusion: Inclusion = {
+    hash,
+    blockNumber: receipt.blockNumber.toString(),
+    blockHash: receipt.blockHash,
+    succeeded: failure.value === null,
+    feePaid,
+    confirmations: count(depth),
+    finalized:
+      finalBlock === null
+        ? depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations)
+        : finalBlock.number >= receipt.blockNumber,
+    failure: failure.value,
+  };
+  return accepted({ type: 'included', inclusion });
+}
+
+async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {
+  const { node, watched } = view;
+  const standing = await recordedBlockStands(node, watched.inclusion);
+  if (!standing.ok) return standing;
+  if (standing.value) return unfit('the node has the recorded block, but not the receipt');
+  const known = await Promise.all(watched.hashes.map((hash) => node.ask(askTransaction(hash))));
+  for (const answer of known) if (!answer.ok) return answer;
+  if (known.some((answer) => answer.ok && answer.value?.mined === true)) return unfit('the receipt is not there yet');
+  const inMempool = known.some((answer) => answer.ok && answer.value !== null);
+  if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
+  const taken = await nonceTaken(view);
+  return taken.ok ? accepted({ type: 'absent', inMempool, nonceTaken: taken.value }) : taken;
+}
+
+/** A block that is beyond the node's head, or has no answer, proves no reorganisation: only another block at its height does. */
+async function recordedBlockStands(node: EvmNode, inclusion: Inclusion | null): Promise<Result<boolean, Trouble>> {
+  if (inclusion === null) return accepted(false);
+  const block = await node.ask(askBlock(BigInt(inclusion.blockNumber)));
+  if (!block.ok) return block;
+  if (block.value === null) return unfit('the node is behind the recorded block');
+  return accepted(block.value.hash === inclusion.blockHash);
+}
+
+/**
+ * Whether the account's nonce is used for good by a transaction that is none of ours. It ends the transaction, so it is believed
+ * only at the chain's depth, and after the receipts were looked for once more.
+ */
+async function nonceTaken({ node, chain, watched, head }: View): Promise<Result<boolean, Trouble>> {
+  const depth = head.number - BigInt(chain.confirmations);
+  if (depth < 0n) return accepted(false);
+  const count = await node.ask(askNonce(watched.from, depth));
+  if (!count.ok) return count;
+  if (count.value <= watched.nonce) return accepted(false);
+  const again = await findReceipt(node, watched.hashes);
+  if (!again.ok) return again;
+  return again.value === null ? accepted(true) : unfit('the receipt came only now');
+}
+
+/** Confirmations as the record holds them. */
+function count(depth: bigint): number {
+  return Number(depth);
+}
+
+function unfit(detail: string): { readonly ok: false; readonly refusal: Trouble } {
+  return refused({ kind: 'unfit', detail });
+}

@@ -1,0 +1,167 @@
+import type { Hex } from 'viem';
+import { numberToHex } from 'viem/utils';
+import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
+import { isObject } from '#chains/evm/json.ts';
+import type { Call } from '#chains/evm/transfer-call.ts';
+
+/** A JSON-RPC call together with the only shape of answer that is believed. `read` gives undefined for any other. */
+export interface Question<T> {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  read(answer: unknown): T | undefined;
+}
+
+export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
+
+export interface Block {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** Wei; null before EIP-1559. */
+  readonly baseFeePerGas: bigint | null;
+}
+
+export interface Log {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}
+
+export interface Receipt {
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly succeeded: boolean;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  /** The OP stack's charge for its data on Ethereum, in wei; 0 elsewhere. */
+  readonly l1Fee: bigint;
+  readonly logs: readonly Log[];
+}
+
+/** A transaction as a node knows it: what it does, and whether a block holds it. */
+export interface KnownTransaction {
+  readonly mined: boolean;
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+  readonly data: Hex;
+  readonly gasLimit: bigint;
+}
+
+export const askChainId = quantity('eth_chainId', []);
+export const askTip = quantity('eth_maxPriorityFeePerGas', []);
+
+export const askBalance = (address: string): Question<bigint> => quantity('eth_getBalance', [address, 'latest']);
+
+export const askNonce = (address: string, tag: BlockTag): Question<bigint> =>
+  quantity('eth_getTransactionCount', [address, tagOf(tag)]);
+
+export const askCode = (address: string): Question<Hex> => bytes('eth_getCode', [address, 'latest']);
+
+export const askGas = (from: string, call: Call): Question<bigint> => quantity('eth_estimateGas', [callOf(from, call)]);
+
+/** What the call would give back, from the state after the block. */
+export const askCall = (from: string, call: Call, tag: BlockTag): Question<Hex> =>
+  bytes('eth_call', [callOf(from, call), tagOf(tag)]);
+
+/** Replays a transaction that is in a block, with its own gas. */
+export const askReplay = (known: KnownTransaction, tag: BlockTag): Question<Hex> => {
+  const { from, to, value, data, gasLimit } = known;
+  const call = { from, to, value: numberToHex(value), data, gas: numberToHex(gasLimit) };
+  return bytes('eth_call', [call, tagOf(tag)]);
+};
+
+export const askSend = (raw: string): Question<Hex> => ({
+  method: 'eth_sendRawTransaction',
+  params: [raw],
+  read: (answer) => parseHash(answer) ?? undefined,
+});
+
+export const askBlock = (tag: BlockTag): Question<Block | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(tag), false],
+  read: (answer) => (answer === null ? null : readBlock(answer)),
+});
+
+export const askReceipt = (hash: string): Question<Receipt | null> => ({
+  method: 'eth_getTransactionReceipt',
+  params: [hash],
+  read: (answer) => (answer === null ? null : readReceipt(answer, hash)),
+});
+
+export const askTransaction = (hash: string): Question<KnownTransaction | null> => ({
+  method: 'eth_getTransactionByHash',
+  params: [hash],
+  read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
+});
+
+/** The median tip of each of the last blocks, for nodes that suggest none. */
+export const askPaidTips: Question<readonly bigint[]> = {
+  method: 'eth_feeHistory',
+  params: ['0xa', 'latest', [50]],
+  read: (answer) => {
+    const reward = isObject(answer) ? answer['reward'] : undefined;
+    if (!Array.isArray(reward)) return undefined;
+    const tips = reward.map((block: unknown) => (Array.isArray(block) ? parseQuantity(block[0]) : null));
+    return every(tips);
+  },
+};
+
+function readBlock(answer: unknown): Block | undefined {
+  if (!isObject(answer)) return undefined;
+  const [number, hash] = [parseQuantity(answer['number']), parseHash(answer['hash'])];
+  const base = answer['baseFeePerGas'];
+  const baseFeePerGas = base === undefined || base === null ? null : (parseQuantity(base) ?? undefined);
+  return number === null || hash === null || baseFeePerGas === undefined ? undefined : { number, hash, baseFeePerGas };
+}
+
+function readReceipt(answer: unknown, hash: string): Receipt | undefined {
+  if (!isObject(answer) || parseHash(answer['transactionHash']) !== hash) return undefined;
+  const [blockNumber, blockHash] = [parseQuantity(answer['blockNumber']), parseHash(answer['blockHash'])];
+  const [gasUsed, effectiveGasPrice] = [parseQuantity(answer['gasUsed']), parseQuantity(answer['effectiveGasPrice'])];
+  const status = parseQuantity(answer['status']);
+  const l1Fee = answer['l1Fee'] === undefined || answer['l1Fee'] === null ? 0n : parseQuantity(answer['l1Fee']);
+  const logs = Array.isArray(answer['logs']) ? every(answer['logs'].map(readLog)) : undefined;
+  if (blockNumber === null || blockHash === null || gasUsed === null || effectiveGasPrice === null) return undefined;
+  if ((status !== 0n && status !== 1n) || l1Fee === null || logs === undefined) return undefined;
+  return { blockNumber, blockHash, succeeded: status === 1n, gasUsed, effectiveGasPrice, l1Fee, logs };
+}
+
+function readLog(answer: unknown): Log | null {
+  if (!isObject(answer) || !Array.isArray(answer['topics'])) return null;
+  const [address, data] = [parseHexBytes(answer['address']), parseHexBytes(answer['data'])];
+  const topics = every(answer['topics'].map(parseHash));
+  return address === null || data === null || topics === undefined ? null : { address, topics, data };
+}
+
+function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
+  if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
+  const [from, to, data] = [answer['from'], answer['to'], answer['input']].map(parseHexBytes);
+  const [value, gasLimit] = [parseQuantity(answer['value']), parseQuantity(answer['gas'])];
+  if (from === undefined || to === undefined || data === undefined || value === null || gasLimit === null)
+    return undefined;
+  if (from === null || to === null || data === null) return undefined;
+  const mined = answer['blockHash'] !== undefined && answer['blockHash'] !== null;
+  return { mined, from, to, value, data, gasLimit };
+}
+
+function quantity(method: string, params: readonly unknown[]): Question<bigint> {
+  return { method, params, read: (answer) => parseQuantity(answer) ?? undefined };
+}
+
+function bytes(method: string, params: readonly unknown[]): Question<Hex> {
+  return { method, params, read: (answer) => parseHexBytes(answer) ?? undefined };
+}
+
+function callOf(from: string, { to, value, data }: Call) {
+  return { from, to, value: numberToHex(value), data };
+}
+
+function tagOf(tag: BlockTag): string {
+  return typeof tag === 'bigint' ? numberToHex(tag) : tag;
+}
+
+/** All, or undefined when one is missing. */
+function every<T>(values: readonly (T | null)[]): readonly T[] | undefined {
+  const present = values.filter((value) => value !== null);
+  return present.length === values.length ? present : undefined;
+}

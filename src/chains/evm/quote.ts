@@ -1,0 +1,126 @@
+import type { Quote } from '#chains/chain-adapter.ts';
+import { chainIdOf } from '#chains/evm/chain-id.ts';
+import { dataFee } from '#chains/evm/data-fee.ts';
+import type { PermanentFault } from '#chains/evm/dry-run.ts';
+import { callFault, dryRunFault, permanent, tokenFault } from '#chains/evm/dry-run.ts';
+import type { Fees } from '#chains/evm/fees.ts';
+import { feesFor, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
+import type { Trouble } from '#chains/evm/fleet.ts';
+import type { EvmNode } from '#chains/evm/node.ts';
+import { askBalance, askBlock, askGas, askPaidTips, askTip } from '#chains/evm/question.ts';
+import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
+import type { Call } from '#chains/evm/transfer-call.ts';
+import { transferCall } from '#chains/evm/transfer-call.ts';
+import { amountOf, parseAmount } from '#domain/amount.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt } from '#domain/transaction.ts';
+
+/**
+ * What a transfer costs now, after everything that can be known before signing has been looked at.
+ *
+ * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance, SIMULATION_REVERTED (with the reason
+ * that the contract gives), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together. The fee that is weighed includes
+ * the data fee of OP-stack chains; `Quote.maxFee` is what the bytes themselves allow.
+ */
+export async function quoteTransfer(
+  node: EvmNode,
+  intent: TransferIntent,
+  replaced: Attempt | null,
+): Promise<Result<Quote, PermanentFault | Trouble>> {
+  const call = transferCall(intent);
+  if (call === null) throw new Error('a stored intent is in canonical form');
+  const [balance, token, fees] = await Promise.all([
+    node.ask(askBalance(intent.from)),
+    tokenFault(node, intent, call),
+    marketFees(node, intent.chain),
+  ]);
+  if (!balance.ok) return balance;
+  if (balance.value < call.value) return refused(poor(balance.value, call.value));
+  if (token !== null) return refused(token);
+  if (!fees.ok) return fees;
+  const price = replaced === null ? fees.value : replacementFees(fees.value, feesOf(replaced));
+  const cost = await costOf(node, intent, { call, price });
+  if (!cost.ok) return cost;
+  const { gasLimit, maxFee, charged } = cost.value;
+  if (charged > BigInt(intent.maxFee)) {
+    return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${charged} wei, ${intent.maxFee} are allowed`));
+  }
+  if (balance.value < call.value + charged) return refused(poor(balance.value, call.value + charged));
+  return accepted({
+    gasLimit: gasLimit.toString(),
+    maxFeePerGas: price.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
+    maxFee: amountOf(maxFee),
+  });
+}
+
+interface Priced {
+  readonly call: Call;
+  readonly price: Fees;
+}
+
+interface Cost {
+  readonly gasLimit: bigint;
+  /** Gas limit times price, in wei. */
+  readonly maxFee: bigint;
+  /** With the data fee. */
+  readonly charged: bigint;
+}
+
+async function costOf(
+  node: EvmNode,
+  intent: TransferIntent,
+  priced: Priced,
+): Promise<Result<Cost, PermanentFault | Trouble>> {
+  const { call, price } = priced;
+  const [failure, estimate, data] = await Promise.all([
+    dryRunFault(node, intent.from, call),
+    node.ask(askGas(intent.from, call)),
+    dataFee(node, intent.from, placeholder(intent, priced)),
+  ]);
+  if (failure !== null) return refused(failure);
+  if (!estimate.ok) return refused(callFault(estimate.refusal));
+  if (!data.ok) return data;
+  const gasLimit = gasLimitFor(estimate.value);
+  const maxFee = gasLimit * price.maxFeePerGas;
+  const charged = maxFee + data.value;
+  // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
+  if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
+    return refused({ kind: 'unfit', detail: 'the node estimates an impossible fee' });
+  }
+  return accepted({ gasLimit, maxFee, charged });
+}
+
+async function marketFees(node: EvmNode, caip2: string): Promise<Result<Fees, Trouble>> {
+  const [block, tip] = await Promise.all([node.ask(askBlock('latest')), suggestedTip(node)]);
+  if (!block.ok) return block;
+  const baseFeePerGas = block.value?.baseFeePerGas ?? null;
+  if (baseFeePerGas === null) return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
+  return accepted(feesFor(caip2, baseFeePerGas, tip));
+}
+
+/** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
+async function suggestedTip(node: EvmNode): Promise<bigint | null> {
+  const tip = await node.ask(askTip);
+  if (tip.ok) return tip.value;
+  const paid = await node.ask(askPaidTips);
+  return paid.ok ? median(paid.value) : null;
+}
+
+/** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */
+function placeholder(intent: TransferIntent, { call, price }: Priced) {
+  const chainId = chainIdOf(intent.chain) ?? 0n;
+  return serialiseUnsigned({ ...call, ...price, chainId, nonce: 0xffffffffn, gasLimit: 0xffffffn });
+}
+
+function feesOf(attempt: Attempt): Fees {
+  const parsed = parseUnsigned(attempt.payload);
+  if (!parsed.ok) throw new Error(`a stored payload is ${parsed.refusal}`);
+  return parsed.value;
+}
+
+function poor(held: bigint, needed: bigint): PermanentFault {
+  return permanent('INSUFFICIENT_FUNDS', `the wallet holds ${held} of ${needed} wei`);
+}

@@ -1,0 +1,28 @@
+/** Long enough for every message that a node really sends; records and logs are no place for more. */
+const LONGEST = 300;
+
+/** URLs carry keys, and some nodes repeat the one that they were asked at. */
+const URL_LIKE = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)]+/gi;
+
+/** Control characters, line separators and bidirectional overrides: they forge log lines and turn text around on a screen. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/**
+ * Text from a node or a contract, made fit for a record: one line, bounded, without addresses of nodes or their keys.
+ *
+ * @param secrets texts that must not survive, as `secretsOf` finds them
+ */
+export function readable(text: string, secrets: readonly string[] = []): string {
+  let clean = text.slice(0, 4 * LONGEST);
+  for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]');
+  clean = clean.replace(URL_LIKE, '[address]').replace(UNPRINTABLE, ' ').replace(/ {2,}/g, ' ').trim();
+  return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean;
+}
+
+/** The parts of a node's URL that open it: user, password, path segments and query values of a key's length. */
+export function secretsOf(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [url];
+  const { username, password, pathname, searchParams } = new URL(url);
+  const parts = [username, password, ...pathname.split('/'), ...searchParams.values()];
+  return parts.filter((part) => part.length >= 8);
+}

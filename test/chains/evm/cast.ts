@@ -1,0 +1,62 @@
+import { composeTransfer } from '#chains/evm/compose.ts';
+import type { Quote } from '#chains/chain-adapter.ts';
+import type { Amount } from '#domain/amount.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { TransactionId, VaultId } from '#domain/id.ts';
+import { newTransactionId, parseVaultId } from '#domain/id.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import type { Attempt } from '#domain/transaction.ts';
+
+/** Canonical spellings of EIP-55's own examples. */
+export const TREASURY = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+export const BOB = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
+export const MALLORY = '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB';
+export const DOLLAR = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
+
+export const ANVIL = 'eip155:31337';
+export const CREATED_AT_MS = Date.parse('2026-11-02T09:00:00Z');
+
+const vaultId: VaultId = present(parseVaultId(7));
+const transactionId: TransactionId = newTransactionId(vaultId, CREATED_AT_MS, new Uint8Array(10).fill(5));
+
+/** A payment of 1000 wei from the treasury to bob, which may cost a tenth of an ether. */
+export const NATIVE: TransferIntent = {
+  kind: 'transfer',
+  vaultId,
+  transactionId,
+  chain: ANVIL,
+  from: TREASURY,
+  to: BOB,
+  tokenAddress: null,
+  amount: amount('1000'),
+  maxFee: amount('100000000000000000'),
+  policyVersion: 1,
+  policyHash: '00'.repeat(32),
+  note: null,
+  createdAtMs: CREATED_AT_MS,
+  expiresAtMs: CREATED_AT_MS + 604_800_000,
+};
+
+/** 25 dollars of a token with 6 decimals. */
+export const TOKEN: TransferIntent = { ...NATIVE, tokenAddress: DOLLAR, amount: amount('25000000') };
+
+export const QUOTE: Quote = {
+  gasLimit: '60000',
+  maxFeePerGas: '2000000000',
+  maxPriorityFeePerGas: '1000000',
+  maxFee: amount('120000000000000'),
+};
+
+export function attemptFor(intent: TransferIntent, quote: Quote = QUOTE, nonce = 4n): Attempt {
+  const prepared = composeTransfer(intent, quote, nonce);
+  return { ...prepared, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+}
+
+export function amount(text: string): Amount {
+  return present(parseAmount(text));
+}
+
+export function present<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('the cast is wrong');
+  return value;
+}
