@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.30;
+
+/// Tokens as they really occur. Each tells everyone a large balance, so that only its transfer is odd.
+abstract contract OddToken {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    function balanceOf(address) external pure returns (uint256) {
+        return 1_000_000e6;
+    }
+}
+
+/// Moves, and answers nothing at all: USDT, BNB.
+contract SilentToken is OddToken {
+    function transfer(address to, uint256 value) external {
+        emit Transfer(msg.sender, to, value);
+    }
+}
+
+/// Answers false instead of reverting, and moves nothing.
+contract FalseToken is OddToken {
+    function transfer(address, uint256) external pure returns (bool) {
+        return false;
+    }
+}
+
+/// Reverts with a reason: a blocklist, a pause.
+contract BlockingToken is OddToken {
+    function transfer(address, uint256) external pure returns (bool) {
+        revert("this address is blocked");
+    }
+}
+
+/// Reverts with an error of its own, which carries no words.
+contract WordlessToken is OddToken {
+    error Blocked(address account);
+
+    function transfer(address to, uint256) external pure returns (bool) {
+        revert Blocked(to);
+    }
+}
+
+/// Works until its switch is thrown: between the dry run and the block, the world changes.
+contract SwitchedToken is OddToken {
+    enum Mood { Moving, Lying, Blocking, Burning }
+    Mood public mood;
+
+    function become(Mood next) external {
+        mood = next;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        require(mood != Mood.Blocking, "switched off");
+        while (mood == Mood.Burning) {}
+        if (mood == Mood.Lying) return false;
+        emit Transfer(msg.sender, to, value);
+        return true;
+    }
+}
