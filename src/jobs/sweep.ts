@@ -1,27 +1,34 @@
 import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { stuck } from '#store/transactions.ts';
+import { quietVaults } from '#store/transactions.ts';
+import { takeVaultsToNudge } from '#store/vaults.ts';
 
 /** A watched transaction that has not moved for this long is looked at, whatever its vault's alarm was doing. */
 const QUIET_MS = 60_000;
 
-/** Vaults woken per run; the rest follow a minute later, oldest first. */
-const PER_RUN = 500;
+/** Every vault is woken this often at least: what never reached the read model is not seen in it either. */
+const EVERY_VAULT_MS = 60 * 60 * 1000;
+
+/** Vaults woken per run and reason; the rest follow a minute later, the longest-quiet first. */
+const PER_RUN = 200;
 
 /**
  * The second engine, run by cron each minute: alarms and messages can be lost, and then nothing else would ever move the
  * transaction. It only wakes the vault, which knows what is due, so it is harmless beside a healthy one.
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
-  const quiet = await stuck(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: PER_RUN });
-  const vaultIds = new Set(quiet.map((transaction) => transaction.vaultId));
-  for (const text of vaultIds) {
-    const vaultId = parseVaultId(text);
-    if (vaultId === null) continue;
-    try {
-      await env.VAULT.getByName(`vault:${vaultId}`).nudge();
-    } catch (error) {
-      console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: String(error) }));
-    }
+  const quiet = await quietVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: PER_RUN });
+  const turn = await takeVaultsToNudge(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: PER_RUN });
+  for (const number of new Set([...quiet, ...turn])) {
+    const vaultId = parseVaultId(number);
+    if (vaultId !== null) await nudge(env, vaultId);
+  }
+}
+
+async function nudge(env: CoordinatorEnv, vaultId: number): Promise<void> {
+  try {
+    await env.VAULT.getByName(`vault:${vaultId}`).nudge();
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: String(error) }));
   }
 }

@@ -1,9 +1,11 @@
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { HistoryEntry } from '#objects/history.ts';
 import type { OutboxRow } from '#objects/outbox.ts';
 import { resendDelayMs } from '#objects/outbox.ts';
 import { projectedTransaction } from '#objects/projection.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { project } from '#store/transactions.ts';
+import { enterWallets } from '#store/vaults.ts';
 
 /** D1 takes a batch of this many records well within its limits. */
 const RECORDS_PER_BATCH = 50;
@@ -37,15 +39,25 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promi
 export async function drainProjection(storage: VaultStorage, db: D1Database): Promise<void> {
   for (;;) {
     const rows = storage.unprojected(RECORDS_PER_BATCH);
-    const audit = storage.unprojectedHistory(AUDIT_PER_BATCH);
-    if (rows.length === 0 && audit.length === 0) return;
+    const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
+    const vault = storage.vault();
+    if (vault === null || (rows.length === 0 && history.length === 0)) return;
     const records = rows.flatMap((row) => {
       const transaction = row.transactionId === '' ? null : storage.transaction(row.transactionId);
       return transaction === null ? [] : [projectedTransaction(transaction)];
     });
-    await project(db, { records, audit });
-    storage.recordProjected(audit.at(-1)?.entry.seq ?? 0, rows);
+    const lines = history.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
+    if (rows.some((row) => row.transactionId === '')) {
+      for (const { keyId, addresses } of vault.keys) await enterWallets(db, { vaultId: vault.id, keyId, addresses });
+    }
+    await project(db, { records, lines });
+    storage.recordProjected(history.at(-1)?.entry.seq ?? 0, rows);
   }
+}
+
+function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
+  const { seq, transactionId, atMs } = entry;
+  return { vaultId, seq, transactionId, atMs, entry: JSON.stringify(entry), hash };
 }
 
 function isConfirm(row: OutboxRow): boolean {

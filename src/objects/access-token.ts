@@ -1,0 +1,150 @@
+import { DurableObject } from 'cloudflare:workers';
+import type { AccessToken, AdmissionFault, UserProfile } from '#domain/access-token.ts';
+import { admissionFault } from '#domain/access-token.ts';
+import type { TokenId } from '#domain/id.ts';
+import type { RateLimitPolicy, Window } from '#domain/rate-limit.ts';
+import { admit, DEFAULT_QUOTAS } from '#domain/rate-limit.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+/** The state of one limit after a request, for the RateLimit headers. */
+export interface LimitState {
+  readonly policy: RateLimitPolicy;
+  readonly quota: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+export type TokenAdmission =
+  | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }
+  | { readonly outcome: 'limited'; readonly limit: LimitState }
+  | { readonly outcome: 'unauthenticated'; readonly fault: AdmissionFault };
+
+export interface NewAccessToken {
+  readonly id: TokenId;
+  readonly user: UserProfile;
+  readonly name: string;
+  readonly expiresAt: number | null;
+  readonly secretHash: string;
+}
+
+const SCHEMA = `
+  CREATE TABLE token (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
+  CREATE TABLE rate_window (policy TEXT PRIMARY KEY, started_at_ms INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+`;
+
+/**
+ * One personal access token: its record, and the windows of its rate limits. Authentication and limit are one call, so a
+ * request costs one hop; and because nothing else holds the token, a withdrawn one is withdrawn everywhere at once.
+ *
+ * The windows are in SQL, not in memory: memory is lost after ten idle seconds, and a limit of 3 a minute could then be
+ * passed by waiting eleven. The object answers only after the count is durable (the platform's output gate).
+ */
+export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
+  readonly #quotas: Readonly<Record<RateLimitPolicy, number>>;
+  readonly #windows = new Map<RateLimitPolicy, Window>();
+  #token: AccessToken | null = null;
+
+  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+    super(ctx, env);
+    this.#quotas = quotasFrom(env.RATE_LIMITS);
+    if (this.#exists()) this.#load();
+  }
+
+  /** Idempotent: a token that exists stays as it is. */
+  create(input: NewAccessToken): AccessToken {
+    if (this.#token !== null) return this.#token;
+    const token = { ...input, enabled: true, previous: null, createdAtMs: Date.now(), deletedAtMs: null };
+    this.ctx.storage.transactionSync(() => {
+      this.ctx.storage.sql.exec(SCHEMA);
+      this.#store(token);
+    });
+    this.#token = token;
+    return token;
+  }
+
+  /**
+   * Authenticates a secret and counts the request, in this order: a request that is not authenticated takes nothing from the
+   * quota of the token's owner. A token that has expired is disabled here (spec part 5 rule 5).
+   *
+   * @param request.secretHash lower-case hex SHA-256 of the presented secret
+   */
+  admit(request: { readonly secretHash: string; readonly policy: RateLimitPolicy }): TokenAdmission {
+    const nowMs = Date.now();
+    const token = this.#token;
+    if (token === null) return { outcome: 'unauthenticated', fault: 'unknown' };
+    const fault = admissionFault(token, { secretHash: request.secretHash, nowMs }, equalTexts);
+    if (fault !== null) {
+      if (fault === 'expired') this.#store({ ...token, enabled: false });
+      return { outcome: 'unauthenticated', fault };
+    }
+    const quota = this.#quotas[request.policy];
+    const admission = admit(this.#windows.get(request.policy) ?? null, quota, nowMs);
+    const { remaining, resetSeconds } = admission;
+    const limit = { policy: request.policy, quota, remaining, resetSeconds };
+    if (!admission.admitted) return { outcome: 'limited', limit };
+    this.#count(request.policy, admission.window);
+    return { outcome: 'admitted', tokenId: token.id, user: token.user, limit };
+  }
+
+  /** The record without its hashes, or null when there is no such token. */
+  read(): Omit<AccessToken, 'secretHash' | 'previous'> | null {
+    if (this.#token === null) return null;
+    const { secretHash: _secretHash, previous: _previous, ...rest } = this.#token;
+    return rest;
+  }
+
+  #count(policy: RateLimitPolicy, window: Window): void {
+    this.ctx.storage.sql.exec(
+      'INSERT OR REPLACE INTO rate_window (policy, started_at_ms, used) VALUES (?, ?, ?)',
+      policy,
+      window.startedAtMs,
+      window.used,
+    );
+    this.#windows.set(policy, window);
+  }
+
+  #store(token: AccessToken): void {
+    this.ctx.storage.sql.exec(
+      'INSERT OR REPLACE INTO token (only_row, document) VALUES (0, ?)',
+      JSON.stringify(token),
+    );
+    this.#token = token;
+  }
+
+  /** An object that was never created has no tables: trying tokens that do not exist leaves nothing behind. */
+  #exists(): boolean {
+    const tables = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'token'");
+    return tables.toArray().length > 0;
+  }
+
+  #load(): void {
+    const row = this.ctx.storage.sql.exec<{ document: string }>('SELECT document FROM token').toArray()[0];
+    this.#token = row === undefined ? null : (JSON.parse(row.document) as AccessToken);
+    const windows = this.ctx.storage.sql.exec<{ policy: string; started_at_ms: number; used: number }>(
+      'SELECT policy, started_at_ms, used FROM rate_window',
+    );
+    for (const { policy, started_at_ms: startedAtMs, used } of windows) {
+      this.#windows.set(policy as RateLimitPolicy, { startedAtMs, used });
+    }
+  }
+}
+
+/** The quotas of spec part 8, with the operator's own in their place. Throws on a setting that is no positive integer. */
+function quotasFrom(setting: string | undefined): Readonly<Record<RateLimitPolicy, number>> {
+  const overrides: unknown = setting === undefined || setting === '' ? {} : JSON.parse(setting);
+  const quotas: Record<RateLimitPolicy, number> = { ...DEFAULT_QUOTAS };
+  for (const [policy, quota] of Object.entries(overrides as Record<string, unknown>)) {
+    if (!(policy in quotas) || typeof quota !== 'number' || !Number.isInteger(quota) || quota < 1) {
+      throw new Error(`RATE_LIMITS: '${policy}' must be a known policy with a positive whole number`);
+    }
+    quotas[policy as RateLimitPolicy] = quota;
+  }
+  return quotas;
+}
+
+/** Compares without an early exit, so the time says nothing about how much of a hash was right. */
+function equalTexts(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length));
+  return difference === 0;
+}

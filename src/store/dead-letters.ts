@@ -1,0 +1,15 @@
+import { desc } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { deadLetters } from '#store/schema.ts';
+
+export type DeadLetter = typeof deadLetters.$inferSelect;
+
+/** Keeps a message that a queue has given up on. Its id makes a second delivery of the same message one row. */
+export async function addDeadLetter(db: D1Database, letter: DeadLetter): Promise<void> {
+  await drizzle(db).insert(deadLetters).values(letter).onConflictDoNothing();
+}
+
+/** The newest first. */
+export async function listDeadLetters(db: D1Database, limit: number): Promise<readonly DeadLetter[]> {
+  return drizzle(db).select().from(deadLetters).orderBy(desc(deadLetters.atMs)).limit(limit);
+}

@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm';
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+
+/**
+ * D1: the truth for people and the directory, and a read model of the rest, rebuildable from the objects. Nothing is ever
+ * authorised from here. Times are milliseconds since 1970 in columns that end in `_at_ms`.
+ */
+export const users = sqliteTable(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    /** Lower case. */
+    email: text('email').notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+  },
+  (table) => [uniqueIndex('users_email').on(table.email)],
+);
+
+export const vaults = sqliteTable(
+  'vaults',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    name: text('name').notNull(),
+    /** The operator's own name for it: creating it twice gives one vault. */
+    reference: text('reference').notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+    /** When the sweep last woke it. */
+    nudgedAtMs: integer('nudged_at_ms').notNull().default(0),
+  },
+  (table) => [uniqueIndex('vaults_reference').on(table.reference), index('vaults_nudged').on(table.nudgedAtMs)],
+);
+
+/** From an address to its vault: how the activity of a chain finds its owner. */
+export const wallets = sqliteTable(
+  'wallets',
+  {
+    chain: text('chain').notNull(),
+    address: text('address').notNull(),
+    vaultId: integer('vault_id').notNull(),
+    keyId: text('key_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain, table.address] }), index('wallets_vault').on(table.vaultId)],
+);
+
+/** Read model of the token objects. No value and no hash of one is in it. */
+export const accessTokens = sqliteTable(
+  'access_tokens',
+  {
+    id: text('id').primaryKey(),
+    userId: text('user_id').notNull(),
+    name: text('name').notNull(),
+    /** Unix seconds. */
+    expiresAt: integer('expires_at'),
+    enabled: integer('enabled', { mode: 'boolean' }).notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+  },
+  (table) => [index('access_tokens_user').on(table.userId)],
+);
+
+export const transactions = sqliteTable(
+  'transactions',
+  {
+    id: text('id').primaryKey(),
+    vaultId: integer('vault_id').notNull(),
+    version: integer('version').notNull(),
+    state: text('state').notNull(),
+    stateReason: text('state_reason'),
+    displayType: text('display_type').notNull(),
+    chain: text('chain').notNull(),
+    direction: text('direction').notNull(),
+    visible: integer('visible', { mode: 'boolean' }).notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+    updatedAtMs: integer('updated_at_ms').notNull(),
+    txHash: text('tx_hash'),
+    externalId: text('external_id'),
+    /** A job is outstanding: the sweep wakes its vault when nothing has moved for a while. */
+    watched: integer('watched', { mode: 'boolean' }).notNull(),
+    record: text('record').notNull(),
+  },
+  (table) => [
+    index('transactions_vault').on(table.vaultId, table.id),
+    index('transactions_updated').on(table.vaultId, table.updatedAtMs),
+    index('transactions_watched').on(table.updatedAtMs).where(sql`watched = 1`),
+    check('transactions_version', sql`version >= 1`),
+  ],
+);
+
+/** The hash-chained history of each vault. */
+export const audit = sqliteTable(
+  'audit',
+  {
+    vaultId: integer('vault_id').notNull(),
+    seq: integer('seq').notNull(),
+    transactionId: text('transaction_id'),
+    atMs: integer('at_ms').notNull(),
+    entry: text('entry').notNull(),
+    hash: text('hash').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.vaultId, table.seq] }),
+    index('audit_transaction').on(table.transactionId, table.seq),
+  ],
+);
+
+/** What the queues have given up on. */
+export const deadLetters = sqliteTable('dead_letters', {
+  id: text('id').primaryKey(),
+  queue: text('queue').notNull(),
+  body: text('body').notNull(),
+  atMs: integer('at_ms').notNull(),
+});

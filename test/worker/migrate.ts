@@ -1,0 +1,10 @@
+import { applyD1Migrations } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+
+interface MigrationEnv {
+  readonly DB: D1Database;
+  readonly TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1];
+}
+
+const { DB, TEST_MIGRATIONS } = env as unknown as MigrationEnv;
+await applyD1Migrations(DB, TEST_MIGRATIONS);

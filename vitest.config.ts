@@ -1,0 +1,54 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
+import { defineConfig } from 'vitest/config';
+
+/** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          include: ['test/{architecture,chains,domain,http,jobs,local,mpc,objects}/**/*.test.ts'],
+          testTimeout: 30_000,
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            main: './test/worker/main.ts',
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              cf: false,
+              bindings: {
+                TOKEN_MAC_KEY: '01'.repeat(32),
+                // SHA-256 of 'service_key_test'.
+                SERVICE_KEY_HASHES: '53a2c8ec8bbb35ea2a3ed0dc22b3ee1ee2bdd1ab2a3bcc6c3c2fcf5a9b7c8e10',
+                TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+              },
+              serviceBindings: {
+                COSIGNER_1: absent,
+                COSIGNER_2: absent,
+                COSIGNER_3: absent,
+              },
+            },
+          })),
+        ],
+        test: { name: 'worker', include: ['test/worker/**/*.test.ts'], setupFiles: ['./test/worker/migrate.ts'] },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
+
+/** These tests look at the coordinator alone; co-signers have tests of their own, and the whole stack is tested end to end. */
+function absent(): Response {
+  return new Response(null, { status: 503 });
+}
