@@ -15,7 +15,7 @@
 export const LONGEST_DATA_WORDS = 12;
 
 /** FIPS 180-4, section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
-const ROUND_CONSTANTS = words(
+const ROUND_CONSTANTS = tableOf(
   '428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5',
   'd807aa98 12835b01 243185be 550c7dc3 72be5d74 80deb1fe 9bdc06a7 c19bf174',
   'e49b69c1 efbe4786 0fc19dc6 240ca1cc 2de92c6f 4a7484aa 5cb0a9dc 76f988da',
@@ -27,7 +27,7 @@ const ROUND_CONSTANTS = words(
 );
 
 /** FIPS 180-4, section 5.3.3: the initial hash value. */
-const INITIAL = words('6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19');
+const INITIAL = tableOf('6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19');
 
 /** Scratch of one synchronous call; `wipeScratch` clears it, for it has held seeds. */
 const schedule = new Int32Array(64);
@@ -54,7 +54,7 @@ export interface WordSlice {
 
 /**
  * SHA-256(prefix || index || data), where index and the words of data are 4 bytes big-endian each. Writes the eight words of
- * the digest to `out`. The caller proves its slices: no bound is checked here, an index out of range reads as 0.
+ * the digest to `out`. The caller proves its offsets: a typed array reads 0 beyond its end and drops what is written there.
  */
 export function hashIndexed(
   prefix: Midstate,
@@ -63,6 +63,7 @@ export function hashIndexed(
 ): void {
   const { data, out } = slices;
   const { buffer, offset, words } = data;
+  if (words > LONGEST_DATA_WORDS) throw new Error('does not fit one block');
   schedule[0] = index;
   for (let i = 0; i < words; i++) schedule[1 + i] = buffer[offset + i]!;
   // FIPS 180-4, section 5.1.1: one bit 1, zeros, the length in bits (prefix, index, data).
@@ -156,6 +157,6 @@ function compress(before: Int32Array, after: Int32Array, offset: number): void {
 }
 
 /** A table as the standard prints it. */
-function words(...rows: readonly string[]): Int32Array {
+function tableOf(...rows: readonly string[]): Int32Array {
   return Int32Array.from(rows.join(' ').split(' '), (word) => Number.parseInt(word, 16));
 }

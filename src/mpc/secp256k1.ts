@@ -73,7 +73,7 @@ export function scalarFromDigest(digest: Uint8Array): bigint {
 
 /** A random oracle onto the curve (RFC 9380, secp256k1_XMD:SHA-256_SSWU_RO_): nobody knows the logarithm. */
 export function hashToPoint(message: Uint8Array): Point {
-  return Curve.fromAffine(secp256k1_hasher.hashToCurve(message, { DST: HASH_TO_POINT_DST }).toAffine());
+  return secp256k1_hasher.hashToCurve(message, { DST: HASH_TO_POINT_DST });
 }
 
 export function freshBytes(length: number): Uint8Array {

@@ -67,6 +67,11 @@ test('a digest does not depend on what was hashed before it, nor on a wiped scra
   expect(fused(sample)).toEqual(first);
 });
 
+test('data that does not fit the one block is refused', () => {
+  const data = new Uint8Array(4 * (LONGEST_DATA_WORDS + 1));
+  expect(() => fused({ prefix: new Uint8Array(64), index: 0, data })).toThrow('does not fit');
+});
+
 test('a prefix of any other length than one block is refused', () => {
   for (const length of [0, 63, 65, 128]) expect(() => midstate(new Uint8Array(length))).toThrow('exactly one block');
 });

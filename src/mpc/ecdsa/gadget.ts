@@ -1,4 +1,5 @@
 import { OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
+import { WORDS, wordsOf } from '#mpc/ecdsa/scalar-words.ts';
 import { scalarFromDigest } from '#mpc/secp256k1.ts';
 import { taggedHash, uint32 } from '#mpc/transcript.ts';
 
@@ -14,4 +15,15 @@ export function gadget(): readonly bigint[] {
     scalarFromDigest(taggedHash('ecdsa/vole/gadget', uint32(j))),
   );
   return vector;
+}
+
+let words: Uint32Array | null = null;
+
+/** The same in words, for the masked sum <g, beta>. */
+export function gadgetWords(): Uint32Array {
+  if (words === null) {
+    words = new Uint32Array(OT_INSTANCES * WORDS);
+    for (let j = 0; j < OT_INSTANCES; j++) words.set(wordsOf(gadget()[j]!), j * WORDS);
+  }
+  return words;
 }

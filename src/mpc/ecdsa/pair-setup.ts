@@ -74,8 +74,8 @@ export type PairRound3State = SingleUse<AfterRound3>;
 
 const SEED_BYTES = 32;
 export const PAIR_ROUND1_BYTES = 2 * DIGEST_BYTES + OFFER_BYTES + CHOICE_BYTES;
-export const PAIR_ROUND2_BYTES = DIGEST_BYTES + 2 * SEED_BYTES;
-export const PAIR_ROUND3_BYTES = 2 * DIGEST_BYTES;
+const PAIR_ROUND2_BYTES = DIGEST_BYTES + 2 * SEED_BYTES;
+const PAIR_ROUND3_BYTES = 2 * DIGEST_BYTES;
 
 /**
  * Round 1: commit to a contribution to the zero seed (Functionality 3.4 by commitment, as the paper proposes), offer base

@@ -60,11 +60,11 @@ export function addMasked(words: Uint32Array, at: number, addend: WordsAt, mask:
   subtractOrderWhereItFits(words, at, carry);
 }
 
-/** words[at] -= other, mod n; both below n. */
-export function subtract(words: Uint32Array, at: number, other: WordsAt): void {
+/** words[at] -= subtrahend & mask, mod n; both below n. `mask` is 0 or -1. */
+export function subtractMasked(words: Uint32Array, at: number, subtrahend: WordsAt, mask: number): void {
   let borrow = 0;
   for (let i = 0; i < WORDS; i++) {
-    const rest = words[at + i]! - other.words[other.at + i]! + borrow;
+    const rest = words[at + i]! - ((subtrahend.words[subtrahend.at + i]! & mask) >>> 0) + borrow;
     words[at + i] = rest;
     borrow = Math.floor(rest / BASE);
   }

@@ -1,5 +1,5 @@
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
-import { gadget } from '#mpc/ecdsa/gadget.ts';
+import { gadget, gadgetWords } from '#mpc/ecdsa/gadget.ts';
 import {
   extendAsReceiver,
   extendAsSender,
@@ -10,7 +10,7 @@ import {
   type SenderSeeds,
 } from '#mpc/ecdsa/ot-extension.ts';
 import { CHECKS, INPUTS, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
-import { addMasked, limbsOf, putScalar, scalarAt, subtract, WORDS, wordsOf } from '#mpc/ecdsa/scalar-words.ts';
+import { addMasked, limbsOf, putScalar, scalarAt, subtractMasked, WORDS, wordsOf } from '#mpc/ecdsa/scalar-words.ts';
 import { modOrder, ORDER, randomScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
@@ -39,10 +39,15 @@ export function beginAsBob(
   seeds: ReceiverSeeds,
 ): { b: bigint; message: ExtensionMessage; state: BobState } {
   const { message, ...kept } = extendAsReceiver(sid, seeds);
-  const g = gadget();
-  let b = 0n;
-  for (let j = 0; j < OT_INSTANCES; j++) b += g[j]! * BigInt(bitAt(kept.choices, j));
-  return { b: b % ORDER, message, state: { sid, ...kept } };
+  const sum = new Uint32Array(WORDS);
+  const element = { words: gadgetWords(), at: 0 };
+  for (let j = 0; j < OT_INSTANCES; j++) {
+    element.at = j * WORDS;
+    addMasked(sum, 0, element, -bitAt(kept.choices, j));
+  }
+  const b = scalarAt(limbsOf(sum), 0);
+  sum.fill(0);
+  return { b, message, state: { sid, ...kept } };
 }
 
 /**
@@ -68,12 +73,13 @@ export function answerAsAlice(
   const subtrahend = { words: ones, at: 0 };
   for (let at = 0; at < tau.length; at += WORDS) {
     subtrahend.at = at;
-    subtract(tau, at, subtrahend);
+    subtractMasked(tau, at, subtrahend, -1);
     addMasked(tau, at, { words: addends[(at / WORDS) % WIDTH]!, at: 0 }, -1);
   }
   const theta = thetaOf(sid, transcript, tau);
   const eta = sacrificed.map((value, k) => modOrder(value + theta[k]![0] * inputs[0] + theta[k]![1] * inputs[1]));
-  const { sums, mu } = fold(sid, zeros, { theta, correction: () => NO_CORRECTION });
+  const { sums, checks } = fold(zeros, theta);
+  const mu = muOf(sid, checks);
   for (const secret of [q, other, zeros, ones, ...addends]) secret.fill(0);
   return { c: [modOrder(-sums[0]), modOrder(-sums[1])], reply: { tau, eta, mu } };
 }
@@ -96,13 +102,16 @@ export function finishAsBob(
     addMasked(shares, at, addend, -bit);
   }
   const theta = thetaOf(sid, transcript, reply.tau);
-  const corrections = [NO_CORRECTION, reply.eta];
-  const { sums, mu } = fold(sid, shares, { theta, correction: (j) => corrections[bitAt(choices, j)]! });
+  const { sums, checks } = fold(shares, theta);
+  const etas = reply.eta.map((value) => ({ words: wordsOf(value), at: 0 }));
+  for (let check = 0; check < OT_INSTANCES * CHECKS; check++) {
+    const bit = bitAt(choices, Math.floor(check / CHECKS));
+    subtractMasked(checks, check * WORDS, etas[check % CHECKS]!, -bit);
+  }
+  const mu = muOf(sid, checks);
   for (const secret of [shares, choices, vectors]) secret.fill(0);
   return equalBytes(mu, reply.mu) ? [sums[0] % ORDER, sums[1] % ORDER] : null;
 }
-
-const NO_CORRECTION = [0n, 0n] as const;
 
 /** theta_k = (theta_0,k, theta_1,k) for each check k. */
 type Theta = readonly (readonly [bigint, bigint])[];
@@ -124,15 +133,12 @@ function thetaOf(sid: Uint8Array, transcript: Uint8Array, tau: Uint32Array): The
   return theta;
 }
 
-/** Both sides' sums: sum_j g_j v_j,i for the inputs, and the digest of v_j,l+k + sum_i theta_i,k v_j,i - correction_j,k. */
-function fold(
-  sid: Uint8Array,
-  values: Uint32Array,
-  { theta, correction }: { readonly theta: Theta; readonly correction: (j: number) => readonly bigint[] },
-): { sums: readonly [bigint, bigint]; mu: Uint8Array } {
+/** Both sides' sums: sum_j g_j v_j,i for the inputs (not reduced), and the check values v_j,l+k + sum_i theta_i,k v_j,i. */
+function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigint]; checks: Uint32Array } {
   const g = gadget();
   const limbs = limbsOf(values);
-  const checks = new BigUint64Array(OT_INSTANCES * CHECKS * 4);
+  const checks = new Uint32Array(OT_INSTANCES * CHECKS * WORDS);
+  const checkLimbs = limbsOf(checks);
   let first = 0n;
   let second = 0n;
   for (let j = 0; j < OT_INSTANCES; j++) {
@@ -141,13 +147,17 @@ function fold(
     const v1 = scalarAt(limbs, at + 4);
     first += g[j]! * v0;
     second += g[j]! * v1;
-    const minus = correction(j);
     for (let k = 0; k < CHECKS; k++) {
-      const value = scalarAt(limbs, at + 4 * (INPUTS + k)) + theta[k]![0] * v0 + theta[k]![1] * v1 + ORDER - minus[k]!;
-      putScalar(checks, 4 * (j * CHECKS + k), value % ORDER);
+      const value = scalarAt(limbs, at + 4 * (INPUTS + k)) + theta[k]![0] * v0 + theta[k]![1] * v1;
+      putScalar(checkLimbs, 4 * (j * CHECKS + k), value % ORDER);
     }
   }
+  return { sums: [first, second], checks };
+}
+
+/** mu = H(sid, all check values), which are spent with it. */
+function muOf(sid: Uint8Array, checks: Uint32Array): Uint8Array {
   const mu = taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer));
-  checks.fill(0n);
-  return { sums: [first, second], mu };
+  checks.fill(0);
+  return mu;
 }

@@ -6,7 +6,7 @@ import {
   putScalar,
   reduceWords,
   scalarAt,
-  subtract,
+  subtractMasked,
   WORDS,
   wordsOf,
 } from '#mpc/ecdsa/scalar-words.ts';
@@ -56,11 +56,14 @@ test('a masked addition adds modulo n, or nothing', () => {
   }
 });
 
-test('a subtraction is modulo n', () => {
+test('a masked subtraction subtracts modulo n, or nothing', () => {
   for (const [x, y] of pairs()) {
     const difference = wordsOf(x);
-    subtract(difference, 0, { words: wordsOf(y), at: 0 });
+    subtractMasked(difference, 0, { words: wordsOf(y), at: 0 }, -1);
     expect(valueOf(difference)).toBe(modOrder(x - y));
+    const same = wordsOf(x);
+    subtractMasked(same, 0, { words: wordsOf(y), at: 0 }, 0);
+    expect(valueOf(same)).toBe(x);
   }
 });
 
