@@ -127,13 +127,16 @@ export function newestAttempt(transaction: Transaction): Attempt | null {
 }
 
 /** Spec part 2: the hash of the attempt that was mined, else of the newest signed one, else null. */
-export function transactionHash(transaction: Transaction): string | null {
+export function transactionHash(transaction: {
+  readonly inclusion: Inclusion | null;
+  readonly attempts: readonly { readonly signed: { readonly hash: string } | null }[];
+}): string | null {
   if (transaction.inclusion !== null) return transaction.inclusion.hash;
   return transaction.attempts.findLast((attempt) => attempt.signed !== null)?.signed?.hash ?? null;
 }
 
 /** `confirmed` is deep enough for SUCCEEDED; `finalized` is beyond any reorganisation. */
-export function finalityOf(transaction: Transaction): 'confirmed' | 'finalized' | null {
+export function finalityOf(transaction: Pick<Transaction, 'inclusion' | 'state'>): 'confirmed' | 'finalized' | null {
   if (transaction.inclusion === null || !isFinal(transaction.state)) return null;
   return transaction.inclusion.finalized ? 'finalized' : 'confirmed';
 }

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { AccessToken, AdmissionFault, UserProfile } from '#domain/access-token.ts';
 import { admissionFault } from '#domain/access-token.ts';
+import { equalTexts } from '#domain/equal-texts.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { RateLimitPolicy, Window } from '#domain/rate-limit.ts';
 import { admit, DEFAULT_QUOTAS } from '#domain/rate-limit.ts';
@@ -140,11 +141,4 @@ function quotasFrom(setting: string | undefined): Readonly<Record<RateLimitPolic
     quotas[policy as RateLimitPolicy] = quota;
   }
   return quotas;
-}
-
-/** Compares without an early exit, so the time says nothing about how much of a hash was right. */
-function equalTexts(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length));
-  return difference === 0;
 }

@@ -1,0 +1,73 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { equalTexts } from '#domain/equal-texts.ts';
+import type { TokenId } from '#domain/id.ts';
+import { parseTokenId } from '#domain/id.ts';
+
+/**
+ * The value of a personal access token:
+ *
+ *     service_pat_ | id, 16 characters | secret, 32 characters (190 bits) | code, 7 characters (40 bits)
+ *
+ * The code is a keyed MAC over the rest. A forged or mistyped value is refused at the edge without a look-up, so guessing
+ * creates no objects; it is no protection by itself. Only the SHA-256 of the secret goes on from here.
+ */
+export const TOKEN_PREFIX = 'service_pat_';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ID_LENGTH = 16;
+const SECRET_LENGTH = 32;
+const CODE_LENGTH = 7;
+const CODE_BYTES = 5;
+const VALUE = new RegExp(`^${TOKEN_PREFIX}([0-9A-Za-z]{${ID_LENGTH}})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CODE_LENGTH}})$`);
+
+export interface PresentedToken {
+  readonly id: TokenId;
+  /** Lower-case hex SHA-256 of the secret. */
+  readonly secretHash: string;
+}
+
+/** A new value, shown to its owner once. @param macKey hex of 32 bytes */
+export function newTokenValue(macKey: string): PresentedToken & { readonly value: string } {
+  const [idText, secret] = [randomText(ID_LENGTH), randomText(SECRET_LENGTH)];
+  const id = parseTokenId(idText);
+  if (id === null) throw new Error('a new token id must parse');
+  const value = `${TOKEN_PREFIX}${idText}${secret}${codeOf(macKey, idText, secret)}`;
+  return { id, secretHash: hashOf(secret), value };
+}
+
+/** Gives null for anything that this service has not issued. @param macKey hex of 32 bytes */
+export function parseTokenValue(value: string, macKey: string): PresentedToken | null {
+  const match = VALUE.exec(value);
+  const [, idText, secret, code] = match ?? [];
+  if (idText === undefined || secret === undefined || code === undefined) return null;
+  const id = parseTokenId(idText);
+  return id !== null && equalTexts(code, codeOf(macKey, idText, secret)) ? { id, secretHash: hashOf(secret) } : null;
+}
+
+function hashOf(secret: string): string {
+  return bytesToHex(sha256(utf8ToBytes(secret)));
+}
+
+function codeOf(macKey: string, id: string, secret: string): string {
+  const mac = hmac(sha256, hexToBytes(macKey), utf8ToBytes(`conclave/access-token/v1:${id}${secret}`));
+  let number = BigInt(`0x${bytesToHex(mac.subarray(0, CODE_BYTES))}`);
+  let text = '';
+  for (let i = 0; i < CODE_LENGTH; i++) {
+    text = ALPHABET.charAt(Number(number % 62n)) + text;
+    number /= 62n;
+  }
+  return text;
+}
+
+/** Uniform over the alphabet: bytes from 248 on would favour its first letters, and are thrown away. */
+function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
+    }
+  }
+  return text;
+}

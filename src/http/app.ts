@@ -1,0 +1,90 @@
+import { Hono } from 'hono';
+import type { MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { authenticate, authenticateService } from '#http/authenticate.ts';
+import type { HttpContext, HttpEnv, Route } from '#http/context.ts';
+import { health } from '#http/health.ts';
+import { createAccessToken } from '#http/internal/access-token.ts';
+import { deadLetters } from '#http/internal/dead-letter.ts';
+import { putMember, removeMember } from '#http/internal/member.ts';
+import { putThreshold } from '#http/internal/threshold.ts';
+import { createUser } from '#http/internal/user.ts';
+import { createVault, readVault } from '#http/internal/vault.ts';
+import { ObjectUnavailable } from '#http/object-call.ts';
+import { problem } from '#http/problem.ts';
+import { requestId } from '#http/request-id.ts';
+import { approve } from '#http/transaction/approve.ts';
+import { challenge } from '#http/transaction/challenge.ts';
+import { readTransaction } from '#http/transaction/read.ts';
+import { reject } from '#http/transaction/reject.ts';
+import { transfer } from '#http/transaction/transfer.ts';
+import { me } from '#http/user/me.ts';
+import { vaultTransactions } from '#http/vault/transactions.ts';
+
+/** The whole interface. What is not in this list does not exist. */
+export const ROUTES: readonly Route[] = [
+  transfer,
+  readTransaction,
+  challenge,
+  approve,
+  reject,
+  vaultTransactions,
+  me,
+  health,
+  createUser,
+  createAccessToken,
+  createVault,
+  readVault,
+  putMember,
+  removeMember,
+  putThreshold,
+  deadLetters,
+];
+
+const RETRY_SECONDS = '2';
+
+export const app = new Hono<HttpEnv>();
+
+app.use(requestId);
+for (const route of ROUTES) {
+  app.on([route.method], [route.path], ...doorsOf(route), ...(route.checks ?? []), (context) => route.handle(context));
+}
+app.notFound((context) => missing(context));
+app.onError((error, context) => failed(error, context));
+
+function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
+  switch (route.access) {
+    case 'anyone':
+      return [];
+    case 'service':
+      return [authenticateService];
+    default:
+      return [authenticate(route.access)];
+  }
+}
+
+/** A path that exists with another method is 405 and says which; anything else is 404. */
+function missing(context: HttpContext): Response {
+  const path = context.req.path.split('/');
+  const methods = ROUTES.filter((route) => matches(route.path.split('/'), path)).map((route) => route.method);
+  if (methods.length === 0) return problem(context, 'not-found', { detail: 'No such path.' });
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
+  return problem(context, 'method-not-allowed', { detail: `This path takes ${allow}.`, headers: { allow } });
+}
+
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  return pattern.length === path.length && pattern.every((part, i) => part.startsWith(':') || part === path[i]);
+}
+
+function failed(error: Error, context: HttpContext): Response {
+  if (error instanceof HTTPException && error.status === 400) {
+    return problem(context, 'malformed-json', { detail: 'The body can not be read as JSON.' });
+  }
+  if (error instanceof ObjectUnavailable) {
+    const headers = { 'retry-after': RETRY_SECONDS };
+    return problem(context, 'unavailable', { detail: 'Nothing is known to be changed. Try again.', headers });
+  }
+  const requestIdText = context.get('requestId');
+  console.error(JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: `${error.name}: ${error.message}` }));
+  return problem(context, 'internal', { detail: 'The error was recorded under this request id.' });
+}

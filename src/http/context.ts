@@ -1,0 +1,42 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import type { UserProfile } from '#domain/access-token.ts';
+import type { TokenId } from '#domain/id.ts';
+import type { RateLimitPolicy } from '#domain/rate-limit.ts';
+import type { Actor } from '#domain/transaction.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+/** Who is calling: a person, through one of that person's tokens. */
+export interface Caller {
+  readonly user: UserProfile;
+  readonly tokenId: TokenId;
+}
+
+export interface HttpEnv {
+  readonly Bindings: CoordinatorEnv;
+  readonly Variables: {
+    requestId: string;
+    /** Set by `authenticate`; only routes behind it may read it. */
+    caller: Caller;
+  };
+}
+
+export type HttpContext = Context<HttpEnv>;
+
+/**
+ * One endpoint. `access` names the rate-limit policy of a token-authenticated route, or who else may come: `service` for
+ * internal service keys, `anyone` for what needs no credential.
+ */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly access: RateLimitPolicy | 'service' | 'anyone';
+  /** Checks of parameters and body, in order; each answers with a problem or passes on. */
+  readonly checks?: readonly MiddlewareHandler[];
+  readonly handle: (context: HttpContext) => Promise<Response> | Response;
+}
+
+/** The voice of the caller. */
+export function actorOf(context: HttpContext): Actor {
+  const { user, tokenId } = context.get('caller');
+  return { userId: user.id, tokenId };
+}

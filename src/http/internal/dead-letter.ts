@@ -1,0 +1,16 @@
+import type { Route } from '#http/context.ts';
+import { timeText } from '#http/transaction/record.ts';
+import { listDeadLetters } from '#store/dead-letters.ts';
+
+const SHOWN = 100;
+
+/** GET /internal/dead-letter (ours): what the queues have given up on, the newest first. The vaults still owe the work. */
+export const deadLetters: Route = {
+  method: 'GET',
+  path: '/internal/dead-letter',
+  access: 'service',
+  handle: async (context) => {
+    const letters = await listDeadLetters(context.env.DB, SHOWN);
+    return context.json({ deadLetters: letters.map(({ atMs, ...letter }) => ({ ...letter, at: timeText(atMs) })) });
+  },
+};

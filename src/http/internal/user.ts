@@ -1,0 +1,27 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import { newUserId } from '#domain/id.ts';
+import type { Route } from '#http/context.ts';
+import { plainText } from '#http/plain-text.ts';
+import { check, jsonBody } from '#http/request-check.ts';
+import { enterUser } from '#store/users.ts';
+
+const userBody = z.strictObject({
+  name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
+  email: z.email().max(254),
+});
+
+/** POST /internal/user (ours): enters a person. 201, or 200 with the person who has this e-mail address already. */
+export const createUser: Route = {
+  method: 'POST',
+  path: '/internal/user',
+  access: 'service',
+  checks: [...jsonBody, check('json', userBody)],
+  handle: async (context) => {
+    const { name, email } = userBody.parse(await context.req.json());
+    const nowMs = Date.now();
+    const id = newUserId(nowMs, randomBytes(10));
+    const { user, created } = await enterUser(context.env.DB, { id, name, email: email.toLowerCase(), createdAtMs: nowMs });
+    return context.json(user, created ? 201 : 200);
+  },
+};

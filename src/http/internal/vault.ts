@@ -1,0 +1,140 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { UserId } from '#domain/id.ts';
+import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
+import { ROLES } from '#domain/member.ts';
+import type { PolicyFault } from '#domain/policy.ts';
+import type { Vault } from '#domain/vault.ts';
+import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { plainText } from '#http/plain-text.ts';
+import { problem } from '#http/problem.ts';
+import { check, invalidRequest, jsonBody } from '#http/request-check.ts';
+import { findUser } from '#store/users.ts';
+import { allocateVault } from '#store/vaults.ts';
+
+export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
+const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
+
+const vaultBody = z.strictObject({
+  name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
+  /** The operator's own name for it: the same reference again gives the same vault. */
+  reference: z
+    .string()
+    .regex(/^[!-~]{1,128}$/, 'has 1 to 128 printable ASCII characters')
+    .optional(),
+  members: z.array(z.strictObject({ userId: z.string(), roles: rolesBody })).min(1).max(200),
+  threshold: z.int().positive(),
+  initialState: z.enum(['DRAFT', 'SUBMITTED']),
+  chains: z.array(z.string()).min(1).max(50),
+  decisionPeriodSeconds: z.int().min(60).max(ONE_YEAR_SECONDS).optional(),
+  mostPending: z.int().positive().max(1_000_000).optional(),
+  signingThreshold: z.int().min(2).max(3).optional(),
+});
+
+/**
+ * POST /internal/vault (ours): founds a vault and starts the generation of its key. 201 with the vault; its addresses come
+ * with GET once the co-signers are done. Refuses `invalid-request`.
+ */
+export const createVault: Route = {
+  method: 'POST',
+  path: '/internal/vault',
+  access: 'service',
+  checks: [...jsonBody, check('json', vaultBody)],
+  handle: found,
+};
+
+/** GET /internal/vault/{vaultId} (ours): configuration, members, policy and addresses. Refuses `vault-not-found`. */
+export const readVault: Route = {
+  method: 'GET',
+  path: '/internal/vault/:vaultId',
+  access: 'service',
+  handle: async (context) => {
+    const object = vaultOfPath(context);
+    const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+    return vault === null ? noSuchVault(context) : context.json(vaultRecord(vault));
+  },
+};
+
+async function found(context: HttpContext): Promise<Response> {
+  const body = vaultBody.parse(await context.req.json());
+  const chains = body.chains.map((name) => findChain(chainsFrom(context.env), name)?.name ?? null);
+  const unknown = chains.indexOf(null);
+  if (unknown >= 0) return fault(context, `/chains/${unknown}`, 'is not known');
+  const userIds = body.members.map((member) => parseUserId(member.userId));
+  if (new Set(userIds).size < userIds.length) return fault(context, '/members', 'has a user twice');
+  for (const [i, userId] of userIds.entries()) {
+    const user = userId === null ? null : await findUser(context.env.DB, userId);
+    if (user === null) return fault(context, `/members/${i}/userId`, 'is not a user');
+  }
+  const signers = body.members.filter((member) => member.roles.includes('signer')).length;
+  if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
+  const nowMs = Date.now();
+  const reference = body.reference ?? ulid(nowMs, randomBytes(10));
+  const id = parseVaultId(await allocateVault(context.env.DB, { name: body.name, reference, createdAtMs: nowMs }));
+  if (id === null) throw new Error('an allocated vault id must parse');
+  const founded = await askObject(
+    () => context.env.VAULT.getByName(`vault:${id}`),
+    (vault) =>
+      vault.initialise({
+        id,
+        configuration: {
+          name: body.name,
+          initialState: body.initialState,
+          decisionPeriodSeconds: body.decisionPeriodSeconds ?? DEFAULT_DECISION_PERIOD_SECONDS,
+          mostPending: body.mostPending ?? DEFAULT_MOST_PENDING,
+          chains: chains.filter((name) => name !== null),
+          signingThreshold: body.signingThreshold ?? 2,
+        },
+        members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
+        threshold: body.threshold,
+      }),
+  );
+  return founded.ok ? context.json(vaultRecord(founded.value), 201) : policyProblem(context, founded.refusal);
+}
+
+function withUser<R>(userId: UserId | null, roles: R) {
+  return userId === null ? [] : [{ userId, roles }];
+}
+
+/** The object of the vault in the path, or null when the id can not be one. */
+export function vaultOfPath(context: HttpContext) {
+  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
+  return vaultId === null ? null : () => context.env.VAULT.getByName(`vault:${vaultId}`);
+}
+
+export function noSuchVault(context: HttpContext): Response {
+  return problem(context, 'vault-not-found', { detail: 'There is no vault with this id.' });
+}
+
+const POLICY_FAULTS: Readonly<Record<PolicyFault, readonly [pointer: string, detail: string]>> = {
+  'no-signers': ['/members', 'has no signer'],
+  'too-many-signers': ['/members', 'has too many signers'],
+  'signers-not-sorted': ['/members', 'has a signer twice'],
+  'threshold-out-of-range': ['/threshold', 'is between 1 and the number of signers'],
+};
+
+export function policyProblem(context: HttpContext, policyFault: PolicyFault): Response {
+  return fault(context, ...POLICY_FAULTS[policyFault]);
+}
+
+export function vaultRecord({ id, configuration, members, policy, keys }: Vault) {
+  return {
+    id,
+    ...configuration,
+    members,
+    policy,
+    /** Null until the co-signers have generated the key. */
+    wallets: configuration.chains.map((chain) => ({
+      chain,
+      address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
+    })),
+    keys: keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey })),
+  };
+}
+
+function fault(context: HttpContext, pointer: string, detail: string): Response {
+  return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
+}

@@ -1,0 +1,122 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Refusal } from '#domain/refusal.ts';
+import { unreachable } from '#domain/result.ts';
+import type { HttpContext } from '#http/context.ts';
+
+/** What HTTP itself refuses, before or around the domain. */
+export type HttpFault =
+  | 'invalid-request'
+  | 'malformed-json'
+  | 'token-missing'
+  | 'token-invalid'
+  | 'token-expired'
+  | 'token-disabled'
+  | 'service-key-invalid'
+  | 'not-found'
+  | 'user-not-found'
+  | 'vault-not-found'
+  | 'method-not-allowed'
+  | 'body-too-large'
+  | 'unsupported-media-type'
+  | 'quota-exceeded'
+  | 'unavailable'
+  | 'internal';
+
+export type ProblemCode = Refusal['code'] | HttpFault;
+
+/** One line for each refusal: the status (spec part 7; ours where it is silent) and the title. */
+const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusCode, title: string]>> = {
+  'invalid-request': [400, 'The request is not valid'],
+  'malformed-json': [400, 'The body is not JSON'],
+  'token-missing': [401, 'A token is required'],
+  'token-invalid': [401, 'The token is not valid'],
+  'token-expired': [401, 'The token has expired'],
+  'token-disabled': [401, 'The token is disabled'],
+  'service-key-invalid': [401, 'A service key is required'],
+  forbidden: [403, 'Not allowed'],
+  'not-found': [404, 'There is nothing here'],
+  'transaction-not-found': [404, 'There is no such transaction'],
+  'user-not-found': [404, 'There is no such user'],
+  'vault-not-found': [404, 'There is no such vault'],
+  'method-not-allowed': [405, 'The method is not allowed here'],
+  'transaction-not-pending': [409, 'The transaction is not pending'],
+  'digest-mismatch': [409, 'The approval names another intent'],
+  'external-id-taken': [409, 'The external id is taken'],
+  'wallet-not-ready': [409, 'The wallet is not ready'],
+  'too-many-pending': [409, 'Too many transactions are pending'],
+  'body-too-large': [413, 'The body is too large'],
+  'unsupported-media-type': [415, 'The body must be JSON'],
+  'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
+  'chain-not-enabled': [422, 'The vault does not use this chain'],
+  'quota-exceeded': [429, 'Too many requests'],
+  unavailable: [503, 'Not available right now'],
+  internal: [500, 'Something went wrong here'],
+};
+
+/** RFC 9457 leaves the type to us, except where the HTTP problem type registry has one. */
+const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+
+/** What is wrong with one part of the request. */
+export interface FieldFault {
+  /** JSON pointer into the body, or the name of the parameter. */
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface ProblemDetails {
+  readonly detail: string;
+  readonly errors?: readonly FieldFault[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members, such as the id that an external id belongs to. */
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** Answers with `application/problem+json` (RFC 9457). */
+export function problem(context: HttpContext, code: ProblemCode, details: ProblemDetails): Response {
+  const [status, title] = PROBLEMS[code];
+  const body = {
+    type: code === 'quota-exceeded' ? QUOTA_EXCEEDED : `urn:conclave:problem:${code}`,
+    title,
+    status,
+    detail: details.detail,
+    code,
+    requestId: context.get('requestId'),
+    ...(details.errors === undefined ? {} : { errors: details.errors }),
+    ...details.members,
+  };
+  return context.body(JSON.stringify(body), status, {
+    'content-type': 'application/problem+json',
+    ...details.headers,
+  });
+}
+
+/** Answers with what the domain refused. */
+export function refusalProblem(context: HttpContext, refusal: Refusal): Response {
+  return problem(context, refusal.code, detailsOf(refusal));
+}
+
+function detailsOf(refusal: Refusal): ProblemDetails {
+  switch (refusal.code) {
+    case 'forbidden':
+      return { detail: 'This token has no such permission for this resource, or the resource does not exist.' };
+    case 'transaction-not-found':
+      return { detail: 'The vault has no transaction with this id.' };
+    case 'transaction-not-pending':
+      return { detail: `The transaction is ${refusal.state} and can not be decided.`, members: { state: refusal.state } };
+    case 'digest-mismatch':
+      return { detail: 'The approval was given for another intent. Read the challenge again.' };
+    case 'idempotency-key-reused':
+      return { detail: 'The same Idempotency-Key came with another body. Use a new key for a new transaction.' };
+    case 'external-id-taken':
+      return { detail: 'Another transaction of this vault has this external id.', members: { transactionId: refusal.transactionId } };
+    case 'wallet-not-ready':
+      return { detail: `The vault's key for ${refusal.chain} is still being generated.` };
+    case 'chain-not-enabled':
+      return { detail: `The vault is not set up for ${refusal.chain}.` };
+    case 'too-many-pending':
+      return { detail: `At most ${refusal.limit} transactions of a vault may be pending. Decide some first.` };
+    default:
+      return unreachable(refusal);
+  }
+}

@@ -1,0 +1,74 @@
+import { zValidator } from '@hono/zod-validator';
+import { bodyLimit } from 'hono/body-limit';
+import { createMiddleware } from 'hono/factory';
+import type { ValidationTargets } from 'hono';
+import type * as z from 'zod';
+import type { HttpContext, HttpEnv } from '#http/context.ts';
+import type { FieldFault } from '#http/problem.ts';
+import { problem } from '#http/problem.ts';
+
+/** The largest body of any endpoint. */
+const LARGEST_BODY_BYTES = 64 * 1024;
+
+/** Refuses, in order: `body-too-large` (announced or found), `unsupported-media-type`. */
+export const jsonBody = [
+  bodyLimit({
+    maxSize: LARGEST_BODY_BYTES,
+    onError: (context) =>
+      problem(context as HttpContext, 'body-too-large', { detail: `A body has at most ${LARGEST_BODY_BYTES} bytes.` }),
+  }),
+  createMiddleware<HttpEnv>(async (context, next) => {
+    const type = context.req.header('content-type') ?? '';
+    if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
+      return problem(context, 'unsupported-media-type', { detail: 'Send Content-Type: application/json.' });
+    }
+    await next();
+    return undefined;
+  }),
+] as const;
+
+/** For commands without a body: nothing, or an empty object. Refuses `body-too-large` and `invalid-request`. */
+export const noBody = [
+  jsonBody[0],
+  createMiddleware<HttpEnv>(async (context, next) => {
+    const text = await context.req.text();
+    if (text.trim() !== '' && !/^\s*\{\s*\}\s*$/.test(text)) {
+      return problem(context, 'invalid-request', { detail: 'This endpoint takes no body.' });
+    }
+    await next();
+    return undefined;
+  }),
+] as const;
+
+/** Checks one part of the request. Refuses `invalid-request` with a line for each fault; unknown fields are faults. */
+export function check<T extends 'json' | 'query' | 'param', S extends z.ZodType>(target: T, schema: S) {
+  return zValidator(target as keyof ValidationTargets, schema, (result, context) => {
+    if (result.success) return undefined;
+    return invalidRequest(context as unknown as HttpContext, result.error.issues.flatMap(faultsOf));
+  });
+}
+
+export function invalidRequest(context: HttpContext, errors: readonly FieldFault[]): Response {
+  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ');
+  return problem(context, 'invalid-request', { detail, errors });
+}
+
+interface Issue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+function faultsOf(issue: Issue): FieldFault[] {
+  if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
+    const keys = issue.keys.slice(0, 10);
+    return keys.map((key) => ({ pointer: pointerTo([...issue.path, key]), code: 'unknown-field', detail: 'is not known' }));
+  }
+  return [{ pointer: pointerTo(issue.path), code: issue.code ?? 'invalid', detail: issue.message }];
+}
+
+/** RFC 6901. */
+function pointerTo(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') || '/';
+}

@@ -1,0 +1,16 @@
+import { createMiddleware } from 'hono/factory';
+import type { HttpEnv } from '#http/context.ts';
+
+/** What a caller may call its own request; anything else is replaced, so that it can not forge log lines. */
+const ACCEPTABLE = /^[A-Za-z0-9._-]{8,64}$/;
+
+/** Gives every request an id, and every answer the id and the headers that all of them have. */
+export const requestId = createMiddleware<HttpEnv>(async (context, next) => {
+  const offered = context.req.header('x-request-id');
+  const id = offered !== undefined && ACCEPTABLE.test(offered) ? offered : crypto.randomUUID();
+  context.set('requestId', id);
+  await next();
+  context.header('x-request-id', id);
+  context.header('cache-control', 'no-store');
+  context.header('x-content-type-options', 'nosniff');
+});

@@ -1,0 +1,94 @@
+import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Member } from '#domain/member.ts';
+import { may } from '#domain/member.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Vote } from '#domain/transaction.ts';
+import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
+import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
+
+/** What a record is shown against: the policy of now, the reader, and the chain it is on. */
+export interface RecordScope {
+  readonly policy: Policy;
+  readonly viewer: Member;
+  readonly chain: Chain | null;
+}
+
+/** The transaction as every endpoint answers it: spec part 2, and all that a client needs to act without a second call. */
+export function transactionRecord(transaction: PublicTransaction, scope: RecordScope) {
+  const { intent, inclusion } = transaction;
+  const hash = transactionHash(transaction);
+  return {
+    id: transaction.id,
+    vaultId: transaction.vaultId,
+    version: transaction.version,
+    kind: intent.kind,
+    state: transaction.state,
+    stateReason: transaction.stateReason,
+    displayType: transaction.displayType,
+    direction: transaction.direction,
+    visible: transaction.visible,
+    chain: transaction.chain,
+    from: intent.from,
+    to: intent.to,
+    asset: assetOf(transaction, scope.chain),
+    amount: intent.amount,
+    maxFee: intent.maxFee,
+    feePaid: inclusion?.feePaid ?? null,
+    nonce: transaction.attempts.at(-1)?.nonce ?? null,
+    txHash: hash,
+    explorerUrl: hash === null ? null : (scope.chain?.explorer?.replace('{hash}', hash) ?? null),
+    attempts: transaction.attempts.map(attemptRecord),
+    confirmations: inclusion?.confirmations ?? 0,
+    block: inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
+    finality: finalityOf(transaction),
+    failure: inclusion?.failure ?? null,
+    note: intent.note,
+    externalId: transaction.externalId,
+    digest: transaction.digest,
+    policyVersion: intent.policyVersion,
+    requiredApprovals: approvalsNeeded(transaction, scope.policy),
+    approvalsCounted: approvers(transaction, scope.policy).length,
+    approvals: transaction.approvals.map(voteRecord),
+    rejection: transaction.rejection === null ? null : voteRecord(transaction.rejection),
+    actionsForMe: actionsFor(transaction, scope),
+    createdBy: transaction.createdBy.userId,
+    createdAt: timeText(transaction.createdAtMs),
+    updatedAt: timeText(transaction.updatedAtMs),
+    expiresAt: timeText(intent.expiresAtMs),
+  };
+}
+
+/** RFC 3339 in UTC, to the millisecond. */
+export function timeText(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+function assetOf({ intent }: PublicTransaction, chain: Chain | null) {
+  return intent.tokenAddress === null
+    ? { tokenAddress: null, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
+    : { tokenAddress: intent.tokenAddress, symbol: null, decimals: null };
+}
+
+function attemptRecord({ number, nonce, maxFee, signed, sent }: PublicAttempt) {
+  return {
+    number,
+    nonce,
+    maxFee,
+    hash: signed?.hash ?? null,
+    outcome: sent?.outcome ?? null,
+    answer: sent?.answer ?? null,
+    sentTimes: sent?.times ?? 0,
+    sentAt: sent === null ? null : timeText(sent.atMs),
+  };
+}
+
+function voteRecord(vote: Vote) {
+  return { userId: vote.actor.userId, digest: vote.digest, at: timeText(vote.atMs) };
+}
+
+/** What this reader can do with it now. */
+function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): readonly ('approve' | 'reject')[] {
+  if (!isPending(transaction.state) || !may(viewer, 'vote')) return [];
+  return hasApproved(transaction, viewer.userId) ? ['reject'] : ['approve', 'reject'];
+}

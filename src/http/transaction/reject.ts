@@ -1,0 +1,16 @@
+import type { Route } from '#http/context.ts';
+import { noBody } from '#http/request-check.ts';
+import { vote } from '#http/transaction/vote.ts';
+
+/**
+ * POST /transaction/{txId}/reject (spec part 4): ends a pending transaction for good; any one signer can.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ */
+export const reject: Route = {
+  method: 'POST',
+  path: '/transaction/:txId/reject',
+  access: 'write',
+  checks: noBody,
+  handle: (context) => vote(context, 'reject'),
+};

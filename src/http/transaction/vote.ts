@@ -1,0 +1,19 @@
+import type { HttpContext } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+
+/** Gives the caller's voice and answers the record after it. The same voice again is 200 and says that it was counted before. */
+export async function vote(context: HttpContext, voice: 'approve' | 'reject'): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const actor = actorOf(context);
+  const voted = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => (voice === 'approve' ? vault.approve(actor, id) : vault.reject(actor, id)),
+  );
+  if (!voted.ok) return refusalProblem(context, voted.refusal);
+  const { view, changed } = voted.value;
+  return context.json({ ...recordOf(context, view), alreadyCounted: !changed });
+}

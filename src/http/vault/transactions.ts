@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
+import type { VaultId } from '#domain/id.ts';
+import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { check, invalidRequest } from '#http/request-check.ts';
+import { transactionRecord } from '#http/transaction/record.ts';
+import type { PublicTransaction } from '#objects/projection.ts';
+import { list } from '#store/transactions.ts';
+
+const LARGEST_PAGE = 100;
+const DEFAULT_PAGE = 50;
+
+const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const listQuery = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^[1-9][0-9]{0,2}$/, 'is a whole number')
+    .transform((text) => Number.parseInt(text, 10))
+    .refine((limit) => limit <= LARGEST_PAGE, `is at most ${LARGEST_PAGE}`)
+    .optional(),
+  cursor: z.string().max(128).optional(),
+  state: z.enum(TRANSACTION_STATES).optional(),
+  displayType: z.enum(DISPLAY_TYPES).optional(),
+  chain: z.string().max(64).optional(),
+  direction: z.enum(['out', 'in']).optional(),
+  visible: z.enum(['true', 'false', 'all']).optional(),
+  createdAfter: time.optional(),
+  createdBefore: time.optional(),
+  updatedAfter: time.optional(),
+});
+
+/**
+ * GET /vault/{vaultId}/transactions (spec part 4): newest first, by an immutable cursor. Hidden ones only on request (spec
+ * part 8). A caller sees what it wrote: the vault finishes projecting before the list is read.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const vaultTransactions: Route = {
+  method: 'GET',
+  path: '/vault/:vaultId/transactions',
+  access: 'read',
+  checks: [check('query', listQuery)],
+  handle: listTransactions,
+};
+
+async function listTransactions(context: HttpContext): Promise<Response> {
+  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
+  if (vaultId === null) return fault(context, 'vaultId', 'is not a vault id');
+  const query = listQuery.parse(context.req.query());
+  const after = query.cursor === undefined ? null : readCursor(query.cursor, vaultId);
+  if (query.cursor !== undefined && after === null) return fault(context, 'cursor', 'is not a cursor of this list');
+  const chains = chainsFrom(context.env);
+  const chain = query.chain === undefined ? null : findChain(chains, query.chain);
+  if (query.chain !== undefined && chain === null) return fault(context, 'chain', 'is not known');
+  const actor = actorOf(context);
+  const scope = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    (vault) => vault.settleProjection(actor),
+  );
+  if (!scope.ok) return refusalProblem(context, scope.refusal);
+  const visible = query.visible ?? 'true';
+  const page = await list(context.env.DB, {
+    vaultId,
+    after,
+    limit: query.limit ?? DEFAULT_PAGE,
+    state: query.state ?? null,
+    displayType: query.displayType ?? null,
+    chain: chain?.name ?? null,
+    direction: query.direction ?? null,
+    visible: visible === 'all' ? null : visible === 'true',
+    createdAfterMs: query.createdAfter ?? null,
+    createdBeforeMs: query.createdBefore ?? null,
+    updatedAfterMs: query.updatedAfter ?? null,
+  });
+  const transactions = page.records.map((text) => {
+    const transaction = JSON.parse(text) as PublicTransaction;
+    return transactionRecord(transaction, { ...scope.value, chain: findChain(chains, transaction.chain) });
+  });
+  return context.json({ transactions, nextCursor: page.next === null ? null : btoa(page.next) });
+}
+
+/** A cursor is the id of the last transaction that was shown; opaque, so that it may become something else. */
+function readCursor(cursor: string, vaultId: VaultId): string | null {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(cursor) || cursor.length % 4 !== 0) return null;
+  const id = parseTransactionId(atob(cursor));
+  return id !== null && vaultOfTransaction(id) === vaultId ? id : null;
+}
+
+function fault(context: HttpContext, pointer: string, detail: string): Response {
+  return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
+}
