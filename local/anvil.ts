@@ -18,7 +18,7 @@ export interface AnvilOptions {
 export interface Anvil {
   readonly url: string;
   /** Ends it and waits until it is gone (its state is then on disk). Twice does nothing more. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Anvil answers 0.1 s after its start; a machine under load gets a hundred times that. */

@@ -18,7 +18,7 @@ import { accepted, refused } from '#domain/result.ts';
 
 /** Any EVM chain with EIP-1559 fees, behind the interface that all chains share. */
 export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter {
-  const fleet: Fleet = { chainId: BigInt(chain.chainId), nodes: rpcUrls.map(connect) };
+  const fleet: Fleet = { chainId: BigInt(chain.chainId), nodes: rpcUrls.map((url) => connect(url)) };
   return {
     chain,
     largestAmount: UINT256_MAX,

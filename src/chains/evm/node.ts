@@ -33,14 +33,14 @@ type AnyMethod = [{ Method: string; Parameters: readonly unknown[]; ReturnType: 
  * error classes unused (`raw`): it maps 'already known' to NonceTooLow. The time-out of viem ends with the headers; the signal
  * here also ends a body that never comes. Redirects are not followed: only configured addresses are talked to.
  */
-export function connect(url: string): EvmNode {
+export function connect(url: string, timeoutMs: number = TIMEOUT_MS): EvmNode {
   const secrets = secretsOf(url);
   const transport = http(url, {
     raw: true,
     retryCount: 0,
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
     maxResponseBodySize: LARGEST_ANSWER_BYTES,
-    fetchFn: (input, init) => fetch(input, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    fetchFn: (input, init) => fetch(input, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }),
   });
   const client = createClient({ transport, rpcSchema: rpcSchema<AnyMethod>() });
   return {

@@ -80,7 +80,7 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
     blockHash: receipt.blockHash,
     succeeded: failure.value === null,
     feePaid,
-    confirmations: count(depth),
+    confirmations: Number(depth),
     finalized:
       finalBlock === null
         ? depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations)
@@ -126,11 +126,6 @@ async function nonceTaken({ node, chain, watched, head }: View): Promise<Result<
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
   return again.value === null ? accepted(true) : unfit('the receipt came only now');
-}
-
-/** Confirmations as the record holds them. */
-function count(depth: bigint): number {
-  return Number(depth);
 }
 
 function unfit(detail: string): { readonly ok: false; readonly refusal: Trouble } {

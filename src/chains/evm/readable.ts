@@ -2,7 +2,7 @@
 const LONGEST = 300;
 
 /** URLs carry keys, and some nodes repeat the one that they were asked at. */
-const URL_LIKE = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)]+/gi;
+const URL_LIKE = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)]+/gi;
 
 /** Control characters, line separators and bidirectional overrides: they forge log lines and turn text around on a screen. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
@@ -13,7 +13,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
  * @param secrets texts that must not survive, as `secretsOf` finds them
  */
 export function readable(text: string, secrets: readonly string[] = []): string {
-  let clean = text.slice(0, 4 * LONGEST);
+  let clean = text;
   for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]');
   clean = clean.replace(URL_LIKE, '[address]').replace(UNPRINTABLE, ' ').replace(/ {2,}/g, ' ').trim();
   return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean;

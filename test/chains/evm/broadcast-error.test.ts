@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { classifyBroadcastError } from '#chains/evm/broadcast-error.ts';
+
+const SERVER_ERROR = -32000;
+
+/** The words of real clients, as they send them (chains.md 4.2). */
+test.each<[string, string, string]>([
+  ['geth', 'already known', 'known'],
+  ['geth, old', 'known transaction: 0xa23b52004fe574000765fbe20a311b2785a318c9dbe6b0bf6a4c1f8936f57ff3', 'known'],
+  ['nethermind', 'AlreadyKnown', 'known'],
+  ['nethermind', 'OwnNonceAlreadyUsed', 'known'],
+  ['besu', 'Known transaction', 'known'],
+  ['besu', 'Unknown transaction', 'unknown'],
+  ['anvil', 'transaction already imported', 'known'],
+  ['parity', 'Transaction with the same hash was already imported.', 'known'],
+  ['openethereum', 'Pool(AlreadyImported)', 'known'],
+  ['geth', 'nonce too low: next nonce 5, tx nonce 4', 'nonce-too-low'],
+  ['geth', 'err: nonce too low', 'nonce-too-low'],
+  ['nethermind', 'OldNonce, Current nonce: 5, nonce of rejected tx: 4', 'nonce-too-low'],
+  ['besu', 'Nonce too low', 'nonce-too-low'],
+  ['parity', 'Transaction nonce is too low. Try incrementing the nonce.', 'nonce-too-low'],
+  ['arbitrum', 'invalid transaction nonce', 'nonce-too-low'],
+  ['zkSync', 'nonce too low. allowed nonce range: 5 - 10. actual: 4', 'nonce-too-low'],
+  ['geth', 'nonce too high: address 0x5aAe, tx: 9 state: 4', 'nonce-gap'],
+  ['nethermind', 'NonceGap, Future nonce. Expected nonce: 4', 'nonce-gap'],
+  ['besu', 'nonce too far in the future', 'nonce-gap'],
+  ['erigon', 'transaction nonce exceeds next nonce', 'nonce-gap'],
+  ['geth', 'replacement transaction underpriced', 'underpriced'],
+  ['besu', 'Replacement transaction underpriced', 'underpriced'],
+  ['parity', 'There is another transaction with same nonce in the queue.', 'underpriced'],
+  ['geth', 'transaction underpriced: gas tip cap 0, minimum needed 1', 'underpriced'],
+  ['geth', 'transaction gas price below minimum', 'underpriced'],
+  ['besu', 'Gas price below configured minimum gas price', 'underpriced'],
+  ['anvil', 'max fee per gas less than block base fee', 'underpriced'],
+  ['geth', 'max fee per gas less than block base fee: address 0x5aAe, maxFeePerGas: 1, baseFee: 7', 'underpriced'],
+  ['nethermind', 'FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1', 'underpriced'],
+  ['nethermind', 'FeeTooLowToCompete', 'underpriced'],
+  ['celo', 'gasprice is less than gas price minimum floor', 'underpriced'],
+  ['geth', 'insufficient funds for gas * price + value: address 0x5aAe have 0 want 1', 'funds'],
+  ['geth', 'insufficient funds for transfer', 'funds'],
+  ['geth', 'transaction would cause overdraft', 'funds'],
+  ['anvil', 'Insufficient funds for gas * price + value', 'funds'],
+  ['nethermind', 'InsufficientFunds, Balance is 0 less than sending value + gas 1', 'funds'],
+  ['besu', 'Upfront cost exceeds account balance', 'funds'],
+  ['arbitrum', 'not enough funds for gas', 'funds'],
+  ['geth', 'exceeds block gas limit', 'fatal'],
+  ['geth', 'intrinsic gas too low: gas 20000, minimum needed 21000', 'fatal'],
+  ['anvil', 'intrinsic gas too high -- CallGasCostMoreThanGasLimit', 'fatal'],
+  ['besu', 'Intrinsic gas exceeds gas limit', 'fatal'],
+  ['geth', 'invalid sender', 'fatal'],
+  ['geth', 'oversized data', 'fatal'],
+  ['geth', 'tx fee (1.50 ether) exceeds the configured cap (1.00 ether)', 'fatal'],
+  ['geth', 'invalid chain id for signer: have 1 want 31337', 'fatal'],
+  ['nethermind', 'Invalid', 'fatal'],
+  ['nethermind', 'Invalid, Transaction is not valid', 'fatal'],
+  ['nethermind', 'GasLimitExceeded, Gas limit: 1, gas limit of rejected tx: 2', 'fatal'],
+  ['geth', 'txpool is full', 'unknown'],
+  ['a gateway', 'Invalid Request', 'unknown'],
+  ['a gateway', 'service unavailable', 'unknown'],
+  ['a gateway', 'header not found', 'unknown'],
+  ['a gateway', '', 'unknown'],
+])('%s: %s', (_client, message, expected) => {
+  expect(classifyBroadcastError(message, SERVER_ERROR)).toBe(expected);
+  expect(classifyBroadcastError(`  ${message.toUpperCase()} `, SERVER_ERROR)).toBe(expected);
+});
+
+test('bytes that do not decode are refused by their code alone', () => {
+  expect(classifyBroadcastError('failed to decode signed transaction', -32602)).toBe('fatal');
+  expect(classifyBroadcastError('already known', -32602)).toBe('known');
+});
+
+test('no words make it throw or take long', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ maxLength: 2000 }),
+      fc.integer(),
+      (words, code) => void classifyBroadcastError(words, code),
+    ),
+  );
+  const started = performance.now();
+  classifyBroadcastError('nonce '.repeat(100_000), SERVER_ERROR);
+  expect(performance.now() - started).toBeLessThan(1000);
+});

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+
+/** What a node that cannot be trusted does with one call. Without a rule the call goes to the real chain behind it. */
+export type Rule =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
+  | { readonly status: number; readonly body: string; readonly type?: string }
+  /** Passes the call on and cuts the line before the answer. */
+  | 'swallow'
+  /** Cuts the line. */
+  | 'cut'
+  /** Sends headers and half a body, and then nothing for ever. */
+  | 'hang'
+  | 'forward';
+
+export type Script = (method: string, params: readonly unknown[]) => Rule;
+
+export interface FalseNode {
+  readonly url: string;
+  /** The methods that were asked, in order. */
+  readonly asked: string[];
+  follow(script: Script): void;
+  stop(): Promise<void>;
+}
+
+/** A tiny JSON-RPC server that answers as a script says. @param behind a real node */
+export async function startFalseNode(behind: string): Promise<FalseNode> {
+  let script: Script = () => 'forward';
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    void answer(request, response, { behind, asked, script: (method, params) => script(method, params) });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return {
+    // A key in the path, as providers have it: no detail may repeat it.
+    url: `http://127.0.0.1:${address.port}/v2/k3yk3yk3yk3y`,
+    asked,
+    follow: (next) => {
+      script = next;
+      asked.length = 0;
+    },
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+interface Scene {
+  readonly behind: string;
+  readonly asked: string[];
+  readonly script: Script;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, scene: Scene): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString('utf8');
+  const { id, method, params }: { id: number; method: string; params: readonly unknown[] } = JSON.parse(body);
+  scene.asked.push(method);
+  const rule = scene.script(method, params);
+  if (rule === 'cut') return void response.destroy();
+  if (rule === 'hang') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+    return void response.write('{"jsonrpc":"2.0",');
+  }
+  if (rule === 'forward' || rule === 'swallow') {
+    const headers = { 'content-type': 'application/json' };
+    const real = await fetch(scene.behind, { method: 'POST', headers, body }).then((reply) => reply.text());
+    if (rule === 'swallow') return void response.destroy();
+    return void response.writeHead(200, headers).end(real);
+  }
+  if ('status' in rule) {
+    return void response.writeHead(rule.status, { 'content-type': rule.type ?? 'application/json' }).end(rule.body);
+  }
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, ...rule }));
+}

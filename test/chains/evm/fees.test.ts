@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { encodeAbiParameters, encodeFunctionData, parseAbi, toFunctionSelector } from 'viem';
+import { expect, test } from 'vitest';
+import { encodeBytes } from '#chains/evm/data-fee.ts';
+import { feesFor, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
+import { transferCall } from '#chains/evm/transfer-call.ts';
+import { amountOf } from '#domain/amount.ts';
+import { BOB, DOLLAR, TOKEN } from './cast.ts';
+
+const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
+
+test('the fee is twice the base fee and the tip', () => {
+  const fees = feesFor('eip155:1', 30_000_000_000n, 1_500_000_000n);
+  expect(fees).toEqual({ maxFeePerGas: 61_500_000_000n, maxPriorityFeePerGas: 1_500_000_000n });
+});
+
+test.each([
+  ['no suggestion', 'eip155:1', null, 1_000_000n],
+  ['a suggestion of nothing', 'eip155:31337', 0n, 1_000_000n],
+  ['a low suggestion on polygon', 'eip155:137', 1_000_000_000n, 25_000_000_000n],
+  ['a low suggestion on bsc', 'eip155:56', 1n, 50_000_000n],
+  ['a good suggestion on bsc', 'eip155:56', 100_000_000n, 100_000_000n],
+])('with %s the tip is at least what the chain takes', (_name, caip2, suggestion, tip) => {
+  expect(feesFor(caip2, 7n, suggestion)).toEqual({ maxFeePerGas: 14n + tip, maxPriorityFeePerGas: tip });
+});
+
+test('the tip never exceeds the fee, and the fee outlasts five full blocks', () => {
+  fc.assert(
+    fc.property(wei, wei, (base, tip) => {
+      const fees = feesFor('eip155:1', base, tip);
+      expect(fees.maxPriorityFeePerGas).toBeLessThanOrEqual(fees.maxFeePerGas);
+      let later = base;
+      for (let block = 0; block < 5; block++) later += later / 8n;
+      expect(fees.maxFeePerGas).toBeGreaterThanOrEqual(later + fees.maxPriorityFeePerGas - tip);
+    }),
+  );
+});
+
+test.each([
+  [0n, 1n],
+  [1n, 3n],
+  [7n, 9n],
+  [8n, 10n],
+  [1_000n, 1_126n],
+  [1_000_000_007n, 1_125_000_009n],
+])('a replacement of %i offers at least %i', (old, raised) => {
+  const low = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+  expect(replacementFees(low, { maxFeePerGas: old, maxPriorityFeePerGas: old })).toEqual({
+    maxFeePerGas: raised,
+    maxPriorityFeePerGas: raised,
+  });
+});
+
+test('both prices of a replacement rise by a tenth or more, and never fall below those of now', () => {
+  fc.assert(
+    fc.property(wei, wei, wei, wei, (base, tip, oldBase, oldTip) => {
+      const [fresh, old] = [feesFor('eip155:1', base, tip), feesFor('eip155:1', oldBase, oldTip)];
+      const next = replacementFees(fresh, old);
+      for (const price of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+        expect(next[price] * 10n).toBeGreaterThanOrEqual(old[price] * 11n);
+        expect(next[price]).toBeGreaterThanOrEqual(fresh[price]);
+      }
+      expect(next.maxPriorityFeePerGas).toBeLessThanOrEqual(next.maxFeePerGas);
+    }),
+  );
+});
+
+test('gas has a margin of a quarter, rounded up; a plain payment is exact', () => {
+  expect(gasLimitFor(21_000n)).toBe(21_000n);
+  expect(gasLimitFor(21_001n)).toBe(26_252n);
+  expect(gasLimitFor(52_000n)).toBe(65_000n);
+});
+
+test('the median of no tips is none', () => {
+  expect(median([])).toBeNull();
+  expect(median([5n])).toBe(5n);
+  expect(median([30n, 1n, 2n])).toBe(2n);
+  expect(median([4n, 1n, 2n, 3n])).toBe(3n);
+});
+
+test('hand-written calldata is what the ABI coder gives', () => {
+  const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.uint8Array({ maxLength: 200 }), (units, content) => {
+      const data = encodeFunctionData({ abi, functionName: 'transfer', args: [BOB, units] });
+      expect(transferCall({ ...TOKEN, amount: amountOf(units) })).toEqual({ to: DOLLAR, value: 0n, data });
+      const bytes = `0x${Buffer.from(content).toString('hex')}` as const;
+      expect(`0x${encodeBytes(bytes)}`).toBe(encodeAbiParameters([{ type: 'bytes' }], [bytes]));
+    }),
+  );
+  expect(toFunctionSelector('getL1Fee(bytes)')).toBe('0x49948e0e');
+  expect(toFunctionSelector('balanceOf(address)')).toBe('0x70a08231');
+});

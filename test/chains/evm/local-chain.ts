@@ -1,0 +1,86 @@
+import type { Address, Hex } from 'viem';
+import { createTestClient, getAddress, http, publicActions, walletActions } from 'viem';
+import { anvil } from 'viem/chains';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
+import { compile, compileDemoDollar } from '../../../local/contracts/compile.ts';
+import { startAnvil } from '../../../local/anvil.ts';
+import { present } from './cast.ts';
+
+const ODD_TOKENS = ['SilentToken', 'FalseToken', 'BlockingToken', 'WordlessToken', 'SwitchedToken'] as const;
+export type OddToken = (typeof ODD_TOKENS)[number];
+
+/** What a signed transaction of these tests says; the rest is EIP-1559 on anvil. */
+export interface Wish {
+  readonly from: Address;
+  readonly to: Address;
+  readonly nonce: number;
+  readonly value?: bigint;
+  readonly data?: Hex;
+  readonly gas?: bigint;
+  readonly maxFeePerGas?: bigint;
+  readonly maxPriorityFeePerGas?: bigint;
+}
+
+export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
+
+/** A real chain with ten funded accounts. They are anvil's own and unlocked: it signs for them, no key is in these tests. */
+export async function startLocalChain() {
+  const { url, stop } = await startAnvil();
+  const client = createTestClient({ mode: 'anvil', chain: anvil, transport: http(url), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions);
+  const accounts = (await client.getAddresses()).map((address) => getAddress(address));
+  const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash });
+  return {
+    url,
+    stop,
+    client,
+    mined,
+    account: (index: number): Address => present(accounts[index]),
+    adapter: (differences: Partial<Chain> = {}): ChainAdapter => adapterFor(anvilChain(differences), [url]),
+    sign: (wish: Wish): Promise<Hex> => {
+      const fees = { gas: 21_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+      const { from, ...rest } = wish;
+      return client.signTransaction({ account: from, type: 'eip1559', ...fees, ...rest });
+    },
+    deployDollar: async (owner: Address): Promise<Address> => {
+      const { abi, bytecode } = compileDemoDollar();
+      const receipt = await mined(await client.deployContract({ account: owner, abi, bytecode }));
+      return getAddress(present(receipt.contractAddress));
+    },
+    deployOddTokens: async (owner: Address): Promise<Record<OddToken, Address>> => {
+      const compiled = compile('OddTokens.sol');
+      const deployed: Partial<Record<OddToken, Address>> = {};
+      for (const name of ODD_TOKENS) {
+        const { abi, bytecode } = present(compiled.get(name));
+        const receipt = await mined(await client.deployContract({ account: owner, abi, bytecode }));
+        deployed[name] = getAddress(present(receipt.contractAddress));
+      }
+      const { SilentToken, FalseToken, BlockingToken, WordlessToken, SwitchedToken } = deployed;
+      return {
+        SilentToken: present(SilentToken),
+        FalseToken: present(FalseToken),
+        BlockingToken: present(BlockingToken),
+        WordlessToken: present(WordlessToken),
+        SwitchedToken: present(SwitchedToken),
+      };
+    },
+    /** Replaces the newest blocks by empty ones of the same height. */
+    reorganise: (depth: number): Promise<unknown> => ask(url, 'anvil_reorg', [depth, []]),
+  };
+}
+
+export function anvilChain(differences: Partial<Chain> = {}): Chain {
+  return { ...present(findChain(chainsFrom({}), 'anvil')), ...differences };
+}
+
+export async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const answer: { result?: unknown; error?: { message: string } } = JSON.parse(await response.text());
+  if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
+  return answer.result;
+}

@@ -1,0 +1,265 @@
+import type { Hex } from 'viem';
+import { getAddress, parseEther } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import { inspectPayload } from '#chains/payload.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import type { Attempt } from '#domain/transaction.ts';
+import { BOB, CREATED_AT_MS, NATIVE, amount } from './cast.ts';
+import type { FalseNode, Rule } from './false-node.ts';
+import { startFalseNode } from './false-node.ts';
+import type { LocalChain, OddToken } from './local-chain.ts';
+import { anvilChain, startLocalChain } from './local-chain.ts';
+
+let chain: LocalChain;
+let liar: FalseNode;
+let dollar: string;
+let odd: Record<OddToken, string>;
+let native: TransferIntent;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+  native = { ...NATIVE, from: chain.account(0) };
+  dollar = await chain.deployDollar(chain.account(0));
+  odd = await chain.deployOddTokens(chain.account(9));
+}, 30_000);
+
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+/** A fresh wallet that holds exactly this much. */
+async function walletWith(wei: bigint): Promise<string> {
+  const address = getAddress(`0x${crypto.randomUUID().replaceAll('-', '').padEnd(40, '7')}`);
+  await chain.client.setBalance({ address, value: wei });
+  return address;
+}
+
+function token(address: string, units = '25000000'): TransferIntent {
+  return { ...native, tokenAddress: address, amount: amount(units) };
+}
+
+async function quoteOf(intent: TransferIntent, replaced: Attempt | null = null) {
+  return chain.adapter().quote(intent, replaced);
+}
+
+const permanent = (reason: string, detail: unknown = expect.any(String)) => ({
+  ok: false,
+  refusal: { kind: 'permanent', reason, detail },
+});
+const transient = (detail: unknown) => ({ ok: false, refusal: { kind: 'transient', detail } });
+
+test('a payment is quoted at twice the base fee, with exactly the gas of a payment', async () => {
+  const { baseFeePerGas } = await chain.client.getBlock();
+  const tip = await chain.client.estimateMaxPriorityFeePerGas();
+  const quote = await quoteOf(native);
+  const maxFeePerGas = 2n * (baseFeePerGas ?? 0n) + tip;
+  expect(quote).toEqual({
+    ok: true,
+    value: {
+      gasLimit: '21000',
+      maxFeePerGas: `${maxFeePerGas}`,
+      maxPriorityFeePerGas: `${tip}`,
+      maxFee: `${21_000n * maxFeePerGas}`,
+    },
+  });
+  if (!quote.ok) return;
+  const composed = chain.adapter().compose(native, quote.value, 3n);
+  expect(inspectPayload(native, composed.payload)).toMatchObject({ ok: true, value: { nonce: 3n } });
+  expect(composed.maxFee).toBe(quote.value.maxFee);
+});
+
+test('a token transfer is quoted with a margin, also for a token that answers nothing', async () => {
+  const quote = await quoteOf(token(dollar));
+  const gas = quote.ok ? Number(quote.value.gasLimit) : 0;
+  expect(gas).toBeGreaterThan(50_000);
+  expect(gas).toBeLessThan(80_000);
+  expect((await quoteOf(token(odd.SilentToken))).ok).toBe(true);
+  expect((await quoteOf(token(odd.SwitchedToken))).ok).toBe(true);
+});
+
+test('a token that answers false, reverts, or reverts without words fails before anything is signed', async () => {
+  expect(await quoteOf(token(odd.FalseToken))).toEqual(permanent('SIMULATION_REVERTED', 'the token answers false'));
+  expect(await quoteOf(token(odd.BlockingToken))).toEqual(permanent('SIMULATION_REVERTED', 'this address is blocked'));
+  const wordless = await quoteOf(token(odd.WordlessToken));
+  expect(wordless).toEqual(permanent('SIMULATION_REVERTED', expect.stringMatching(/^custom error 0x[0-9a-f]{8}$/)));
+});
+
+test('what is no token fails before anything is signed', async () => {
+  const nothing = 'there is no contract at the token address';
+  expect(await quoteOf(token(BOB))).toEqual(permanent('SIMULATION_REVERTED', nothing));
+  const [stops, reverts] = [await walletWith(0n), await walletWith(0n)] as [Hex, Hex];
+  await chain.client.setCode({ address: stops, bytecode: '0x00' });
+  await chain.client.setCode({ address: reverts, bytecode: '0x60006000fd' });
+  expect(await quoteOf(token(stops))).toEqual(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
+  expect(await quoteOf(token(reverts))).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+test('a payment to a contract that takes none fails before anything is signed', async () => {
+  expect(await quoteOf({ ...native, to: dollar })).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+test('a wallet without the amount, the tokens, or the fee on top is told so', async () => {
+  const empty = await walletWith(0n);
+  expect(await quoteOf({ ...native, from: empty })).toEqual(
+    permanent('INSUFFICIENT_FUNDS', 'the wallet holds 0 of 1000 wei'),
+  );
+  const noFee = await walletWith(1000n);
+  expect(await quoteOf({ ...native, from: noFee })).toEqual(
+    permanent('INSUFFICIENT_FUNDS', expect.stringContaining('the wallet holds 1000 of ')),
+  );
+  const noTokens = await walletWith(parseEther('1'));
+  expect(await quoteOf({ ...token(dollar), from: noTokens })).toEqual(
+    permanent('INSUFFICIENT_FUNDS', 'the wallet holds 0 of 25000000 token units'),
+  );
+});
+
+test('a wallet can be emptied to the last wei that the fee leaves', async () => {
+  const quote = await quoteOf(native);
+  if (!quote.ok) throw new Error('no quote');
+  const from = await walletWith(10n ** 15n);
+  const all = 10n ** 15n - BigInt(quote.value.maxFee);
+  expect((await quoteOf({ ...native, from, amount: amountOf(all) })).ok).toBe(true);
+  expect(await quoteOf({ ...native, from, amount: amountOf(all + 1n) })).toEqual(permanent('INSUFFICIENT_FUNDS'));
+});
+
+test('a fee above what the signers approved fails; exactly that is fine', async () => {
+  const quote = await quoteOf(native);
+  const maxFee = quote.ok ? BigInt(quote.value.maxFee) : 0n;
+  expect((await quoteOf({ ...native, maxFee: amountOf(maxFee) })).ok).toBe(true);
+  expect(await quoteOf({ ...native, maxFee: amountOf(maxFee - 1n) })).toEqual(
+    permanent('FEE_CAP_EXCEEDED', `it may cost ${maxFee} wei, ${maxFee - 1n} are allowed`),
+  );
+});
+
+test('a replacement offers an eighth more than what it replaces, also when the market fell', async () => {
+  const adapter = chain.adapter();
+  const high = { gasLimit: '21000', maxFeePerGas: '80000000001', maxPriorityFeePerGas: '7', maxFee: native.maxFee };
+  const prepared = adapter.compose(native, high, 5n);
+  const replaced: Attempt = { ...prepared, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+  const quote = await adapter.quote(native, replaced);
+  expect(quote).toMatchObject({ ok: true, value: { maxFeePerGas: '90000000003' } });
+  // The tip of now is far more than an eighth above 7 wei.
+  expect(quote.ok && BigInt(quote.value.maxPriorityFeePerGas)).toBeGreaterThan(1_000_000n);
+});
+
+test('the data fee of an OP-stack chain counts against the cap and the balance', async () => {
+  const oracle = '0x420000000000000000000000000000000000000F';
+  const before = await quoteOf(native);
+  // Answers 8 * 10^12 to everything: PUSH8, MSTORE, RETURN 32 bytes.
+  await chain.client.setCode({ address: oracle, bytecode: '0x670000074696a5c00060005260206000f3' });
+  const fee = BigInt('0x0000074696a5c000');
+  const quote = await quoteOf(native);
+  expect(quote).toEqual(before);
+  const maxFee = before.ok ? BigInt(before.value.maxFee) : 0n;
+  const charged = maxFee + fee + fee / 4n;
+  expect((await quoteOf({ ...native, maxFee: amountOf(charged) })).ok).toBe(true);
+  expect(await quoteOf({ ...native, maxFee: amountOf(charged - 1n) })).toEqual(permanent('FEE_CAP_EXCEEDED'));
+  const from = await walletWith(1000n + charged - 1n);
+  expect(await quoteOf({ ...native, from })).toEqual(permanent('INSUFFICIENT_FUNDS'));
+  await chain.client.setCode({ address: oracle, bytecode: '0x' });
+});
+
+test('a node of another chain prices nothing', async () => {
+  const mainnet = adapterFor(anvilChain({ chainId: '1', caip2: 'eip155:1' }), [chain.url]);
+  const detail = 'the node serves chain 31337, not 1';
+  expect(await mainnet.quote({ ...native, chain: 'eip155:1' }, null)).toEqual(transient(detail));
+  expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });
+});
+
+test('without a node, or with dead ones, everything is told and nothing thrown', async () => {
+  const none = adapterFor(anvilChain(), []);
+  expect(
+    none.addressOf(Buffer.from('0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex')),
+  ).toMatch(/^0x7E5F/);
+  expect(await none.quote(native, null)).toEqual(transient('no node is configured for this chain'));
+  const dead = adapterFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
+  const quote = await dead.quote(native, null);
+  expect(quote).toEqual(transient(expect.stringContaining('eth_chainId')));
+  expect(JSON.stringify(quote)).not.toMatch(/127\.0\.0\.1|k3y/);
+});
+
+test('a dead node is passed over for the next', async () => {
+  const adapter = adapterFor(anvilChain(), ['http://127.0.0.1:1/', chain.url]);
+  expect((await adapter.quote(native, null)).ok).toBe(true);
+  expect(await adapter.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
+});
+
+test('nonces are counted with and without the mempool', async () => {
+  const from = chain.account(3);
+  await chain.client.setAutomine(false);
+  await chain.client.sendTransaction({ account: from, to: chain.account(4), value: 1n });
+  expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 0n, pending: 1n } });
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 1n, pending: 1n } });
+});
+
+test('without a suggested tip the last blocks tell, and without those the floor', async () => {
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const missing: Rule = { error: { code: -32601, message: 'the method does not exist' } };
+  const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => [tip]);
+  liar.follow((method) =>
+    method === 'eth_maxPriorityFeePerGas' ? missing : method === 'eth_feeHistory' ? { result: { reward } } : 'forward',
+  );
+  expect(await adapter.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000000' } });
+  liar.follow((method) => (/Priority|History/.test(method) ? missing : 'forward'));
+  expect(await adapter.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000' } });
+});
+
+const GARBAGE: readonly (readonly [string, Rule])[] = [
+  ['a web page', { status: 200, body: '<html>hello</html>', type: 'text/html' }],
+  ['half of a JSON text', { status: 200, body: '{"jsonrpc":' }],
+  ['null', { status: 200, body: 'null' }],
+  ['a list', { status: 200, body: '[[]]' }],
+  ['a text', { status: 200, body: '"0x1"' }],
+  ['no result', { status: 200, body: '{}' }],
+  ['a result of null', { result: null }],
+  ['a number that is not hex', { result: '12' }],
+  ['a number that is no text', { result: 12 }],
+  ['a number of 33 bytes', { result: `0x1${'0'.repeat(64)}` }],
+  ['an object', { result: { number: {} } }],
+  ['an error that is no object', { status: 200, body: '{"error":"no"}' }],
+  ['an error without a code', { status: 200, body: '{"error":{"message":["no"]}}' }],
+  ['a rate limit', { status: 429, body: '{"error":{"code":429,"message":"too many"}}' }],
+  ['a rate limit in a 200', { error: { code: -32005, message: 'limit exceeded' } }],
+  ['a server error', { status: 500, body: 'upstream https://node.internal/k3yk3yk3yk3y failed', type: 'text/plain' }],
+  ['a redirect', { status: 302, body: '' }],
+  ['an internal error', { error: { code: -32603, message: 'internal error' } }],
+  ['a cut line', 'cut'],
+  ['two megabytes', { status: 200, body: `{"result":"0x${'0'.repeat(2_000_000)}"}` }],
+];
+
+/** Whichever method is answered with garbage: the quote is refused as transient, or goes by what else the node said. */
+test.each(GARBAGE)('a node that answers %s leads to no wrong price and no exception', async (_name, rule) => {
+  const methods = [
+    'eth_chainId',
+    'eth_getBalance',
+    'eth_getBlockByNumber',
+    'eth_estimateGas',
+    'eth_call',
+    'eth_getCode',
+  ];
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  for (const bad of methods) {
+    liar.follow((method) => (method === bad ? rule : 'forward'));
+    const quote = await adapter.quote(token(dollar), null);
+    expect(quote, bad).toEqual(transient(expect.any(String)));
+    expect(JSON.stringify(quote)).not.toMatch(/k3y|127\.0/);
+  }
+  liar.follow((method) => (method === 'eth_getTransactionCount' ? rule : 'forward'));
+  expect((await adapter.accountNonce(native.from)).ok).toBe(false);
+});
+
+test('fees that cannot be are not believed', async () => {
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  liar.follow((method) => (method === 'eth_estimateGas' ? { result: '0x0' } : 'forward'));
+  expect(await adapter.quote(native, null)).toEqual(transient('the node estimates an impossible fee'));
+  liar.follow((method) => (method === 'eth_estimateGas' ? { result: `0x${'f'.repeat(64)}` } : 'forward'));
+  expect(await adapter.quote(native, null)).toEqual(transient('the node estimates an impossible fee'));
+  liar.follow((method) => (method === 'eth_maxPriorityFeePerGas' ? { result: '0xde0b6b3a7640000' } : 'forward'));
+  expect(await adapter.quote(native, null)).toEqual(permanent('FEE_CAP_EXCEEDED'));
+});

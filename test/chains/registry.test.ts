@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+
+const known = chainsFrom({});
+
+const LOCAL = {
+  name: 'local',
+  caip2: 'eip155:1337',
+  family: 'evm',
+  chainId: '1337',
+  nativeSymbol: 'ETH',
+  nativeDecimals: 18,
+  confirmations: 2,
+  pollIntervalMs: 100,
+  maxFee: '1000000000000000',
+  explorer: null,
+};
+
+test('without configuration there are the chains of the reference', () => {
+  expect(known.map((chain) => `${chain.name} ${chain.caip2} ${chain.nativeSymbol}`)).toEqual([
+    'ethereum eip155:1 ETH',
+    'base eip155:8453 ETH',
+    'arbitrum eip155:42161 ETH',
+    'optimism eip155:10 ETH',
+    'polygon eip155:137 POL',
+    'bsc eip155:56 BNB',
+    'avalanche eip155:43114 AVAX',
+    'ethereum-sepolia eip155:11155111 ETH',
+    'base-sepolia eip155:84532 ETH',
+    'anvil eip155:31337 ETH',
+  ]);
+  expect(chainsFrom({ CHAINS: '' })).toEqual(known);
+  expect(chainsFrom({ CHAINS: ' [] ' })).toEqual(known);
+  for (const chain of known) expect(chain).toMatchObject({ caip2: `eip155:${chain.chainId}`, nativeDecimals: 18 });
+});
+
+test('a chain is found by its name and by its CAIP-2, spelled exactly', () => {
+  expect(findChain(known, 'base')?.chainId).toBe('8453');
+  expect(findChain(known, 'eip155:8453')?.name).toBe('base');
+  for (const text of [
+    'Base',
+    'BASE',
+    'base ',
+    '8453',
+    'eip155:08453',
+    'EIP155:8453',
+    'eip155:',
+    '',
+    'toString',
+    'solana',
+  ]) {
+    expect(findChain(known, text)).toBeNull();
+  }
+});
+
+test('a row with a known name changes only what stands in it', () => {
+  const chains = chainsFrom({ CHAINS: JSON.stringify([{ name: 'anvil', confirmations: 3, pollIntervalMs: 100 }]) });
+  expect(findChain(chains, 'anvil')).toEqual({ ...findChain(known, 'anvil'), confirmations: 3, pollIntervalMs: 100 });
+  expect(chains).toHaveLength(known.length);
+});
+
+test('a whole row adds a chain', () => {
+  const chains = chainsFrom({ CHAINS: JSON.stringify([LOCAL]) });
+  expect(findChain(chains, 'eip155:1337')).toEqual(LOCAL);
+  expect(chains).toHaveLength(known.length + 1);
+});
+
+test.each<[string, unknown, string]>([
+  ['no list', { name: 'anvil' }, 'a JSON list'],
+  ['a row that is no object', ['anvil'], 'each row is an object'],
+  ['a null row', [null], 'each row is an object'],
+  ['a row without a name', [{ confirmations: 3 }], 'lacks one of'],
+  ['a new chain with a field missing', [{ ...LOCAL, explorer: undefined }], 'lacks one of'],
+  ['an unknown field', [{ name: 'anvil', confirmation: 3 }], "unknown field 'confirmation'"],
+  ['a field of the prototype', [{ name: 'anvil', constructor: 3 }], "unknown field 'constructor'"],
+  ['no confirmations', [{ name: 'anvil', confirmations: 0 }], "wrong 'confirmations'"],
+  ['a fraction of a confirmation', [{ name: 'anvil', confirmations: 1.5 }], "wrong 'confirmations'"],
+  ['confirmations as text', [{ name: 'anvil', confirmations: '3' }], "wrong 'confirmations'"],
+  ['a busy poll', [{ name: 'anvil', pollIntervalMs: 0 }], "wrong 'pollIntervalMs'"],
+  ['a fee as a number', [{ name: 'anvil', maxFee: 1e15 }], "wrong 'maxFee'"],
+  ['a fee with an exponent', [{ name: 'anvil', maxFee: '1e15' }], "wrong 'maxFee'"],
+  ['a link that runs code', [{ name: 'anvil', explorer: 'javascript:alert("{hash}")' }], "wrong 'explorer'"],
+  ['a link without the hash', [{ name: 'anvil', explorer: 'https://example.org/' }], "wrong 'explorer'"],
+  ['a name with capitals', [{ ...LOCAL, name: 'Local' }], "wrong 'name'"],
+  ['a name that looks like CAIP-2', [{ ...LOCAL, name: 'eip155:1' }], "wrong 'name'"],
+  ['another family', [{ ...LOCAL, family: 'solana' }], "wrong 'family'"],
+  ['a padded chain id', [{ ...LOCAL, chainId: '01337' }], "wrong 'chainId'"],
+  ['a chain id that is not the one of its CAIP-2', [{ ...LOCAL, chainId: '1338' }], 'caip2 of another chain'],
+  ['another identity under a known name', [{ ...LOCAL, name: 'ethereum' }], 'another chain needs another name'],
+  ['a known chain under a second name', [{ ...LOCAL, caip2: 'eip155:1', chainId: '1' }], 'both eip155:1'],
+  [
+    'one name twice',
+    [
+      { name: 'anvil', confirmations: 2 },
+      { name: 'anvil', confirmations: 3 },
+    ],
+    'twice',
+  ],
+  ['a new name twice', [LOCAL, LOCAL], 'twice'],
+])('%s stops the service, with words that say where', (_name, rows, words) => {
+  expect(() => chainsFrom({ CHAINS: JSON.stringify(rows) })).toThrow(words);
+});
+
+test('what is not JSON stops the service', () => {
+  expect(() => chainsFrom({ CHAINS: 'anvil' })).toThrow('not JSON');
+});
+
+test('an override of a prototype key in JSON changes nothing', () => {
+  expect(() => chainsFrom({ CHAINS: '[{"name":"anvil","__proto__":{"confirmations":1}}]' })).toThrow(
+    "field '__proto__'",
+  );
+});
