@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Abort, RoundResult } from '#mpc/abort.ts';
 import { combinePartials } from '#mpc/ecdsa/combine.ts';
 import { PARTIAL_BYTES, ROUND1_BYTES, ROUND2_BYTES } from '#mpc/ecdsa/messages.ts';
+import { signRound1, type SignSession } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
 import { encodeScalar, GENERATOR, encodePoint, ORDER, parsePoint } from '#mpc/secp256k1.ts';
@@ -232,18 +233,46 @@ test('messages of another session, another direction or another round are refuse
   expect(play({ round2: () => otherRound2 })).toEqual({ culprit: mallory, step: 'sign-3/context', ban: false });
 });
 
+test('her own message reflected within the session is refused without a ban', () => {
+  const { states, mail } = playRound1(room, signers, freshTerms());
+  const own = mail.get(alice)!.get(mallory)!;
+  const result = signRound2(states.get(alice)!, new Map([[mallory, own]]));
+  expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-2/context', ban: false } });
+});
+
 test('nodes that were told different terms stop without a ban, so a coordinator cannot make them ban each other', () => {
-  const sid = randomBytes(32);
-  const ours = playRound1(room, signers, { sid });
-  for (const theirs of [
-    playRound1(room, signers, { sid, tweak: 7n }),
-    playRound1(openRoom(2, signers), signers, { sid }),
-  ]) {
-    const alone = playRound1(room, signers, { sid });
-    expect(ours.mail.size).toBe(2);
-    const result = signRound2(alone.states.get(alice)!, inboxOf(theirs.mail, alice));
+  const terms = freshTerms();
+  const ours = room.sessionFor(mallory, signers, terms);
+  const otherPoint = encodePoint(GENERATOR);
+  const told: readonly SignSession[] = [
+    { ...ours, sid: randomBytes(32) },
+    { ...ours, tweak: 7n },
+    { ...ours, publicKey: otherPoint },
+    { ...ours, publicShares: new Map([...ours.publicShares, [alice, otherPoint]]) },
+    { ...ours, signers: [alice, mallory, carol] },
+    { ...ours, pairs: new Map([[alice, { ...ours.pairs.get(alice)!, setupId: randomBytes(32) }]]) },
+  ];
+  for (const session of told) {
+    const { state } = signRound1(room.sessionFor(alice, signers, terms));
+    const result = signRound2(state, new Map([[mallory, signRound1(session).messages.get(alice)!]]));
     expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-2/context', ban: false } });
   }
+  const { state } = signRound1(room.sessionFor(alice, signers, terms));
+  expect(signRound2(state, new Map([[mallory, signRound1(ours).messages.get(alice)!]])).ok).toBe(true);
+});
+
+test("a copied commitment cannot be opened with the victim's own opening: the opener is in the hash", () => {
+  const { states, mail } = playRound1(room, signers, freshTerms());
+  const [fromAlice, fromMallory] = [mail.get(alice)!.get(mallory)!, mail.get(mallory)!.get(alice)!];
+  const copied = put(32, fromAlice.slice(32, 64))(fromMallory);
+  const alice2 = signRound2(states.get(alice)!, new Map([[mallory, copied]]));
+  const mallory2 = signRound2(states.get(mallory)!, new Map([[alice, fromAlice]]));
+  if (!alice2.ok || !mallory2.ok) throw new Error('round 2 cannot see it yet');
+  // echo, salt and R as alice sent them.
+  const opening = alice2.value.messages.get(mallory)!.slice(32, 129);
+  const message = put(32, opening)(mallory2.value.messages.get(alice)!);
+  const result = signRound3(alice2.value.state, new Map([[mallory, message]]), digest);
+  expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-3/commitment', ban: false } });
 });
 
 test('parties that sign different digests produce nothing, and each has used its one state', () => {
