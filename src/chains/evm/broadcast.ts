@@ -15,9 +15,10 @@ interface Sent extends SignedBytes {
 }
 
 /**
- * Sends signed bytes to the first node that gives a clear answer. `unknown` is the answer whenever the bytes may be out: then only
- * the same bytes may follow. Once one node has kept silent, the refusal of another proves nothing (the first may have passed the
- * bytes on), so `refused` is said only when no node can have kept them.
+ * Sends signed bytes to one node after the other, until one gives a clear answer. `unknown` is the verdict whenever the bytes may
+ * be out: then only the same bytes may follow. `refused` gives the transaction up, so it is the verdict only when no node that was
+ * asked wants the bytes and none can have kept them: after the silence of one (it may have passed them on), or where one lags
+ * behind, the refusal of another proves nothing.
  */
 export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
   const read = readSigned(raw);
@@ -26,20 +27,21 @@ export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): 
   if (!isHexBytes(raw) || keccak256(raw) !== hash)
     return unknown('the stored hash is not the hash of the stored bytes');
   if (read.value.transaction.chainId !== fleet.chainId) return unknown('the stored bytes are for another chain');
-  let verdict: BroadcastVerdict = unknown(NO_NODE.detail);
-  let mayBeOut = false;
+  let uncertain: BroadcastVerdict | null = null;
+  let refusal: BroadcastVerdict | null = null;
+  let reason = NO_NODE.detail;
   for (const node of fleet.nodes) {
     const trouble = await chainTrouble(fleet, node);
     if (trouble !== null) {
-      verdict = unknown(trouble.detail);
+      reason = trouble.detail;
       continue;
     }
-    verdict = await send(node, { ...read.value, raw, hash });
-    if (verdict.outcome === 'refused' && mayBeOut) verdict = unknown(verdict.answer);
-    if (verdict.outcome !== 'unknown') return verdict;
-    mayBeOut = true;
+    const verdict = await send(node, { ...read.value, raw, hash });
+    if (verdict.outcome === 'unknown') uncertain = verdict;
+    else if (verdict.outcome === 'refused') refusal = verdict;
+    else return verdict;
   }
-  return verdict;
+  return uncertain ?? refusal ?? unknown(reason);
 }
 
 async function send(node: EvmNode, sent: Sent): Promise<BroadcastVerdict> {

@@ -27,7 +27,7 @@ export async function executionFailure(
     const moved = !isTokenTransfer(known) || receipt.logs.some((log) => isTransferOf(log, known));
     return accepted(moved ? null : 'the token moved nothing');
   }
-  if (receipt.gasUsed === known.gasLimit) return accepted('out of gas');
+  if (receipt.gasUsed === known.gasLimit) return accepted('it used up all its gas');
   // The state after the block is the only one that every node still has; what made it fail is nearly always still so.
   const replay = await node.ask(askReplay(known, receipt.blockNumber));
   if (replay.ok) return accepted('reverted');

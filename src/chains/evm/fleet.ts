@@ -14,14 +14,16 @@ export type Trouble = NodeFault | { readonly kind: 'unfit'; readonly detail: str
 
 export const NO_NODE: Trouble = { kind: 'unfit', detail: 'no node is configured for this chain' };
 
-/** The end of an operation that more questions to the same node cannot mend, and that no other node need be asked about. */
+/** A refusal that more questions to the same node cannot mend. */
 export interface Settled {
   readonly kind: 'permanent';
 }
 
 /**
- * Runs an operation against the first node that is fit for it. A whole operation runs against ONE node, so that a receipt and a
- * head never come from two views of the chain; with trouble it runs again, from its beginning, against the next.
+ * Runs an operation against the first node that can carry it out. A whole operation runs against ONE node, so that a receipt and
+ * a head never come from two views of the chain; with trouble it runs again, from its beginning, against the next. A permanent
+ * refusal ends a transaction, so it too counts only when no other node sees it otherwise: one that is hours behind finds every
+ * wallet empty.
  *
  * The chain id is asked each time: a URL that was changed to another network by mistake must never price, and so never lead
  * to, a signature.
@@ -31,6 +33,7 @@ export async function onFirstFitNode<T, R extends Settled>(
   operation: (node: EvmNode) => Promise<Result<T, R | Trouble>>,
 ): Promise<Result<T, R | Trouble>> {
   let trouble: Trouble = NO_NODE;
+  let ended: R | Trouble | null = null;
   for (const node of fleet.nodes) {
     const unfit = await chainTrouble(fleet, node);
     if (unfit !== null) {
@@ -38,10 +41,11 @@ export async function onFirstFitNode<T, R extends Settled>(
       continue;
     }
     const result = await operation(node);
-    if (result.ok || result.refusal.kind === 'permanent') return result;
-    trouble = result.refusal;
+    if (result.ok) return result;
+    if (result.refusal.kind === 'permanent') ended ??= result.refusal;
+    else trouble = result.refusal;
   }
-  return refused(trouble);
+  return refused(ended ?? trouble);
 }
 
 /** Null when the node serves the fleet's chain. */

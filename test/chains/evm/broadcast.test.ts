@@ -178,6 +178,13 @@ test('the refusal of a second node proves nothing after the silence of the first
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'refused' });
 });
 
+test('a node that refuses what the next one takes is overruled', async () => {
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'insufficient funds for transfer' } });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+});
+
 test('a node of another chain is sent nothing', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   lyingAbout('eth_chainId', { result: '0x1' });

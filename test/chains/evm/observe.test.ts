@@ -139,7 +139,7 @@ test('a revert is no success, and the contract says why', async () => {
   const burnt = await payToken(await nextWallet(), odd.SwitchedToken);
   expect(await inclusionOf(watched(bob(), [burnt]))).toMatchObject({
     succeeded: false,
-    failure: 'out of gas',
+    failure: 'it used up all its gas',
     feePaid: (100_000n * (await chain.client.getTransactionReceipt({ hash: burnt })).effectiveGasPrice).toString(),
   });
   await become(1);

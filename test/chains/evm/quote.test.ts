@@ -188,6 +188,13 @@ test('a dead node is passed over for the next', async () => {
   expect(await adapter.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
 });
 
+test('what one node finds impossible and the next does not is not over', async () => {
+  liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x0' } : 'forward'));
+  expect((await adapterFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
+  const alone = adapterFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
+  expect(await alone.quote(native, null)).toEqual(permanent('INSUFFICIENT_FUNDS'));
+});
+
 test('nonces are counted with and without the mempool', async () => {
   const from = chain.account(3);
   await chain.client.setAutomine(false);
