@@ -5,7 +5,8 @@ import type { PartyIndex } from '#mpc/party.ts';
  *
  * - `ban` is true only where an authenticated message failed a check that nobody but a cheater can fail, and where each
  *   further try would tell the cheater one more bit of a long-lived secret (OT extension, RVOLE, gamma). The caller writes
- *   the ban BEFORE it answers.
+ *   the ban BEFORE it answers, and looks for it at the start of EVERY round: a cheater who opened many sessions
+ *   side by side must not get one answer from each.
  * - `suspects` stands where the protocol cannot tell who it was: `culprit` is then only the first of them.
  */
 export interface Abort {

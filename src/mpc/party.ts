@@ -1,7 +1,7 @@
 /** The number of a co-signer: also the x coordinate of its Shamir share, hence never zero. */
 export type PartyIndex = number & { readonly __brand: 'PartyIndex' };
 
-/** Ours: five co-signers at most. Node ids come from a fixed allow-list, not from the wire (threshold-signing.md, section 4.6). */
+/** Ours: five co-signers at most. Node ids come from a fixed allow-list, not from the wire. */
 export const LARGEST_PARTY = 5;
 
 /** The one door to a PartyIndex: an integer from 1 to 5, or null. */

@@ -23,7 +23,10 @@ export const EXTENDED_INSTANCES = OT_INSTANCES + CHECK_BITS;
 /** l = 2: the inputs of a signer to one vector OLE, its nonce share and its key share (Protocol 3.6). */
 export const INPUTS = 2;
 
-/** rho = ceil(kappa / lambda_c) = 2: random check inputs of the vector OLE. */
+/**
+ * rho = ceil(kappa / lambda_c) = 2: random check inputs of the vector OLE (so also in bronlabs/bron-crypto). One challenge
+ * of 256 bits would already leave a cheater 2^-239 a try; the second is the paper's margin, and costs 2 ms a signature.
+ */
 export const CHECKS = 2;
 
 /** Pads per OT instance. */

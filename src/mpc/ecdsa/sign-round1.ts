@@ -15,7 +15,7 @@ import { encodePoint, freshBytes, GENERATOR, type Point, randomScalar } from '#m
 
 /** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
 export interface SignSession {
-  /** 32 bytes, unique for ever: a repeated sid repeats the pads of the vector OLE. */
+  /** 32 bytes, unique for ever (a repeated sid repeats the pads of the vector OLE), and bound to the digest to sign. */
   readonly sid: Uint8Array;
   readonly self: PartyIndex;
   /** Sorted, includes self; as many as the threshold. */

@@ -40,7 +40,7 @@ export type Round2State = SingleUse<AfterRound2>;
 /**
  * Round 2: answer each peer's vector OLE and open the nonce. Nothing leaves before every peer's message passed.
  * Refuses, in this order: a message that is missing, of the wrong length, or of another session (no ban); a failed OT extension
- * check (BAN: each one tells the peer a bit of Delta, section 3.5 attack 2).
+ * check (BAN: each one tells the peer a bit of Delta, see attacks.test.ts).
  */
 export function signRound2(
   state: Round1State,

@@ -10,8 +10,9 @@ import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 /**
  * Round 3: check every peer's opening and products, then give the partial signature R (33) || u (32) || w (32).
  *
- * THE STATE SIGNS ONE DIGEST. Two partials of one state on two digests are the private key (section 3.5, attack 1). The caller
- * computes the digest itself and has written its sign-once row before it comes here.
+ * THE STATE SIGNS ONE DIGEST. Two partials of one state on two digests are the private key. The caller
+ * computes the digest itself, before round 1 (a digest chosen after R is seen makes a presignature of the session, with
+ * the attacks on derived keys of Groth and Shoup, eprint 2021/1330), binds it in the sid, and has written its sign-once row.
  *
  * Refuses, in this order: a message that is missing, malformed, of another session, of another view of round 1, or opens
  * another nonce (no ban); a failed vector OLE or gamma check (BAN); key shares that do not add up to the key, R = 0 (no ban).
@@ -63,7 +64,8 @@ export function signRound3(
 
 /**
  * Step 8: chi R_j - Gamma^u = d^u G and chi pk_j - Gamma^v = d^v G, so P_j put into the vector OLE the very nonce that it
- * committed to and the key share that it shows. (The paper prints lagrange P(j) for pk_j in the second; page 21 has pk_j.)
+ * committed to and the key share that it shows. (0xCarbon/DKLs23 notes that step 8 prints the Lagrange term alone in the
+ * second equation, where page 21 has pk_j with the zero share; only the latter can hold.)
  *
  * One check each, not one for both under a random weight: in workerd a constant-time product costs 0.62 ms and a short public
  * one 0.34, so the batch of one of the former and two of the latter saves nothing, and each failure keeps its name.

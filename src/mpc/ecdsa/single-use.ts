@@ -1,6 +1,6 @@
 /**
  * A box whose content can be taken out once. Round states live in it, because a second run of a round on one state hands
- * the peer the private key: two digests under one nonce (threshold-signing.md, section 3.5, attack 1).
+ * the peer the private key: two digests under one nonce (test/mpc/ecdsa/attacks.test.ts).
  *
  * The content sits in a private field: structuredClone, JSON and a spread lose it, so a COPY of a state is worthless too
  * (a plain object of nonces would be accepted twice). JavaScript runs a round to its end, so two concurrent calls cannot
