@@ -52,7 +52,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 }
 
 /** The binary of the npm package, else `anvil` on the PATH. Throws with the way out when there is neither. */
-export function anvilBinary(): string {
+function anvilBinary(): string {
   const searchPath: string = process.env['PATH'] ?? '';
   const modules = join(import.meta.dirname, '..', 'node_modules');
   const candidates = [

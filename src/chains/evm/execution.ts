@@ -1,11 +1,8 @@
-import type { Trouble } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
 import type { KnownTransaction, Log, Receipt } from '#chains/evm/question.ts';
 import { askReplay } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import { TRANSFER_SELECTOR } from '#chains/evm/transfer-call.ts';
-import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
 
 /** keccak256('Transfer(address,address,uint256)'), ERC-20. */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -22,17 +19,16 @@ export async function executionFailure(
   node: EvmNode,
   receipt: Receipt,
   known: KnownTransaction,
-): Promise<Result<string | null, Trouble>> {
+): Promise<string | null> {
   if (receipt.succeeded) {
     const moved = !isTokenTransfer(known) || receipt.logs.some((log) => isTransferOf(log, known));
-    return accepted(moved ? null : 'the token moved nothing');
+    return moved ? null : 'the token moved nothing';
   }
-  if (receipt.gasUsed === known.gasLimit) return accepted('it used up all its gas');
-  // The state after the block is the only one that every node still has; what made it fail is nearly always still so.
+  if (receipt.gasUsed === known.gasLimit) return 'it used up all its gas';
+  // The state after the block is the only one that every node still has; what made it fail is nearly always still so. A node that
+  // cannot replay it holds nothing up: that it failed is known without the reason.
   const replay = await node.ask(askReplay(known, receipt.blockNumber));
-  if (replay.ok) return accepted('reverted');
-  if (replay.refusal.kind === 'no-answer') return refused(replay.refusal);
-  return accepted(revertReason(replay.refusal) ?? 'reverted');
+  return (replay.ok ? null : revertReason(replay.refusal)) ?? 'reverted';
 }
 
 function isTokenTransfer(known: KnownTransaction): boolean {

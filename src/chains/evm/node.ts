@@ -20,8 +20,8 @@ export interface EvmNode {
 /** Beyond this a node is as good as away; the next one is asked. */
 const TIMEOUT_MS = 10_000;
 
-/** The receipt of a transfer is some kilobytes. A node that sends more would only fill the isolate's memory. */
-const LARGEST_ANSWER_BYTES = 1_000_000;
+/** The longest honest answer is a block with its hashes, some 100 kilobytes. What is far beyond would only fill the memory. */
+const LARGEST_ANSWER_BYTES = 4_000_000;
 
 /** Codes by which providers say 'too many requests' in a 200: -32005 EIP-1474, -32007 QuickNode, 429 Alchemy. */
 const RATE_LIMITED = new Set([-32005, -32007, 429]);

@@ -73,19 +73,18 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
   const depth = head.number < receipt.blockNumber ? 1n : head.number - receipt.blockNumber + 1n;
   const finalBlock = finalized.ok ? finalized.value : null;
   const failure = await executionFailure(node, receipt, known.value);
-  if (!failure.ok) return failure;
   const inclusion: Inclusion = {
     hash,
     blockNumber: receipt.blockNumber.toString(),
     blockHash: receipt.blockHash,
-    succeeded: failure.value === null,
+    succeeded: failure === null,
     feePaid,
     confirmations: Number(depth),
     finalized:
       finalBlock === null
         ? depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations)
         : finalBlock.number >= receipt.blockNumber,
-    failure: failure.value,
+    failure,
   };
   return accepted({ type: 'included', inclusion });
 }

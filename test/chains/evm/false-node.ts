@@ -14,7 +14,7 @@ export type Rule =
   | 'hang'
   | 'forward';
 
-export type Script = (method: string, params: readonly unknown[]) => Rule;
+type Script = (method: string, params: readonly unknown[]) => Rule;
 
 export interface FalseNode {
   readonly url: string;

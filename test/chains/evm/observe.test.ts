@@ -153,6 +153,19 @@ test('a revert is no success, and the contract says why', async () => {
   expect(await inclusionOf(watched(bob(), [blocked]))).toMatchObject({ succeeded: false, failure: 'switched off' });
 });
 
+test('a failure is told without its reason where a node cannot replay it', async () => {
+  const from = await nextWallet();
+  const hash = await payToken(from, odd.BlockingToken);
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const missing: Rule = { error: { code: -32000, message: 'missing trie node' } };
+  for (const rule of [missing, { result: '0x' }, 'cut'] as const) {
+    lyingAbout('eth_call', () => rule);
+    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: false, failure: 'reverted' });
+  }
+  liar.follow(() => 'forward');
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ failure: 'this address is blocked' });
+});
+
 test('a token that answers nothing has succeeded when its log says so', async () => {
   const from = await nextWallet();
   expect(await inclusionOf(watched(from, [await payToken(from, odd.SilentToken)]))).toMatchObject({ succeeded: true });

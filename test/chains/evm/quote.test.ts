@@ -237,7 +237,7 @@ const GARBAGE: readonly (readonly [string, Rule])[] = [
   ['a redirect', { status: 302, body: '' }],
   ['an internal error', { error: { code: -32603, message: 'internal error' } }],
   ['a cut line', 'cut'],
-  ['two megabytes', { status: 200, body: `{"result":"0x${'0'.repeat(2_000_000)}"}` }],
+  ['five megabytes', { status: 200, body: `{"result":"0x${'0'.repeat(5_000_000)}"}` }],
 ];
 
 /** Whichever method is answered with garbage: the quote is refused as transient, or goes by what else the node said. */
