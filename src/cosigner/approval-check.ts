@@ -1,0 +1,87 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { addressOfPublicKey } from '#chains/evm/address.ts';
+import { inspectPayload } from '#chains/payload.ts';
+import type { Intent } from '#domain/intent.ts';
+import { intentBytes } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import { policyBytes } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Vote } from '#domain/transaction.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+
+/** What a coordinator asks a node to sign. There is no hash in it: the node computes every hash itself. */
+export interface SigningRequest {
+  readonly intent: Intent;
+  /** Unsigned bytes, hex. */
+  readonly payload: string;
+  /** 1 for the first bytes, one more for each replacement at the same nonce. */
+  readonly attempt: number;
+  readonly approvals: readonly Vote[];
+  /** The newest policy that the coordinator knows of. */
+  readonly policyVersion: number;
+}
+
+/** What the node holds against it. */
+export interface Pinned {
+  /** The group key of this vault, 33 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Every policy since the key was generated, in order. */
+  readonly policies: readonly Policy[];
+  readonly nowMs: number;
+}
+
+/** Bytes that a quorum has approved, as the node itself understands them. */
+export interface CheckedRequest {
+  readonly intentDigest: string;
+  /** 32 bytes: what is signed. */
+  readonly signingDigest: Uint8Array;
+  readonly nonce: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** Ours: a quorum that met just before the expiry still has a day to be signed. */
+export const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The independent check of one co-signer: pure, and run again before the last round.
+ *
+ * Refuses, in order: `wrong-wallet` (another vault, or a wallet that is not this key's), `policy-behind` (the coordinator knows
+ * a newer policy; it has to show it first), `policy-mismatch` (the intent names a policy that this node never saw),
+ * `not-enough-approvals`, `expired`, `payload-refused`.
+ *
+ * In token mode the approvals are the coordinator's word: this check then stops a wrong payload, a stale policy and a second
+ * digest, but not a coordinator that invents approvals.
+ */
+export function checkRequest(request: SigningRequest, pinned: Pinned): Result<CheckedRequest, Refused> {
+  const { intent } = request;
+  const current = pinned.policies.at(-1);
+  if (current === undefined || intent.vaultId !== current.vaultId || intent.from !== addressOfPublicKey(pinned.publicKey)) {
+    return refused(refusal('wrong-wallet'));
+  }
+  if (request.policyVersion > current.version) return refused(refusal('policy-behind', String(current.version)));
+  const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
+  if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
+  const intentDigest = bytesToHex(sha256(intentBytes(intent)));
+  if (voices(request.approvals, intentDigest, current) < Math.max(named.threshold, current.threshold)) {
+    return refused(refusal('not-enough-approvals'));
+  }
+  if (pinned.nowMs >= intent.expiresAtMs + SIGNING_GRACE_MS) return refused(refusal('expired'));
+  const payload = inspectPayload(intent, request.payload);
+  if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
+  const { signingDigest, nonce, fees } = payload.value;
+  return accepted({ intentDigest, signingDigest, nonce, ...fees });
+}
+
+/** Distinct signers of now whose vote names exactly this intent. */
+function voices(approvals: readonly Vote[], digest: string, { signers }: Policy): number {
+  const approving = approvals.filter((vote) => vote.digest === digest && signers.includes(vote.actor.userId));
+  return new Set(approving.map((vote) => vote.actor.userId)).size;
+}
+
+export function policyHashOf(policy: Policy): string {
+  return bytesToHex(sha256(policyBytes(policy)));
+}

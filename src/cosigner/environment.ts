@@ -1,0 +1,14 @@
+import type { CosignerNode } from '#cosigner/node.ts';
+
+/** Bindings, settings and secrets of one co-signer (cosigner/wrangler.toml). Each deployment has its own of everything. */
+export interface CosignerEnv {
+  readonly NODE: DurableObjectNamespace<CosignerNode>;
+  /** 1 to 5, as decimal text. */
+  readonly NODE_INDEX: string;
+  /** JSON: index to the public keys of every node, this one included. Pinned at deployment. */
+  readonly PEERS: string;
+  /** Secret, hex of 32 bytes: both identity keys follow from it. */
+  readonly IDENTITY_SECRET: string;
+  /** Secret, JSON list of { id, secret }: the first seals, the others still open. */
+  readonly KEY_ENCRYPTION_SECRETS: string;
+}

@@ -1,0 +1,165 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { checkRequest, policyHashOf, type CheckedRequest, type SigningRequest } from '#cosigner/approval-check.ts';
+import type { Membership } from '#cosigner/identity.ts';
+import type { Ledger } from '#cosigner/ledger.ts';
+import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
+import type { Preparation } from '#cosigner/protocol.ts';
+import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { prepareSigning } from '#cosigner/signing.ts';
+import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { decodeKeyShare, type KeyShare, type SealedPlace, type SealedRecord, unseal } from '#mpc/share.ts';
+
+export interface KeyKeeperContext {
+  readonly membership: Membership;
+  readonly ledger: Ledger;
+  /** Asks this node's pair object. */
+  readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
+}
+
+/** One share of one key: who may have it used, for what, and with whom. */
+export class KeyKeeper {
+  readonly #context: KeyKeeperContext;
+  readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();
+  #share: KeyShare | null = null;
+
+  constructor(context: KeyKeeperContext) {
+    this.#context = context;
+  }
+
+  /**
+   * A session that signs what a quorum approved.
+   * Refuses `unknown-key`, then what `checkRequest` refuses, `second-digest`, and what the pairs refuse.
+   */
+  async prepareSignature(
+    keyId: string,
+    signers: readonly PartyIndex[],
+    request: SigningRequest,
+  ): Promise<Result<Preparation, Refused>> {
+    const { ledger } = this.#context;
+    const share = await this.#load(keyId);
+    if (share === null) return refused(refusal('unknown-key'));
+    const checked = this.#check(share, request);
+    if (!checked.ok) return checked;
+    const { transactionId } = request.intent;
+    const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
+    if (!free.ok) return free;
+    const pairs = await this.#pairsWith(signers);
+    if (!pairs.ok) return pairs;
+    const { signingDigest: digest } = checked.value;
+    return accepted(
+      prepareSigning({
+        share,
+        signers,
+        pairs: pairs.value,
+        digest,
+        occasion: canonicalBytes('conclave/signature/v1', [
+          ['transactionId', transactionId],
+          ['attempt', String(request.attempt)],
+        ]),
+        commitTo: () => {
+          const written = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
+          if (!written.ok) throw new Error('another digest was committed to in between');
+        },
+        stillAllowed: async () => this.#check(share, request).ok,
+      }),
+    );
+  }
+
+  /**
+   * A session that proves that a new key works: it signs a text that names the key, and nothing that any chain could take for
+   * a transaction or a message. Refuses `unknown-key` and what the pairs refuse.
+   */
+  async prepareProof(keyId: string, signers: readonly PartyIndex[]): Promise<Result<Preparation, Refused>> {
+    const share = await this.#load(keyId);
+    if (share === null) return refused(refusal('unknown-key'));
+    const pairs = await this.#pairsWith(signers);
+    if (!pairs.ok) return pairs;
+    return accepted(
+      prepareSigning({
+        share,
+        signers,
+        pairs: pairs.value,
+        digest: proofDigest(keyId),
+        occasion: utf8ToBytes('conclave/key-proof/v1'),
+        commitTo: () => {},
+        stillAllowed: async () => true,
+      }),
+    );
+  }
+
+  /**
+   * Takes the next policy: exactly one version on, for the same vault, naming the hash of the one before. In token mode it is
+   * the coordinator's word that a quorum wanted it. The same one again is fine. Refuses `unknown-key`, `policy-mismatch`.
+   */
+  adopt(policy: Policy): Result<null, Refused> {
+    const { ledger } = this.#context;
+    const policies = ledger.policies();
+    const current = policies.at(-1);
+    if (current === undefined) return refused(refusal('unknown-key'));
+    const known = policies.find((one) => one.version === policy.version);
+    if (known !== undefined) {
+      return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
+    }
+    const follows =
+      policy.version === current.version + 1 &&
+      policy.vaultId === current.vaultId &&
+      policy.previousHash === policyHashOf(current);
+    if (!follows) return refused(refusal('policy-mismatch', String(current.version)));
+    ledger.putPolicy(policy);
+    return accepted(null);
+  }
+
+  /** Stores a new share with the policies that were confirmed together with it. Only once. */
+  install(installation: { readonly record: SealedRecord; readonly keyId: string; readonly policies: readonly Policy[] }): void {
+    const { ledger } = this.#context;
+    if (ledger.sealed() !== null) return;
+    for (const policy of installation.policies) ledger.putPolicy(policy);
+    ledger.putSealed(installation.record, installation.keyId);
+  }
+
+  #check(share: KeyShare, request: SigningRequest): Result<CheckedRequest, Refused> {
+    const policies = this.#context.ledger.policies();
+    return checkRequest(request, { publicKey: share.publicKey, policies, nowMs: Date.now() });
+  }
+
+  async #load(keyId: string): Promise<KeyShare | null> {
+    if (this.#share !== null) return this.#share;
+    const { membership, ledger } = this.#context;
+    const stored = ledger.sealed();
+    if (stored?.label !== keyId) return null;
+    const bytes = await unseal(membership.keyEncryption, sharePlace(membership.own.index, keyId), stored.record);
+    if (bytes === null) throw new Error('a share does not open under the secrets of this node');
+    this.#share = decodeKeyShare(keyId, bytes);
+    return this.#share;
+  }
+
+  async #pairsWith(signers: readonly PartyIndex[]): Promise<Result<ReadonlyMap<PartyIndex, PairSetup>, Refused>> {
+    const { membership, pair } = this.#context;
+    const peers = signers.filter((signer) => signer !== membership.own.index);
+    for (const peer of peers) {
+      const state = await pair(peer, this.#pairs.get(peer)?.id ?? null);
+      if (state.banned) return refused(refusal('peer-banned', null, peer));
+      if (state.setupId === null) return refused(refusal('not-paired', null, peer));
+      if (state.sealed === null) continue;
+      const bytes = await unseal(membership.keyEncryption, pairPlace(membership.own.index, peer), state.sealed);
+      if (bytes === null) throw new Error('a pair set-up does not open under the secrets of this node');
+      this.#pairs.set(peer, { ...decodePairSetup(bytes), id: state.setupId });
+    }
+    return accepted(new Map(this.#pairs));
+  }
+}
+
+export function sharePlace(node: PartyIndex, keyId: string): SealedPlace {
+  return { kind: 'share', node, name: keyId, epoch: 1 };
+}
+
+/** What a key proof signs: SHA-256 of a text with its own domain, which no chain hashes to. */
+export function proofDigest(keyId: string): Uint8Array {
+  return sha256(concatBytes(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]])));
+}

@@ -1,0 +1,160 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { Policy } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CheckedRequest } from '#cosigner/approval-check.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+import type { SealedRecord } from '#mpc/share.ts';
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS sealed (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL UNIQUE, nonce TEXT NOT NULL, max_fee TEXT NOT NULL, max_tip TEXT NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS ban (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), step TEXT NOT NULL, at_ms INTEGER NOT NULL);
+`;
+
+interface SignedRow {
+  readonly [column: string]: SqlStorageValue;
+  readonly attempt: number;
+  readonly intent_digest: string;
+  readonly signing_digest: string;
+  readonly nonce: string;
+  readonly max_fee: string;
+  readonly max_tip: string;
+}
+
+/** A replacement pays at least a tenth more, as nodes demand; anything less would only be a second signature. */
+const REPLACEMENT_PERCENT = 110n;
+
+/** What a node has written down. A row is written before the answer that it permits leaves the node, and never taken back. */
+export class Ledger {
+  readonly #sql: SqlStorage;
+  #created = false;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Tables come with the first write, so that asking for what does not exist leaves nothing behind. */
+  #write(query: string, ...bindings: (string | number)[]): SqlStorageCursor<Record<string, SqlStorageValue>> {
+    if (!this.#created) this.#sql.exec(SCHEMA);
+    this.#created = true;
+    return this.#sql.exec(query, ...bindings);
+  }
+
+  #read<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: (string | number)[]): T[] {
+    this.#created ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
+    return this.#created ? this.#sql.exec<T>(query, ...bindings).toArray() : [];
+  }
+
+  /** Takes a session id for ever. Throws when it was taken before: its randomness would be used twice. */
+  openSession(sid: Uint8Array): void {
+    this.#write('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid));
+  }
+
+  /** Moves a session on by exactly one round. False when somebody else did, or the session is not there. */
+  advance(sid: Uint8Array, round: number): boolean {
+    const moved = this.#write(
+      'UPDATE session SET round = ? WHERE sid = ? AND round = ? RETURNING sid',
+      round,
+      bytesToHex(sid),
+      round - 1,
+    );
+    return moved.toArray().length === 1;
+  }
+
+  /** The one sealed record of this object with its public label, or null. */
+  sealed(): { readonly record: SealedRecord; readonly label: string } | null {
+    const row = this.#read<{ kek_id: string; salt: string; iv: string; ciphertext: string; label: string }>(
+      'SELECT kek_id, salt, iv, ciphertext, label FROM sealed',
+    )[0];
+    if (row === undefined) return null;
+    const { kek_id: kekId, label } = row;
+    const [salt, iv, ciphertext] = [row.salt, row.iv, row.ciphertext].map(hexToBytes);
+    if (salt === undefined || iv === undefined || ciphertext === undefined) return null;
+    return { record: { kekId, salt, iv, ciphertext }, label };
+  }
+
+  putSealed(record: SealedRecord, label: string): void {
+    const { kekId, salt, iv, ciphertext } = record;
+    this.#write(
+      'INSERT OR REPLACE INTO sealed (only_row, kek_id, salt, iv, ciphertext, label) VALUES (0, ?, ?, ?, ?, ?)',
+      kekId,
+      bytesToHex(salt),
+      bytesToHex(iv),
+      bytesToHex(ciphertext),
+      label,
+    );
+  }
+
+  policies(): readonly Policy[] {
+    return this.#read<{ document: string }>('SELECT document FROM policy ORDER BY version').map(
+      (row) => JSON.parse(row.document) as Policy,
+    );
+  }
+
+  putPolicy(policy: Policy): void {
+    this.#write('INSERT INTO policy (version, document) VALUES (?, ?)', policy.version, JSON.stringify(policy));
+  }
+
+  /**
+   * The sign-once rule: one transaction, one digest; and a further one only as a replacement of the same intent at the same
+   * account nonce that pays at least a tenth more, so that at most one of them is ever mined.
+   *
+   * Refuses `second-digest`. Writes the row when `record` is true; the caller does so before the first message leaves.
+   */
+  signOnce(
+    transactionId: string,
+    attempt: number,
+    checked: CheckedRequest & { readonly record: boolean },
+  ): Result<null, Refused> {
+    const rows = this.#read<SignedRow & Record<string, SqlStorageValue>>(
+      'SELECT attempt, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
+      transactionId,
+    );
+    const same = rows.find((row) => row.attempt === attempt);
+    const digest = bytesToHex(checked.signingDigest);
+    if (same !== undefined) {
+      return same.signing_digest === digest ? accepted(null) : refused(refusal('second-digest'));
+    }
+    const newest = rows.at(-1);
+    if (!(newest === undefined ? attempt === 1 : replaces(newest, attempt, checked))) {
+      return refused(refusal('second-digest'));
+    }
+    if (checked.record) {
+      this.#write(
+        'INSERT INTO signed (tx_id, attempt, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        transactionId,
+        attempt,
+        checked.intentDigest,
+        digest,
+        checked.nonce.toString(),
+        checked.maxFeePerGas.toString(),
+        checked.maxPriorityFeePerGas.toString(),
+      );
+    }
+    return accepted(null);
+  }
+
+  /** The step at which the peer of this pair was caught cheating, or null. */
+  ban(): string | null {
+    return this.#read<{ step: string }>('SELECT step FROM ban')[0]?.step ?? null;
+  }
+
+  putBan(step: string, atMs: number): void {
+    this.#write('INSERT OR IGNORE INTO ban (only_row, step, at_ms) VALUES (0, ?, ?)', step, atMs);
+  }
+}
+
+function replaces(newest: SignedRow, attempt: number, checked: CheckedRequest): boolean {
+  const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * REPLACEMENT_PERCENT;
+  return (
+    attempt === newest.attempt + 1 &&
+    checked.intentDigest === newest.intent_digest &&
+    checked.nonce === BigInt(newest.nonce) &&
+    enough(newest.max_fee, checked.maxFeePerGas) &&
+    enough(newest.max_tip, checked.maxPriorityFeePerGas)
+  );
+}

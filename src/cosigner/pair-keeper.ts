@@ -1,0 +1,65 @@
+import type { Ledger } from '#cosigner/ledger.ts';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { encodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { type KeyEncryptionSecret, seal, type SealedPlace, type SealedRecord } from '#mpc/share.ts';
+
+/**
+ * Rounds of one pair that may be under way at once, over all keys. A cheating peer learns at most one bit of the long-lived
+ * choice string for each round that was let in before the ban: this bounds it to 16 of 128, whatever runs in parallel.
+ */
+const MOST_ROUNDS_UNDER_WAY = 16;
+
+/** A permit that was not given back after this (its object was moved) is taken for lost. */
+const PERMIT_MS = 60_000;
+
+/** What a key object needs of a pair. */
+export interface PairState {
+  readonly banned: boolean;
+  /** Null when the pair has none. */
+  readonly setupId: string | null;
+  /** Null when the asker has this set-up already. */
+  readonly sealed: SealedRecord | null;
+}
+
+/** The set-up with one peer, its ban, and the rounds that are under way with it. */
+export class PairKeeper {
+  readonly #ledger: Ledger;
+  readonly #underWay = new Map<string, number>();
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  state(known: string | null): PairState {
+    const stored = this.#ledger.sealed();
+    const setupId = stored?.label ?? null;
+    return { banned: this.#ledger.ban() !== null, setupId, sealed: setupId === known ? null : (stored?.record ?? null) };
+  }
+
+  /** A permit for one round, or null. */
+  permit(nowMs: number): string | null {
+    for (const [permit, atMs] of this.#underWay) if (atMs + PERMIT_MS < nowMs) this.#underWay.delete(permit);
+    if (this.#ledger.ban() !== null || this.#underWay.size >= MOST_ROUNDS_UNDER_WAY) return null;
+    const permit = crypto.randomUUID();
+    this.#underWay.set(permit, nowMs);
+    return permit;
+  }
+
+  release(permit: string): void {
+    this.#underWay.delete(permit);
+  }
+
+  ban(step: string, atMs: number): void {
+    this.#ledger.putBan(step, atMs);
+  }
+
+  async store(setup: PairSetup, secrets: readonly KeyEncryptionSecret[]): Promise<void> {
+    const record = await seal(secrets, pairPlace(setup.self, setup.peer), encodePairSetup(setup));
+    this.#ledger.putSealed(record, bytesToHex(setup.setupId));
+  }
+}
+
+export function pairPlace(node: PartyIndex, peer: PartyIndex): SealedPlace {
+  return { kind: 'pair', node, name: String(peer), epoch: 1 };
+}

@@ -1,0 +1,43 @@
+import type { Abort } from '#mpc/abort.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+
+export type Inbox = ReadonlyMap<PartyIndex, Uint8Array>;
+
+/** What a round of a protocol gives: messages for the peers, the result for the coordinator, or the end. */
+export type Step =
+  | { readonly type: 'messages'; readonly messages: Inbox }
+  | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly type: 'abort'; readonly abort: Abort };
+
+/**
+ * One run of a protocol in one node, as a chain of rounds: each step gives the next one and loses itself, so a round can be
+ * neither repeated nor resumed. It lives in memory only; when the object is moved it is gone, and the session is over.
+ */
+export interface Round {
+  /** Takes the peers' messages of the round before; the first round takes none. */
+  readonly run: (inbox: Inbox) => Promise<{ readonly step: Step; readonly next: Round | null }>;
+}
+
+/** A session that is asked for but not begun: the nonces of all participants are still on their way. */
+export interface Preparation {
+  /** All nodes that take part, this one included, in order. */
+  readonly participants: readonly PartyIndex[];
+  /** Everything that the participants must agree on, hashed into the session id. */
+  readonly context: Uint8Array;
+  /** The label of the protocol, hashed into the session id. */
+  readonly purpose: string;
+  /** Called once the session id is taken, before the first message: what must be written down is written here. */
+  readonly begin: (sid: Uint8Array) => Round;
+}
+
+export function aborted(abort: Abort): { readonly step: Step; readonly next: null } {
+  return { step: { type: 'abort', abort }, next: null };
+}
+
+export function sent(messages: Inbox, next: Round): { readonly step: Step; readonly next: Round } {
+  return { step: { type: 'messages', messages }, next };
+}
+
+export function finished(result: Readonly<Record<string, unknown>>): { readonly step: Step; readonly next: null } {
+  return { step: { type: 'result', result }, next: null };
+}

@@ -1,0 +1,33 @@
+/**
+ * Why a co-signer does not take part. The coordinator may try other nodes for some of these; whatever it does, a refusal has
+ * changed nothing here.
+ */
+export type CosignerRefusal =
+  | 'malformed'
+  | 'unknown-session'
+  | 'session-over'
+  | 'envelope-refused'
+  | 'not-paired'
+  | 'peer-banned'
+  | 'unknown-key'
+  | 'wrong-wallet'
+  | 'digest-mismatch'
+  | 'policy-behind'
+  | 'policy-mismatch'
+  | 'not-enough-approvals'
+  | 'expired'
+  | 'payload-refused'
+  | 'second-digest'
+  | 'aborted';
+
+export interface Refused {
+  readonly code: CosignerRefusal;
+  /** Public: the step of a protocol, the fault of a payload, the version of a policy. Never a secret. */
+  readonly detail: string | null;
+  /** Node that the protocol blames, where it can tell. */
+  readonly culprit: number | null;
+}
+
+export function refusal(code: CosignerRefusal, detail: string | null = null, culprit: number | null = null): Refused {
+  return { code, detail, culprit };
+}

@@ -1,0 +1,148 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { parseAmount } from '#domain/amount.ts';
+import type { Amount } from '#domain/amount.ts';
+import { parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import { type Policy, policyFault } from '#domain/policy.ts';
+import type { Vote } from '#domain/transaction.ts';
+import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
+
+/**
+ * Reads what a coordinator sends. It is not trusted: a missing, extra or odd field throws `Malformed`, which the node answers
+ * with a refusal. Written by hand, because a co-signer carries as few dependencies as it can.
+ */
+export class Malformed extends Error {}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The object itself, with exactly these fields. */
+export function fieldsOf(value: unknown, names: readonly string[]): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
+  const fields = value as Fields;
+  const extra = Object.keys(fields).filter((name) => !names.includes(name));
+  const missing = names.filter((name) => !Object.hasOwn(fields, name));
+  if (extra.length > 0 || missing.length > 0) throw new Malformed(`fields: ${[...extra, ...missing].join()}`);
+  return fields;
+}
+
+export function textOf(value: unknown, longest = 4096): string {
+  if (typeof value !== 'string' || value.length > longest) throw new Malformed('not a text');
+  return value;
+}
+
+export function wholeNumberOf(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new Malformed('not a whole number');
+  return value;
+}
+
+export function listOf<T>(value: unknown, longest: number, read: (item: unknown) => T): readonly T[] {
+  if (!Array.isArray(value) || value.length > longest) throw new Malformed('not a list');
+  return value.map(read);
+}
+
+/** Lower-case hex of exactly this many bytes. */
+export function hexOf(value: unknown, bytes: number): string {
+  const text = textOf(value, bytes * 2);
+  if (text.length !== bytes * 2 || !/^[0-9a-f]*$/.test(text)) throw new Malformed('not hex of this length');
+  return text;
+}
+
+export function bytesOf(value: unknown, bytes: number): Uint8Array {
+  return hexToBytes(hexOf(value, bytes));
+}
+
+export function partyOf(value: unknown): PartyIndex {
+  return present(parsePartyIndex(wholeNumberOf(value)));
+}
+
+/** Node index to something: `{ "1": ..., "3": ... }`. */
+export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<PartyIndex, T> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
+  const entries = Object.entries(value as Fields).map(([name, item]) => {
+    if (!/^[1-5]$/.test(name)) throw new Malformed('not a node');
+    return [partyOf(Number.parseInt(name, 10)), read(item)] as const;
+  });
+  return new Map(entries);
+}
+
+/** The largest message of any round, with room: 128 base OTs of two points, or 54 kB of a signing round. */
+const LONGEST_ENVELOPE = 200_000;
+
+export function envelopeOf(value: unknown): Uint8Array {
+  const text = textOf(value, LONGEST_ENVELOPE);
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new Malformed('not base64');
+  return Uint8Array.from(Buffer.from(text, 'base64'));
+}
+
+const INTENT_FIELDS = [
+  'kind',
+  'vaultId',
+  'transactionId',
+  'chain',
+  'from',
+  'to',
+  'tokenAddress',
+  'amount',
+  'maxFee',
+  'policyVersion',
+  'policyHash',
+  'note',
+  'createdAtMs',
+  'expiresAtMs',
+] as const satisfies readonly (keyof TransferIntent)[];
+
+export function intentOf(value: unknown): TransferIntent {
+  const fields = fieldsOf(value, INTENT_FIELDS);
+  if (fields['kind'] !== 'transfer') throw new Malformed('kind');
+  return {
+    kind: 'transfer',
+    vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
+    transactionId: present(parseTransactionId(textOf(fields['transactionId'], 64))),
+    chain: textOf(fields['chain'], 64),
+    from: textOf(fields['from'], 128),
+    to: textOf(fields['to'], 128),
+    tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
+    amount: amountOf(fields['amount']),
+    maxFee: amountOf(fields['maxFee']),
+    policyVersion: wholeNumberOf(fields['policyVersion']),
+    policyHash: hexOf(fields['policyHash'], 32),
+    note: fields['note'] === null ? null : textOf(fields['note']),
+    createdAtMs: wholeNumberOf(fields['createdAtMs']),
+    expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
+  };
+}
+
+export function voteOf(value: unknown): Vote {
+  const fields = fieldsOf(value, ['actor', 'digest', 'atMs']);
+  const actor = fieldsOf(fields['actor'], ['userId', 'tokenId']);
+  return {
+    actor: {
+      userId: present(parseUserId(textOf(actor['userId'], 64))),
+      tokenId: present(parseTokenId(textOf(actor['tokenId'], 64))),
+    },
+    digest: hexOf(fields['digest'], 32),
+    atMs: wholeNumberOf(fields['atMs']),
+  };
+}
+
+export function policyOf(value: unknown): Policy {
+  const fields = fieldsOf(value, ['vaultId', 'version', 'signers', 'threshold', 'previousHash']);
+  const policy: Policy = {
+    vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
+    version: wholeNumberOf(fields['version']),
+    signers: listOf(fields['signers'], 100, (signer) => present(parseUserId(textOf(signer, 64)))),
+    threshold: wholeNumberOf(fields['threshold']),
+    previousHash: hexOf(fields['previousHash'], 32),
+  };
+  if (policyFault(policy) !== null) throw new Malformed('policy');
+  return policy;
+}
+
+function amountOf(value: unknown): Amount {
+  return present(parseAmount(textOf(value, 80)));
+}
+
+function present<T>(value: T | null): T {
+  if (value === null) throw new Malformed('not of its kind');
+  return value;
+}

@@ -1,0 +1,149 @@
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { PartyIndex } from '#mpc/party.ts';
+
+/**
+ * A message from one node to another, relayed by a coordinator that neither reads nor changes it:
+ *
+ *     version (1) | sid (32) | round (1) | from (1) | to (1) | iv (12) | AES-256-GCM ciphertext and tag | Ed25519 signature (64)
+ *
+ * The AES key is HKDF-SHA-256 over the X25519 secret of the two static keys, salted with the sid and bound to the direction.
+ * The header is additional data of the cipher, and the signature covers everything before it: it is the evidence that names
+ * who sent what. Static keys are pinned when the nodes are deployed, so there is nobody to be introduced to on the way.
+ */
+const VERSION = 1;
+const SID_BYTES = 32;
+const HEADER_BYTES = 1 + SID_BYTES + 3;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const SIGNATURE_BYTES = 64;
+const SMALLEST = HEADER_BYTES + IV_BYTES + TAG_BYTES + SIGNATURE_BYTES;
+
+/** Where an envelope belongs. */
+export interface Address {
+  /** 32 bytes. */
+  readonly sid: Uint8Array;
+  readonly round: number;
+  readonly from: PartyIndex;
+  readonly to: PartyIndex;
+}
+
+/** The private keys of a node. */
+export interface NodeIdentity {
+  readonly index: PartyIndex;
+  readonly signing: CryptoKey;
+  readonly exchange: CryptoKey;
+}
+
+/** The pinned public keys of another node. */
+export interface PeerIdentity {
+  readonly index: PartyIndex;
+  readonly signing: CryptoKey;
+  readonly exchange: CryptoKey;
+}
+
+/** Seals for a peer. Every call has a fresh IV, so two envelopes at one address never share a key stream. */
+export async function sealEnvelope(
+  own: NodeIdentity,
+  peer: PeerIdentity,
+  message: { readonly sid: Uint8Array; readonly round: number; readonly body: Uint8Array },
+): Promise<Uint8Array> {
+  const address = { sid: message.sid, round: message.round, from: own.index, to: peer.index };
+  const header = headerOf(address);
+  const key = await channelKey(own, peer, address);
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+  const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
+  const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parameters, key, owned(message.body)));
+  const signed = concatBytes(header, iv, ciphertext);
+  const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', own.signing, owned(signed)));
+  return concatBytes(signed, signature);
+}
+
+/**
+ * Opens an envelope that must be from this peer, to this node, in this session and round. Null for everything else: a wrong
+ * frame, address, signature or tag. None of these can be blamed on the peer, since any relay can cause them; nobody is banned.
+ */
+export async function openEnvelope(
+  own: NodeIdentity,
+  peer: PeerIdentity,
+  envelope: { readonly sid: Uint8Array; readonly round: number; readonly bytes: Uint8Array },
+): Promise<Uint8Array | null> {
+  const { bytes } = envelope;
+  if (bytes.length < SMALLEST) return null;
+  const address = { sid: envelope.sid, round: envelope.round, from: peer.index, to: own.index };
+  const header = headerOf(address);
+  if (!header.every((byte, i) => byte === bytes[i])) return null;
+  const signed = owned(bytes.subarray(0, bytes.length - SIGNATURE_BYTES));
+  const signature = owned(bytes.subarray(bytes.length - SIGNATURE_BYTES));
+  if (!(await crypto.subtle.verify('Ed25519', peer.signing, signature, signed))) return null;
+  const key = await channelKey(own, peer, address);
+  const iv = signed.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
+  const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
+  try {
+    return new Uint8Array(await crypto.subtle.decrypt(parameters, key, signed.subarray(HEADER_BYTES + IV_BYTES)));
+  } catch {
+    return null;
+  }
+}
+
+/** Signs bytes of a protocol with the node's identity. The caller has put a domain in front. */
+export async function signAsNode(own: NodeIdentity, bytes: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign('Ed25519', own.signing, owned(bytes)));
+}
+
+export async function verifyAsNode(peer: PeerIdentity, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  return crypto.subtle.verify('Ed25519', peer.signing, owned(signature), owned(bytes));
+}
+
+async function channelKey(own: NodeIdentity, peer: PeerIdentity, address: Address): Promise<CryptoKey> {
+  const agreement = { name: 'X25519', public: peer.exchange };
+  const secret = await crypto.subtle.deriveBits(agreement, own.exchange, 256);
+  const material = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);
+  const info = concatBytes(utf8ToBytes('conclave/envelope/v1'), Uint8Array.of(address.from, address.to));
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt: owned(address.sid), info: owned(info) },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  );
+}
+
+function headerOf({ sid, round, from, to }: Address): Uint8Array {
+  if (sid.length !== SID_BYTES) throw new Error('a sid has 32 bytes');
+  return concatBytes(Uint8Array.of(VERSION), sid, Uint8Array.of(round, from, to));
+}
+
+/** WebCrypto takes no views of shared memory; a copy makes the type say so. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes) : Uint8Array.from(bytes);
+}
+
+/** PKCS #8 headers of RFC 8410 for a raw private key of 32 bytes; WebCrypto takes private keys in no shorter form. */
+const PKCS8 = { Ed25519: '302e020100300506032b657004220420', X25519: '302e020100300506032b656e04220420' } as const;
+
+/** The private keys of a node from its two secrets of 32 bytes each. */
+export async function importIdentity(
+  index: PartyIndex,
+  secrets: { readonly signing: Uint8Array; readonly exchange: Uint8Array },
+): Promise<NodeIdentity> {
+  const signing = await importPrivate('Ed25519', secrets.signing, ['sign']);
+  const exchange = await importPrivate('X25519', secrets.exchange, ['deriveBits']);
+  return { index, signing, exchange };
+}
+
+/** The pinned keys of a peer, 32 bytes each. */
+export async function importPeer(
+  index: PartyIndex,
+  keys: { readonly signing: Uint8Array; readonly exchange: Uint8Array },
+): Promise<PeerIdentity> {
+  const signing = await crypto.subtle.importKey('raw', owned(keys.signing), 'Ed25519', false, ['verify']);
+  const exchange = await crypto.subtle.importKey('raw', owned(keys.exchange), 'X25519', false, []);
+  return { index, signing, exchange };
+}
+
+function importPrivate(algorithm: keyof typeof PKCS8, secret: Uint8Array, usages: string[]): Promise<CryptoKey> {
+  if (secret.length !== 32) throw new Error('a node secret has 32 bytes');
+  const header = Uint8Array.from(PKCS8[algorithm].match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return crypto.subtle.importKey('pkcs8', owned(concatBytes(header, secret)), algorithm, false, usages);
+}

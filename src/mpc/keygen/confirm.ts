@@ -1,0 +1,71 @@
+import { base32 } from '#mpc/keygen/base32.ts';
+import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
+import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import type { DistributeState } from '#mpc/keygen/distribute.ts';
+import { evaluate, evaluateInExponent, sumCommitments, sumScalars } from '#mpc/keygen/feldman.ts';
+import { peersOf } from '#mpc/keygen/session.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { encodePoint, GENERATOR, parseScalar } from '#mpc/secp256k1.ts';
+import type { KeyShare } from '#mpc/share.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+
+/** Ours: the only suite of this key generation so far. */
+const SUITE = 'ecdsa-secp256k1';
+const FIRST_EPOCH = 1;
+const KEY_ID_LENGTH = 26;
+
+export interface AfterConfirm {
+  readonly share: KeyShare;
+}
+
+export type ConfirmState = SingleUse<AfterConfirm>;
+
+/**
+ * Round 3: check every received share against its dealer's commitments, and add them up. The statement is what every party
+ * must sign alike: it covers all packages, the session and the key. The key is usable only with all n signatures over it,
+ * so a dealer that told two parties two things leaves everybody without a key, not two parties with two.
+ *
+ * Refuses: a share that is missing, malformed, or not on its dealer's committed polynomial (its dealer); a group key that is
+ * the identity.
+ */
+export function confirm(
+  state: DistributeState,
+  inbox: ReadonlyMap<PartyIndex, Uint8Array>,
+): RoundResult<{ readonly state: ConfirmState; readonly statement: Uint8Array }> {
+  const { session, polynomial, points, echo } = state.take();
+  const values = [evaluate(polynomial, session.self)];
+  for (const peer of peersOf(session)) {
+    const value = parseScalar(inbox.get(peer) ?? new Uint8Array());
+    if (value === null || value === 0n) return abortedBy(peer, 'keygen-confirm/share');
+    if (!GENERATOR.multiply(value).equals(evaluateInExponent(points.get(peer)!, session.self))) {
+      return abortedBy(peer, 'keygen-confirm/share');
+    }
+    values.push(value);
+  }
+  const group = sumCommitments(session.parties.map((party) => points.get(party)!));
+  const secret = sumScalars(values);
+  const key = group[0]!;
+  const culprit = peersOf(session)[0]!;
+  if (key.is0() || secret === 0n) return abortedBy(culprit, 'keygen-confirm/key');
+  const publicKey = encodePoint(key);
+  const publicShares = new Map(
+    session.parties.map((party) => [party, encodePoint(evaluateInExponent(group, party))] as const),
+  );
+  const share: KeyShare = {
+    keyId: keyIdOf(publicKey),
+    epoch: FIRST_EPOCH,
+    self: session.self,
+    threshold: session.threshold,
+    secret,
+    publicKey,
+    publicShares,
+  };
+  const statement = taggedHash('keygen/confirmation', session.sid, echo, publicKey, ...publicShares.values());
+  return completed({ state: new SingleUse({ share }), statement });
+}
+
+/** base32 of the first 130 bits of H("vault-key/v1" | suite | group key). */
+export function keyIdOf(publicKey: Uint8Array): string {
+  const digest = taggedHash('vault-key/v1', new TextEncoder().encode(SUITE), publicKey);
+  return base32(digest).slice(0, KEY_ID_LENGTH);
+}

@@ -1,0 +1,32 @@
+import { concatBytes } from '@noble/hashes/utils.js';
+import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
+import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import type { AfterCommit, CommitState } from '#mpc/keygen/commit.ts';
+import { peersOf } from '#mpc/keygen/session.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { DIGEST_BYTES } from '#mpc/transcript.ts';
+
+export interface AfterReveal extends AfterCommit {
+  readonly theirCommitments: ReadonlyMap<PartyIndex, Uint8Array>;
+}
+
+export type RevealState = SingleUse<AfterReveal>;
+
+/**
+ * Round 1: once every commitment is there, open the own one.
+ * Refuses: a commitment that is missing or of the wrong length.
+ */
+export function reveal(
+  state: CommitState,
+  inbox: ReadonlyMap<PartyIndex, Uint8Array>,
+): RoundResult<{ readonly state: RevealState; readonly message: Uint8Array }> {
+  const own = state.take();
+  const theirCommitments = new Map<PartyIndex, Uint8Array>();
+  for (const peer of peersOf(own.session)) {
+    const commitment = inbox.get(peer);
+    if (commitment?.length !== DIGEST_BYTES) return abortedBy(peer, 'keygen-reveal/commitment');
+    theirCommitments.set(peer, commitment);
+  }
+  const message = concatBytes(own.encoded, own.salt);
+  return completed({ state: new SingleUse({ ...own, theirCommitments }), message });
+}

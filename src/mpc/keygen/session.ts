@@ -1,0 +1,35 @@
+import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+
+/** One run of the key generation. Everything here comes from the node itself; the sid holds a nonce of every party. */
+export interface KeygenSession {
+  /** 32 bytes, never used twice. */
+  readonly sid: Uint8Array;
+  readonly self: PartyIndex;
+  /** Parties 1 to n, all of them. */
+  readonly parties: readonly PartyIndex[];
+  readonly threshold: number;
+}
+
+/** Throws for what our own node may not ask for. */
+export function checkKeygenSession({ sid, self, parties, threshold }: KeygenSession): void {
+  if (sid.length !== 32) throw new Error('a sid has 32 bytes');
+  const complete = parties.every((party, i) => party === parsePartyIndex(i + 1));
+  if (!complete || !parties.includes(self)) throw new Error('parties are 1 to n and include self');
+  if (!Number.isInteger(threshold) || threshold < 2 || threshold > parties.length) {
+    throw new Error('a threshold is between 2 and the number of parties');
+  }
+}
+
+/** Com of the commit-and-reveal: H(sid, party, package, salt). The party is named, so that nobody can copy a commitment. */
+export function commitToPackage(
+  { sid }: KeygenSession,
+  party: PartyIndex,
+  opening: { readonly encoded: Uint8Array; readonly salt: Uint8Array },
+): Uint8Array {
+  return taggedHash('keygen/commitment', sid, Uint8Array.of(party), opening.encoded, opening.salt);
+}
+
+export function peersOf({ self, parties }: KeygenSession): readonly PartyIndex[] {
+  return parties.filter((party) => party !== self);
+}

@@ -1,0 +1,137 @@
+import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
+import { encodePoint, encodeScalar, GENERATOR, parsePoint, parseScalar, POINT_BYTES, SCALAR_BYTES } from '#mpc/secp256k1.ts';
+import { equalBytes } from '#mpc/transcript.ts';
+
+/** One node's share of a key, with all that is public about the key. */
+export interface KeyShare {
+  readonly keyId: string;
+  readonly epoch: number;
+  readonly self: PartyIndex;
+  readonly threshold: number;
+  /** Shamir share of the group's secret at x = self. */
+  readonly secret: bigint;
+  /** 33 bytes. */
+  readonly publicKey: Uint8Array;
+  /** 33 bytes for each party from 1 to n. */
+  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+}
+
+/** A key-encryption secret of a node; the first of its list seals, the others still open. */
+export interface KeyEncryptionSecret {
+  readonly id: string;
+  /** 32 bytes, hex. */
+  readonly secret: string;
+}
+
+/** What a sealed record is bound to: moved to another place, it does not open. */
+export interface SealedPlace {
+  /** 'share' or 'pair'. */
+  readonly kind: string;
+  readonly node: PartyIndex;
+  /** The key id, or the peer of a pair. */
+  readonly name: string;
+  readonly epoch: number;
+}
+
+export interface SealedRecord {
+  readonly kekId: string;
+  /** 32 bytes: every record has a key of its own. */
+  readonly salt: Uint8Array;
+  /** 12 bytes. */
+  readonly iv: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+/** HKDF-SHA-256 with a random salt, then AES-256-GCM with a random IV, bound to its place. */
+export async function seal(
+  secrets: readonly KeyEncryptionSecret[],
+  place: SealedPlace,
+  plaintext: Uint8Array,
+): Promise<SealedRecord> {
+  const current = secrets[0];
+  if (current === undefined) throw new Error('a node needs a key-encryption secret');
+  const salt = crypto.getRandomValues(new Uint8Array(32));
+  const iv = crypto.getRandomValues(new Uint8Array(12));
+  const key = await recordKey(current, salt);
+  const parameters = { name: 'AES-GCM', iv, additionalData: placeBytes(place, current.id) };
+  const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parameters, key, new Uint8Array(plaintext)));
+  return { kekId: current.id, salt, iv, ciphertext };
+}
+
+/** Null for a record that was sealed elsewhere, under a secret that is gone, or that was changed. */
+export async function unseal(
+  secrets: readonly KeyEncryptionSecret[],
+  place: SealedPlace,
+  record: SealedRecord,
+): Promise<Uint8Array | null> {
+  const secret = secrets.find((candidate) => candidate.id === record.kekId);
+  if (secret === undefined) return null;
+  const key = await recordKey(secret, record.salt);
+  const parameters = {
+    name: 'AES-GCM',
+    iv: new Uint8Array(record.iv),
+    additionalData: placeBytes(place, record.kekId),
+  };
+  try {
+    return new Uint8Array(await crypto.subtle.decrypt(parameters, key, new Uint8Array(record.ciphertext)));
+  } catch {
+    return null;
+  }
+}
+
+async function recordKey(secret: KeyEncryptionSecret, salt: Uint8Array): Promise<CryptoKey> {
+  const bytes = hexToBytes(secret.secret);
+  if (bytes.length !== 32) throw new Error('a key-encryption secret has 32 bytes');
+  const material = await crypto.subtle.importKey('raw', new Uint8Array(bytes), 'HKDF', false, ['deriveKey']);
+  const info = new Uint8Array(utf8ToBytes('conclave/sealed-record/v1'));
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(salt), info },
+    material,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  );
+}
+
+function placeBytes({ kind, node, name, epoch }: SealedPlace, kekId: string): Uint8Array<ArrayBuffer> {
+  // JSON of an array of texts and numbers is unambiguous: nothing can move from one field into the next.
+  return new Uint8Array(utf8ToBytes(JSON.stringify(['conclave/sealed-record/v1', kind, node, name, epoch, kekId])));
+}
+
+/** For sealed storage only: these bytes hold the secret. */
+export function encodeKeyShare(share: KeyShare): Uint8Array {
+  const shares = [...share.publicShares].toSorted(([a], [b]) => a - b).map(([, point]) => point);
+  const header = Uint8Array.of(1, share.self, share.threshold, shares.length, share.epoch >>> 8, share.epoch & 0xff);
+  return concatBytes(header, encodeScalar(share.secret), share.publicKey, ...shares);
+}
+
+/** Throws on bytes that encodeKeyShare did not make, and on a secret that is not behind its public share. */
+export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
+  const [version, first, threshold, parties, high, low] = bytes;
+  const self = parsePartyIndex(first ?? 0);
+  const count = parties ?? 0;
+  if (version !== 1 || self === null || bytes.length !== 6 + SCALAR_BYTES + (1 + count) * POINT_BYTES) {
+    throw new Error('not a key share');
+  }
+  const secret = parseScalar(bytes.subarray(6, 6 + SCALAR_BYTES));
+  const points = Array.from({ length: 1 + count }, (_, i) => {
+    const start = 6 + SCALAR_BYTES + i * POINT_BYTES;
+    return bytes.slice(start, start + POINT_BYTES);
+  });
+  const [publicKey, ...shares] = points;
+  if (secret === null || secret === 0n || publicKey === undefined || parsePoint(publicKey) === null) {
+    throw new Error('not a key share');
+  }
+  const publicShares = new Map<PartyIndex, Uint8Array>();
+  for (const [i, point] of shares.entries()) {
+    const party = parsePartyIndex(i + 1);
+    if (party !== null) publicShares.set(party, point);
+  }
+  const own = publicShares.get(self);
+  // A rotten record must not sign: it would look like a cheater to the others.
+  if (own === undefined || !equalBytes(encodePoint(GENERATOR.multiply(secret)), own)) {
+    throw new Error('the secret does not belong to its public share');
+  }
+  return { keyId, epoch: ((high ?? 0) << 8) | (low ?? 0), self, threshold: threshold ?? 0, secret, publicKey, publicShares };
+}
