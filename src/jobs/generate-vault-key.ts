@@ -17,8 +17,6 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   if (family === undefined) return;
   const scheme = keySchemeOf(family);
   const generated = await generateKey(cosignersOf(env), {
-    vaultId: work.vault.id,
-    scheme,
     threshold: work.vault.configuration.signingThreshold,
     policies: work.policies,
   });

@@ -93,12 +93,11 @@ interface SigningTurn {
 
 async function signAttempt({ env, vault, adapter, work, attempt }: SigningTurn): Promise<void> {
   const { transaction, key, policies, signingThreshold } = work;
-  const { id, intent, digest, approvals } = transaction;
+  const { id, intent, approvals } = transaction;
   const outcome = await thresholdSign(cosignersOf(env), {
     key,
     signingThreshold,
     intent,
-    digest,
     attempt,
     approvals,
     policies,

@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+
+/** One run of a protocol among nodes, as the coordinator drives it. */
+export interface Run {
+  readonly nodes: readonly CosignerClient[];
+  /** The object of a node that takes part, such as `key/abc`. */
+  readonly place: (node: CosignerClient) => string;
+  /** What each node is asked to open. */
+  readonly request: (node: CosignerClient) => unknown;
+}
+
+/** More rounds than any protocol has. */
+const MOST_ROUNDS = 10;
+
+const opened = z.object({ nonce: z.string() });
+const answered = z.object({
+  sid: z.string(),
+  envelopes: z.record(z.string(), z.string()).optional(),
+  result: z.record(z.string(), z.unknown()).optional(),
+});
+type Answer = z.infer<typeof answered>;
+
+/**
+ * Carries a protocol from its opening to its results. The coordinator moves sealed envelopes between the nodes: it can stop a
+ * run, and nothing else. Gives the result of every node; or the first fault, after which the nodes forget the run.
+ */
+export async function relay(
+  run: Run,
+): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
+  const nonces = await all(run.nodes, (node) => ask(node, `${run.place(node)}/open`, run.request(node), opened));
+  if (!nonces.ok) return nonces;
+  const named = Object.fromEntries([...nonces.value].map(([index, { nonce }]) => [String(index), nonce]));
+  let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, { nonces: named }, answered));
+  for (let round = 2; round <= MOST_ROUNDS && answers.ok; round++) {
+    const results = resultsOf(answers.value);
+    if (results !== null) return accepted(results);
+    const before = answers.value;
+    answers = await all(run.nodes, (node) => {
+      const sid = before.get(node.index)?.sid ?? '';
+      return ask(node, `${run.place(node)}/round`, { sid, round, envelopes: addressedTo(node, before) }, answered);
+    });
+  }
+  if (!answers.ok) return answers;
+  throw new Error('a protocol has no end');
+}
+
+async function ask<T>(
+  node: CosignerClient,
+  path: string,
+  body: unknown,
+  schema: z.ZodType<T>,
+): Promise<Result<T, CosignerFault>> {
+  const answer = await node.call(path, body);
+  if (!answer.ok) return answer;
+  const parsed = schema.safeParse(answer.value);
+  const fault = { node: node.index, code: 'unreachable', detail: 'answered something else', culprit: node.index };
+  return parsed.success ? accepted(parsed.data) : refused(fault);
+}
+
+/** Asks every node at once; the first fault stands for all. */
+async function all<T>(
+  nodes: readonly CosignerClient[],
+  askOne: (node: CosignerClient) => Promise<Result<T, CosignerFault>>,
+): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
+  const answers = await Promise.all(nodes.map(askOne));
+  const values = new Map<PartyIndex, T>();
+  for (const [i, answer] of answers.entries()) {
+    if (!answer.ok) return answer;
+    const node = nodes[i];
+    if (node !== undefined) values.set(node.index, answer.value);
+  }
+  return accepted(values);
+}
+
+function addressedTo(node: CosignerClient, answers: ReadonlyMap<PartyIndex, Answer>): Record<string, string> {
+  const envelopes: Record<string, string> = {};
+  for (const [from, answer] of answers) {
+    const envelope = answer.envelopes?.[String(node.index)];
+    if (from !== node.index && envelope !== undefined) envelopes[String(from)] = envelope;
+  }
+  return envelopes;
+}
+
+/** The results, once every node has one. */
+function resultsOf(
+  answers: ReadonlyMap<PartyIndex, Answer>,
+): ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>> | null {
+  const results = new Map<PartyIndex, Readonly<Record<string, unknown>>>();
+  for (const [index, answer] of answers) {
+    if (answer.result === undefined) return null;
+    results.set(index, answer.result);
+  }
+  return results;
+}

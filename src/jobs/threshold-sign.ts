@@ -1,0 +1,98 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Intent } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Attempt, Vote } from '#domain/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
+import { groupsOf, partialsOf } from '#jobs/generate-key.ts';
+import { relay } from '#jobs/relay.ts';
+import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
+import { combinePartials } from '#mpc/ecdsa/combine.ts';
+
+export interface SigningRequest {
+  readonly key: VaultKey;
+  /** How many nodes sign together. */
+  readonly signingThreshold: number;
+  readonly intent: Intent;
+  readonly attempt: Attempt;
+  readonly approvals: readonly Vote[];
+  /** Every version, in order: a node that was away catches up. */
+  readonly policies: readonly Policy[];
+}
+
+export type SigningOutcome =
+  | { readonly ok: true; readonly signature: EcdsaSignature }
+  /** `unavailable` may do better later; `refused` is a node's judgement on the request itself. */
+  | { readonly ok: false; readonly verdict: 'unavailable' | 'refused'; readonly reason: string };
+
+/** What a node says of the request and not of itself: other nodes will say the same. */
+const JUDGEMENTS: ReadonlySet<string> = new Set([
+  'wrong-wallet',
+  'policy-mismatch',
+  'not-enough-approvals',
+  'expired',
+  'payload-refused',
+  'second-digest',
+]);
+
+/**
+ * One signature by any group of co-signers that is there. A group in which a node is away, banned or lies is left for the next
+ * one; a node that judges the request ends it. The signature is verified before it is given.
+ */
+export async function thresholdSign(nodes: readonly CosignerClient[], request: SigningRequest): Promise<SigningOutcome> {
+  const avoided = new Set<number>();
+  let last = 'no group of co-signers is there';
+  for (const signers of groupsOf(nodes, request.signingThreshold)) {
+    if (signers.some((node) => avoided.has(node.index))) continue;
+    const outcome = await signWith(signers, request);
+    if (!('fault' in outcome)) return outcome;
+    const { fault } = outcome;
+    last = `node ${fault.node} ${fault.code}${fault.detail === null ? '' : ` (${fault.detail})`}`;
+    if (JUDGEMENTS.has(fault.code)) return { ok: false, verdict: 'refused', reason: last };
+    if (fault.code === 'unreachable') avoided.add(fault.node);
+  }
+  return { ok: false, verdict: 'unavailable', reason: last };
+}
+
+async function signWith(
+  signers: readonly CosignerClient[],
+  request: SigningRequest,
+): Promise<SigningOutcome | { readonly fault: CosignerFault }> {
+  const { key, attempt } = request;
+  const run = await runWith(signers, request);
+  if (!run.ok) return { fault: run.refusal };
+  const combined = combinePartials({
+    publicKey: hexToBytes(key.publicKey),
+    digest: hexToBytes(attempt.signingDigest.slice(2)),
+    partials: partialsOf(run.value),
+  });
+  if (combined.ok) return { ok: true, signature: combined.value };
+  const { culprit, step } = combined.abort;
+  return { fault: { node: culprit, code: 'aborted', detail: step, culprit } };
+}
+
+/** Runs the protocol, and once more after a node that was behind has been shown the newer policies. */
+async function runWith(signers: readonly CosignerClient[], request: SigningRequest) {
+  const { key, intent, attempt, approvals, policies } = request;
+  const indices = signers.map((node) => node.index);
+  const body = {
+    signers: indices,
+    request: {
+      intent,
+      payload: attempt.payload,
+      attempt: attempt.number,
+      approvals,
+      policyVersion: policies.at(-1)?.version ?? 0,
+    },
+  };
+  const run = () => relay({ nodes: signers, place: () => `key/${key.keyId}`, request: () => body });
+  const first = await run();
+  if (first.ok || first.refusal.code !== 'policy-behind') return first;
+  for (const node of signers) {
+    for (const policy of policies) {
+      const adopted = await node.call(`key/${key.keyId}/policy`, { policy });
+      if (!adopted.ok) return adopted;
+    }
+  }
+  return run();
+}
