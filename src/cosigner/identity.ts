@@ -2,11 +2,6 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
-import { importIdentity, importPeer } from '#mpc/envelope.ts';
-import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
-import type { KeyEncryptionSecret } from '#mpc/share.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
 
 /** The public keys of a node, hex of 32 bytes each: what the others pin. */
 export interface PublicIdentity {
@@ -14,69 +9,22 @@ export interface PublicIdentity {
   readonly exchange: string;
 }
 
-/** Who this node is and whom it talks to. */
-export interface Membership {
-  readonly own: NodeIdentity;
-  readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
-  /** Every node, this one included, in order. */
-  readonly parties: readonly PartyIndex[];
-  readonly keyEncryption: readonly KeyEncryptionSecret[];
-}
-
 /** The public keys that follow from an identity secret (hex of 32 bytes): what an operator gives to the other nodes. */
 export function publicIdentity(identitySecret: string): PublicIdentity {
-  const { signing, exchange } = secretsOf(identitySecret);
+  const { signing, exchange } = identitySecrets(identitySecret);
   return {
     signing: bytesToHex(ed25519.getPublicKey(signing)),
     exchange: bytesToHex(x25519.getPublicKey(exchange)),
   };
 }
 
-/** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
-export async function membershipOf(env: CosignerEnv): Promise<Membership> {
-  const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
-  if (index === null) throw new Error('NODE_INDEX is 1 to 5');
-  const pinned = pinnedPeers(env.PEERS);
-  const mine = pinned.get(index);
-  const expected = publicIdentity(env.IDENTITY_SECRET);
-  if (mine?.signing !== expected.signing || mine.exchange !== expected.exchange) {
-    throw new Error('PEERS does not hold the keys of this node under its own index');
-  }
-  const own = await importIdentity(index, secretsOf(env.IDENTITY_SECRET));
-  const peers = new Map<PartyIndex, PeerIdentity>();
-  for (const [party, keys] of pinned) {
-    if (party !== index) {
-      const bytes = { signing: hexToBytes(keys.signing), exchange: hexToBytes(keys.exchange) };
-      peers.set(party, await importPeer(party, bytes));
-    }
-  }
-  return { own, peers, parties: [...pinned.keys()], keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS) };
-}
-
 /** Two keys out of one secret, so that an operator keeps one. HKDF-SHA-256 separates them by name. */
-function secretsOf(identitySecret: string): { readonly signing: Uint8Array; readonly exchange: Uint8Array } {
+export function identitySecrets(identitySecret: string): {
+  readonly signing: Uint8Array;
+  readonly exchange: Uint8Array;
+} {
   const secret = hexToBytes(identitySecret);
   if (secret.length !== 32) throw new Error('IDENTITY_SECRET has 32 bytes');
   const derive = (use: string) => hkdf(sha256, secret, undefined, utf8ToBytes(`conclave/node-identity/v1/${use}`), 32);
   return { signing: derive('signing'), exchange: derive('exchange') };
-}
-
-function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
-  const entries = Object.entries(JSON.parse(text) as Record<string, PublicIdentity>);
-  const peers = new Map<PartyIndex, PublicIdentity>();
-  for (const [i, [name, keys]] of entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).entries()) {
-    const party = parsePartyIndex(i + 1);
-    const wellFormed = [keys.signing, keys.exchange].every((key) => /^[0-9a-f]{64}$/.test(key));
-    if (party === null || name !== String(party) || !wellFormed) throw new Error('PEERS names nodes 1 to n with two keys each');
-    peers.set(party, keys);
-  }
-  if (peers.size < 2) throw new Error('PEERS names at least two nodes');
-  return peers;
-}
-
-function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {
-  const secrets = JSON.parse(text) as readonly KeyEncryptionSecret[];
-  const wellFormed = secrets.every(({ id, secret }) => typeof id === 'string' && /^[0-9a-f]{64}$/.test(secret));
-  if (secrets.length === 0 || !wellFormed) throw new Error('KEY_ENCRYPTION_SECRETS is a list of { id, secret }');
-  return secrets;
 }

@@ -5,7 +5,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { checkRequest, policyHashOf, type CheckedRequest, type SigningRequest } from '#cosigner/approval-check.ts';
-import type { Membership } from '#cosigner/identity.ts';
+import type { Membership } from '#cosigner/membership.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
@@ -116,7 +116,11 @@ export class KeyKeeper {
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. */
-  install(installation: { readonly record: SealedRecord; readonly keyId: string; readonly policies: readonly Policy[] }): void {
+  install(installation: {
+    readonly record: SealedRecord;
+    readonly keyId: string;
+    readonly policies: readonly Policy[];
+  }): void {
     const { ledger } = this.#context;
     if (ledger.sealed() !== null) return;
     for (const policy of installation.policies) ledger.putPolicy(policy);

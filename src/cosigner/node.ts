@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { type Membership, membershipOf } from '#cosigner/identity.ts';
+import { type Membership, membershipOf } from '#cosigner/membership.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { KeyKeeper, sharePlace } from '#cosigner/key-keeper.ts';
 import { Ledger } from '#cosigner/ledger.ts';
@@ -158,7 +158,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const policies = listOf(fields['policies'], 1000, policyOf);
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    if (threshold < 2 || threshold > parties.length || policies.length === 0) return refused(refusal('malformed', 'threshold'));
+    if (threshold < 2 || threshold > parties.length || policies.length === 0)
+      return refused(refusal('malformed', 'threshold'));
     const store = async (share: KeyShare) => {
       const record = await seal(membership.keyEncryption, sharePlace(own.index, share.keyId), encodeKeyShare(share));
       const name = objectName({ kind: 'key', keyId: share.keyId });
@@ -173,7 +174,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const signers = listOf(fields['signers'], 5, partyOf);
     const ascending = signers.every((party, i) => i === 0 || (signers[i - 1] ?? party) < party);
     const pinned = signers.every((party) => membership.parties.includes(party));
-    if (!ascending || !pinned || !signers.includes(membership.own.index)) return refused(refusal('malformed', 'signers'));
+    if (!ascending || !pinned || !signers.includes(membership.own.index))
+      return refused(refusal('malformed', 'signers'));
     if (fields['request'] === null) return key.prepareProof(keyId, signers);
     const request = fieldsOf(fields['request'], ['intent', 'payload', 'attempt', 'approvals', 'policyVersion']);
     return key.prepareSignature(keyId, signers, {

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Membership } from '#cosigner/identity.ts';
+import type { Membership } from '#cosigner/membership.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Preparation, Round, Step } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
@@ -80,7 +80,8 @@ export class Sessions {
     const own = nonces.get(membership.own.index) ?? '';
     const preparation = this.#prepared.get(own);
     this.#prepared.delete(own);
-    if (preparation === undefined || !isComplete(nonces, preparation.participants)) return refused(refusal('unknown-session'));
+    if (preparation === undefined || !isComplete(nonces, preparation.participants))
+      return refused(refusal('unknown-session'));
     const { participants, purpose, context } = preparation;
     const parts = participants.map((party) => hexToBytes(nonces.get(party) ?? ''));
     const sid = taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
@@ -183,7 +184,8 @@ function remember<T>(map: Map<string, T>, key: string, value: T): void {
 }
 
 function fingerprint({ sid, round, envelopes }: RoundMessage): string {
-  const parts = [...envelopes].toSorted(([a], [b]) => a - b).map(([party, bytes]) => `${party}:${bytesToHex(sha256(bytes))}`);
+  const parts = [...envelopes]
+    .toSorted(([a], [b]) => a - b)
+    .map(([party, bytes]) => `${party}:${bytesToHex(sha256(bytes))}`);
   return bytesToHex(sha256(utf8ToBytes([bytesToHex(sid), round, ...parts].join())));
 }
-
