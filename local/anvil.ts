@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { availablePort } from './port.ts';
 
 export interface AnvilOptions {
   /** A free one when absent. */
@@ -97,23 +97,6 @@ async function answers(url: string): Promise<string | null> {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return `no answer within ${START_DEADLINE_MS} ms`;
-}
-
-/**
- * @param wanted 0 for any. A port in use is an error here and now: whatever has it might answer as if it were our chain.
- */
-function availablePort(wanted: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        if (typeof address === 'object' && address !== null) resolve(address.port);
-        else reject(new Error('no free port'));
-      });
-    });
-  });
 }
 
 function isRunning(child: ChildProcess): boolean {

@@ -1,0 +1,123 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'smol-toml';
+import { publicIdentity } from '#cosigner/identity.ts';
+
+/** What a local deployment is made of. An operator makes the same by hand; README, chapter 'Deploy'. */
+export interface Configuration {
+  /** The file of each Worker, the coordinator first. */
+  readonly files: readonly [coordinator: string, ...cosigners: string[]];
+  /** Opens the internal interface. */
+  readonly serviceKey: string;
+}
+
+export interface Settings {
+  /** Chain name to the addresses of its nodes. */
+  readonly rpcUrls: Readonly<Record<string, readonly string[]>>;
+  /** Rate-limit policy to quota, where it differs from spec part 8. */
+  readonly rateLimits?: Readonly<Record<string, number>>;
+}
+
+interface Secrets {
+  readonly tokenMacKey: string;
+  readonly serviceKey: string;
+  readonly cosigners: readonly { readonly identity: string; readonly keyEncryption: string }[];
+}
+
+const PROJECT = resolve(import.meta.dirname, '..');
+const COSIGNERS = 3;
+const OWNER_ONLY = 0o600;
+
+/**
+ * Writes the configuration of the coordinator and three co-signers into a folder: the project's own files with the settings of
+ * this machine, and secrets that are drawn once and stay, since what is stored was sealed under them.
+ */
+export function configure(folder: string, settings: Settings): Configuration {
+  const secrets = secretsOf(folder);
+  const identities = secrets.cosigners.map(({ identity }) => publicIdentity(identity));
+  const peers = JSON.stringify(Object.fromEntries(identities.map((keys, i) => [String(i + 1), keys])));
+  const coordinator = writeWorker(join(folder, 'coordinator'), {
+    template: 'wrangler.toml',
+    changes: {
+      vars: {
+        RPC_URLS: JSON.stringify(settings.rpcUrls),
+        CHAINS: '',
+        RATE_LIMITS: settings.rateLimits === undefined ? '' : JSON.stringify(settings.rateLimits),
+      },
+    },
+    secrets: {
+      TOKEN_MAC_KEY: secrets.tokenMacKey,
+      SERVICE_KEY_HASHES: createHash('sha256').update(secrets.serviceKey).digest('hex'),
+    },
+  });
+  const cosigners = secrets.cosigners.map(({ identity, keyEncryption }, i) =>
+    writeWorker(join(folder, `cosigner-${i + 1}`), {
+      template: 'src/cosigner/wrangler.toml',
+      changes: { name: `conclave-cosigner-${i + 1}`, vars: { NODE_INDEX: String(i + 1), PEERS: peers } },
+      secrets: {
+        IDENTITY_SECRET: identity,
+        KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'local-1', secret: keyEncryption }]),
+      },
+    }),
+  );
+  return { files: [coordinator, ...cosigners], serviceKey: secrets.serviceKey };
+}
+
+/** The names of the migrations, in order: whether a database has had them all. */
+export function migrationNames(): readonly string[] {
+  const { entries }: { entries: readonly { tag: string }[] } = JSON.parse(
+    readFileSync(join(PROJECT, 'migrations', 'meta', '_journal.json'), 'utf8'),
+  );
+  return entries.map((entry) => entry.tag);
+}
+
+function secretsOf(folder: string): Secrets {
+  const file = join(folder, 'secrets.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+  const secrets: Secrets = {
+    tokenMacKey: randomHex(32),
+    serviceKey: `service_key_${randomHex(32)}`,
+    cosigners: Array.from({ length: COSIGNERS }, () => ({ identity: randomHex(32), keyEncryption: randomHex(32) })),
+  };
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: OWNER_ONLY });
+  return secrets;
+}
+
+interface WorkerFiles {
+  /** From the top of the project. */
+  readonly template: string;
+  readonly changes: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** What of a wrangler.toml names a path. */
+interface WorkerConfiguration {
+  readonly main: string;
+  readonly d1_databases?: readonly { readonly migrations_dir: string }[];
+}
+
+/** Gives the path of the configuration. Secrets stand beside it, where wrangler reads them and nobody else. */
+function writeWorker(folder: string, { template, changes, secrets }: WorkerFiles): string {
+  mkdirSync(folder, { recursive: true });
+  const source = join(PROJECT, template);
+  const config = parse(readFileSync(source, 'utf8')) as unknown as WorkerConfiguration;
+  const from = (path: string) => resolve(dirname(source), path);
+  const databases = config.d1_databases?.map((row) => ({ ...row, migrations_dir: from(row.migrations_dir) }));
+  const written = {
+    ...config,
+    main: from(config.main),
+    ...(databases === undefined ? {} : { d1_databases: databases }),
+    ...changes,
+  };
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}='${value}'\n`);
+  writeFileSync(join(folder, '.dev.vars'), lines.join(''), { mode: OWNER_ONLY });
+  const file = join(folder, 'wrangler.json');
+  writeFileSync(file, JSON.stringify(written, null, 2));
+  return file;
+}
+
+function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex');
+}

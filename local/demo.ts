@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatEther, formatUnits } from 'viem';
+import { startAnvil } from './anvil.ts';
+import type { LocalChain } from './chain.ts';
+import { localChain } from './chain.ts';
+import type { TransactionRecord, TransferBody } from './client.ts';
+import { Client } from './client.ts';
+import type { Person } from './provision.ts';
+import { enterPerson, foundVault } from './provision.ts';
+import { startStack } from './stack.ts';
+
+/** The whole way of two transfers, driven as a client would and checked against the chain itself. Exit 0, or 1 with the reason. */
+
+const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
+const ETHER = 10n ** 18n;
+const DOLLAR = 10n ** 6n;
+/** The first look is early, and each later: the local chain is fast, and 20 reads a minute are the limit. */
+const FIRST_POLL_MS = 150;
+const SUCCESS_DEADLINE_MS = 60_000;
+
+const startedAt = performance.now();
+
+interface Scene {
+  readonly chain: LocalChain;
+  readonly alice: Person;
+  readonly bob: Person;
+  readonly mallory: Person;
+}
+
+async function main(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-demo-'));
+  const anvil = await startAnvil();
+  say('chain', `anvil at ${anvil.url}`);
+  const stack = await startStack({ folder, rpcUrls: { anvil: [anvil.url] } });
+  try {
+    say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
+    const service = new Client(stack.url, stack.serviceKey);
+    const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
+    say('users', 'alice, bob and carol will sign; mallory is an outsider');
+    const vault = await foundVault(service, { name: 'Treasury', signers: [alice, bob, carol], threshold: 2 });
+    say('vault', `2 of 3 approve, 2 of 3 co-signers sign; address ${vault.address}`);
+    const chain = localChain(anvil.url);
+    await chain.fund(vault.address, 10n * ETHER);
+    const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
+    say('funds', `10 ETH and 1000 DUSD (${dollar})`);
+
+    const scene: Scene = { chain, alice, bob, mallory };
+    const to = await chain.account(5);
+    const common = { vaultId: vault.id, chain: 'anvil', to };
+    await drive(scene, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
+    await drive(scene, {
+      ...common,
+      amount: (250n * DOLLAR).toString(),
+      tokenAddress: dollar,
+      note: '250 Demo Dollars',
+    });
+    await showHistory(alice, vault.id);
+  } finally {
+    await stack.stop();
+    await anvil.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function enterPeople(service: Client, url: string): Promise<readonly [Person, Person, Person, Person]> {
+  const enter = (name: string) => enterPerson(service, url, name);
+  return [await enter('alice'), await enter('bob'), await enter('carol'), await enter('mallory')];
+}
+
+/** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
+async function drive(scene: Scene, body: TransferBody): Promise<void> {
+  const { chain, alice, bob, mallory } = scene;
+  const token = body.tokenAddress ?? null;
+  const holdings = (of: string) => (token === null ? chain.balance(of) : chain.tokenBalance(token, of));
+  console.log(`\n${body.note}`);
+
+  const receivedBefore = await holdings(body.to);
+  const created = await alice.client.transfer(body);
+  say(created.state, `alice creates ${created.id}`);
+  const sentBefore = await holdings(created.from);
+
+  const peek = await mallory.client.ask('GET', `/transaction/${created.id}`);
+  const push = await mallory.client.ask('POST', `/transaction/${created.id}/approve`);
+  expect('mallory sees nothing and approves nothing', peek.status === 403 && push.status === 403);
+
+  for (const signer of [alice, bob]) {
+    const challenge = await signer.client.challenge(created.id);
+    const digest = createHash('sha256').update(Buffer.from(challenge.canonical, 'hex')).digest('hex');
+    const { intent } = challenge;
+    expect(
+      'the digest is of the transfer that was asked for',
+      digest === challenge.digest && digest === created.digest,
+    );
+    expect('the intent names recipient and amount', intent.to === body.to && intent.amount === body.amount);
+    const after = await signer.client.approve(created.id);
+    say(
+      after.state,
+      `${signer.name} approves ${digest.slice(0, 16)}..., ${after.approvalsCounted} of ${after.requiredApprovals}`,
+    );
+  }
+
+  const done = await follow(alice, created.id);
+  expect(`the transfer succeeds (${done.stateReason ?? 'no reason given'})`, done.state === 'SUCCEEDED');
+  const received = (await holdings(body.to)) - receivedBefore;
+  const spent = sentBefore - (await holdings(created.from));
+  const fee = token === null ? BigInt(done.feePaid ?? '0') : 0n;
+  expect('the recipient has exactly the amount more', received === BigInt(body.amount));
+  expect('the vault has exactly amount and fee less', spent === BigInt(body.amount) + fee);
+  const shown = token === null ? `${formatEther(received)} ETH` : `${formatUnits(received, 6)} DUSD`;
+  say('checked', `on chain: ${shown} received, fee ${formatEther(BigInt(done.feePaid ?? '0'))} ETH`);
+}
+
+/** Shows each state as it comes and gives the record at the end. */
+async function follow(person: Person, id: string): Promise<TransactionRecord> {
+  let seen = '';
+  const endsAt = Date.now() + SUCCESS_DEADLINE_MS;
+  for (let waitMs = FIRST_POLL_MS; ; waitMs *= 1.5) {
+    const answer = await person.client.ask<TransactionRecord>('GET', `/transaction/${id}`);
+    if (answer.status === 429) {
+      await pause(1000 * Number.parseInt(answer.headers.get('retry-after') ?? '1', 10));
+      continue;
+    }
+    if (answer.status !== 200)
+      throw new Error(`reading ${id} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    const record = answer.body;
+    if (record.state !== seen) say(record.state, record.txHash ?? record.stateReason ?? '');
+    seen = record.state;
+    if (FINAL.has(record.state)) return record;
+    if (Date.now() > endsAt) throw new Error(`${id} is still ${record.state} after ${SUCCESS_DEADLINE_MS / 1000} s`);
+    await pause(waitMs);
+  }
+}
+
+async function showHistory(person: Person, vaultId: number): Promise<void> {
+  const { transactions } = await person.client.get<{ transactions: readonly TransactionRecord[] }>(
+    'GET',
+    `/vault/${vaultId}/transactions`,
+  );
+  console.log('\nHistory of the vault, newest first');
+  for (const { state, amount, asset, txHash } of transactions) {
+    const unit = asset.tokenAddress === null ? 'wei' : 'units of DUSD';
+    say(state, `${amount} ${unit}, ${txHash}`);
+  }
+  expect('the history has both transfers', transactions.length === 2);
+}
+
+function say(what: string, text: string): void {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(2);
+  console.log(`${seconds.padStart(7)} s  ${what.padEnd(10)} ${text}`);
+}
+
+function expect(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`not true: ${what}`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+try {
+  await main();
+  console.log('\nEverything was as it must be.');
+} catch (error) {
+  console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,66 @@
+import { Client } from './client.ts';
+import { until } from './until.ts';
+
+export interface Person {
+  readonly name: string;
+  readonly id: string;
+  /** Value of a personal access token. */
+  readonly token: string;
+  readonly client: Client;
+}
+
+export interface VaultWish {
+  readonly name: string;
+  /** Everyone here is a signer and may create. */
+  readonly signers: readonly Person[];
+  readonly threshold: number;
+  readonly initialState?: 'DRAFT' | 'SUBMITTED';
+  readonly mostPending?: number;
+}
+
+export interface ReadyVault {
+  readonly id: number;
+  readonly address: string;
+}
+
+interface VaultRecord {
+  readonly id: number;
+  readonly wallets: readonly { readonly chain: string; readonly address: string | null }[];
+}
+
+/** Generating a key takes about 3 s on two cores: three pairings and three proofs. */
+const KEY_DEADLINE_MS = 60_000;
+
+/** Enters a person and issues a token. Twice gives the same person and one more token. */
+export async function enterPerson(service: Client, url: string, name: string): Promise<Person> {
+  const body = { name, email: `${name}@example.com` };
+  const { id } = await service.get<{ id: string }>('POST', '/internal/user', { body });
+  const issued = await service.get<{ token: string }>('POST', `/internal/user/${id}/access-token`, {
+    body: { name: 'local' },
+  });
+  return { name, id, token: issued.token, client: new Client(url, issued.token) };
+}
+
+/** Founds a vault on the local chain and waits for its key. Twice with the same name gives the same vault. */
+export async function foundVault(service: Client, wish: VaultWish): Promise<ReadyVault> {
+  const vault = await service.get<VaultRecord>('POST', '/internal/vault', {
+    body: {
+      name: wish.name,
+      reference: wish.name.replaceAll(' ', '-'),
+      members: wish.signers.map(({ id }) => ({ userId: id, roles: ['viewer', 'initiator', 'signer'] })),
+      threshold: wish.threshold,
+      initialState: wish.initialState ?? 'SUBMITTED',
+      chains: ['anvil'],
+      ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
+    },
+  });
+  const address = await until(
+    'key',
+    async () => {
+      const now = await service.get<VaultRecord>('GET', `/internal/vault/${vault.id}`);
+      return now.wallets.find((wallet) => wallet.chain === 'anvil')?.address ?? null;
+    },
+    KEY_DEADLINE_MS,
+  );
+  return { id: vault.id, address };
+}

@@ -1,0 +1,141 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { configure, migrationNames } from './configuration.ts';
+import type { Settings } from './configuration.ts';
+import { availablePort } from './port.ts';
+import { until } from './until.ts';
+
+export interface StackOptions extends Settings {
+  /** Where everything that must outlive a crash is kept. The same folder again goes on where it was. */
+  readonly folder: string;
+  /** Of the coordinator; a free one when absent. */
+  readonly port?: number;
+}
+
+/** The coordinator and three co-signers on workerd, with D1, objects and queues on this machine. */
+export interface Stack {
+  readonly url: string;
+  readonly serviceKey: string;
+  /** What the Workers have written. */
+  readonly logFile: string;
+  /** Runs the cron trigger, which nothing does by itself here. */
+  readonly sweep: () => Promise<void>;
+  /** Ends it in order. */
+  readonly stop: () => Promise<void>;
+  /** Ends it like a power cut: SIGKILL to every process of it at once. */
+  readonly kill: () => Promise<void>;
+}
+
+const WRANGLER = join(import.meta.dirname, '..', 'node_modules', 'wrangler', 'bin', 'wrangler.js');
+
+/** Four Workers are bundled and started in 3 to 5 s on two cores; a loaded machine gets ten times that. */
+const START_DEADLINE_MS = 60_000;
+
+/** Nothing here may look outside, and nothing of a request may be written to disk by the tools. */
+const QUIET = {
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  X_LOCAL_OBSERVABILITY: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_LOG_SANITIZE: 'true',
+  FORCE_COLOR: '0',
+  CI: 'true',
+};
+
+/** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { folder } = options;
+  const { files, serviceKey } = configure(folder, options);
+  migrate(folder, files[0]);
+  const port = await availablePort(options.port ?? 0);
+  const logFile = join(folder, 'workers.log');
+  const log = openSync(logFile, 'a');
+  const child = spawn(process.execPath, devArguments({ files, folder, port }), {
+    env: { ...process.env, ...QUIET },
+    stdio: ['ignore', log, log],
+    // Its own process group, so that a kill reaches wrangler, workerd and esbuild together.
+    detached: true,
+  });
+  closeSync(log);
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const signal = (name: NodeJS.Signals) => signalGroup(child, name);
+  const abandon = () => signal('SIGKILL');
+  process.once('exit', abandon);
+  const end = async (name: NodeJS.Signals) => {
+    process.off('exit', abandon);
+    signal(name);
+    await gone;
+    // The leader is gone; whatever it has left of its group goes too.
+    signal('SIGKILL');
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const failed = gone.then(() => 'it ended');
+  const failure = await Promise.race([
+    failed,
+    until('answer', () => answers(url), START_DEADLINE_MS).then(() => null, String),
+  ]);
+  if (failure !== null) {
+    await end('SIGKILL');
+    throw new Error(`the stack did not start (${failure}); the end of ${logFile}:\n${endOf(logFile)}`);
+  }
+  return {
+    url,
+    serviceKey,
+    logFile,
+    sweep: () => sweep(url),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+function devArguments(run: {
+  readonly files: readonly string[];
+  readonly folder: string;
+  readonly port: number;
+}): string[] {
+  const { files, folder, port } = run;
+  const configs = files.flatMap((file) => ['--config', file]);
+  const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
+  const quiet = ['--log-level', 'warn', '--show-interactive-dev-session=false'];
+  return [WRANGLER, 'dev', ...configs, '--persist-to', join(folder, 'state'), ...address, ...quiet];
+}
+
+/** Brings the local database to the newest schema; most starts have nothing to do, and wrangler takes seconds to say so. */
+function migrate(folder: string, config: string): void {
+  const done = join(folder, 'migrated.json');
+  const wanted = JSON.stringify(migrationNames());
+  if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return;
+  const applied = spawnSync(
+    process.execPath,
+    [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--config', config, '--persist-to', join(folder, 'state')],
+    { env: { ...process.env, ...QUIET }, encoding: 'utf8' },
+  );
+  if (applied.status !== 0) throw new Error(`the database could not be prepared:\n${applied.stdout}${applied.stderr}`);
+  writeFileSync(done, wanted);
+}
+
+async function answers(url: string): Promise<true | null> {
+  const response = await fetch(`${url}/health`).catch(() => null);
+  return response?.ok === true ? true : null;
+}
+
+async function sweep(url: string): Promise<void> {
+  const response = await fetch(`${url}/cdn-cgi/local/scheduled`);
+  if (!response.ok) throw new Error(`the cron trigger answered ${response.status}`);
+}
+
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, name);
+  } catch (error) {
+    // ESRCH: nothing of the group is left.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function endOf(file: string): string {
+  return readFileSync(file, 'utf8').slice(-3000);
+}

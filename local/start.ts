@@ -1,0 +1,110 @@
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startAnvil } from './anvil.ts';
+import { localChain } from './chain.ts';
+import { Client } from './client.ts';
+import type { Person, ReadyVault } from './provision.ts';
+import { enterPerson, foundVault } from './provision.ts';
+import { startStack } from './stack.ts';
+
+/** `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew. */
+
+const FOLDER = resolve(import.meta.dirname, '..', '.conclave');
+const ETHER = 10n ** 18n;
+const CRON_MS = 60_000;
+
+const { values } = parseArgs({
+  options: {
+    fresh: { type: 'boolean', default: false },
+    port: { type: 'string', default: '8787' },
+    'chain-port': { type: 'string', default: '8545' },
+  },
+});
+
+async function main(): Promise<void> {
+  if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
+  const stackFolder = join(FOLDER, 'stack');
+  const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
+  const stack = await startStack({
+    folder: stackFolder,
+    port: portOf(values.port),
+    rpcUrls: { anvil: [anvil.url] },
+  });
+  const service = new Client(stack.url, stack.serviceKey);
+  const people: Person[] = [];
+  for (const name of ['alice', 'bob', 'carol', 'mallory']) people.push(await enterPerson(service, stack.url, name));
+  const signers = people.slice(0, 3);
+  const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2 });
+  const chain = localChain(anvil.url);
+  if ((await chain.balance(vault.address)) === 0n) await chain.fund(vault.address, 10n * ETHER);
+  show({ url: stack.url, rpcUrl: anvil.url, serviceKey: stack.serviceKey, logFile: stack.logFile });
+  showPeople(people);
+  showCurl({ url: stack.url, vault, people, recipient: await chain.account(5) });
+
+  const cron = setInterval(() => {
+    stack.sweep().catch((error: unknown) => console.error(`cron: ${String(error)}`));
+  }, CRON_MS);
+  await interrupted();
+  clearInterval(cron);
+  console.log('\nStopping; `npm start` goes on from here.');
+  await stack.stop();
+  await anvil.stop();
+}
+
+function portOf(text: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new Error(`not a port: ${text}`);
+  return Number.parseInt(text, 10);
+}
+
+function show(facts: Readonly<Record<string, string>>): void {
+  console.log(`
+Conclave      ${facts['url']}   (three co-signers behind it)
+Chain         ${facts['rpcUrl']}   anvil, chain id 31337
+Service key   ${facts['serviceKey']}
+Log           ${facts['logFile']}
+`);
+}
+
+function showPeople(people: readonly Person[]): void {
+  for (const { name, token } of people) console.log(`${name.padEnd(13)} ${token}`);
+}
+
+function showCurl(scene: {
+  readonly url: string;
+  readonly vault: ReadyVault;
+  readonly people: readonly Person[];
+  readonly recipient: string;
+}): void {
+  const { url, vault, people, recipient } = scene;
+  const [alice, bob] = people;
+  const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000000000000000' };
+  console.log(`
+Vault ${vault.id} (2 of 3: alice, bob, carol) has the address ${vault.address}. To send 0.001 ETH from it:
+
+  curl -s ${url}/transaction/transfer -H 'authorization: Bearer ${alice?.token ?? ''}' \\
+    -H 'content-type: application/json' -H "idempotency-key: $(uuidgen)" -d '${JSON.stringify(body)}'
+
+  TX=            # the id in the answer
+  curl -s ${url}/transaction/$TX/challenge -H 'authorization: Bearer ${alice?.token ?? ''}'
+  curl -s -X POST ${url}/transaction/$TX/approve -H 'authorization: Bearer ${alice?.token ?? ''}'
+  curl -s -X POST ${url}/transaction/$TX/approve -H 'authorization: Bearer ${bob?.token ?? ''}'
+  curl -s ${url}/transaction/$TX -H 'authorization: Bearer ${alice?.token ?? ''}'
+  curl -s '${url}/vault/${vault.id}/transactions' -H 'authorization: Bearer ${alice?.token ?? ''}'
+
+Ctrl-C stops it.`);
+}
+
+function interrupted(): Promise<void> {
+  return new Promise((resolved) => {
+    process.once('SIGINT', () => resolved());
+    process.once('SIGTERM', () => resolved());
+  });
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`It did not start: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

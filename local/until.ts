@@ -1,0 +1,13 @@
+/** Between two looks. */
+const POLL_MS = 25;
+
+/** Looks until there is something, and gives it. Throws after the deadline, naming what was waited for. */
+export async function until<T>(what: string, look: () => Promise<T | null>, deadlineMs: number): Promise<T> {
+  const endsAt = Date.now() + deadlineMs;
+  for (;;) {
+    const seen = await look();
+    if (seen !== null) return seen;
+    if (Date.now() >= endsAt) throw new Error(`no ${what} within ${deadlineMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
