@@ -48,7 +48,8 @@ app.post('/object-write', zValidator('json', transfer), async (context) => {
 
 export default {
   fetch(request: Request, env: BareEnv, context: ExecutionContext): Response | Promise<Response> {
-    if (request.url.endsWith('/bare')) return new Response('{"ok":true}', { headers: { 'content-type': 'application/json' } });
+    if (request.url.endsWith('/bare'))
+      return new Response('{"ok":true}', { headers: { 'content-type': 'application/json' } });
     return app.fetch(request, env, context);
   },
 } satisfies ExportedHandler<BareEnv>;

@@ -59,7 +59,11 @@ export const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 export function checkRequest(request: SigningRequest, pinned: Pinned): Result<CheckedRequest, Refused> {
   const { intent } = request;
   const current = pinned.policies.at(-1);
-  if (current === undefined || intent.vaultId !== current.vaultId || intent.from !== addressOfPublicKey(pinned.publicKey)) {
+  if (
+    current === undefined ||
+    intent.vaultId !== current.vaultId ||
+    intent.from !== addressOfPublicKey(pinned.publicKey)
+  ) {
     return refused(refusal('wrong-wallet'));
   }
   if (request.policyVersion > current.version) return refused(refusal('policy-behind', String(current.version)));

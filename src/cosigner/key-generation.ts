@@ -32,7 +32,12 @@ export interface KeyGenerationRequest {
 export function prepareKeyGeneration(request: KeyGenerationRequest): Preparation {
   const { own, parties, threshold, policies } = request;
   const hashes = policies.map((policy) => hexToBytes(policyHashOf(policy)));
-  const context = taggedHash('cosigner/keygen', Uint8Array.from(parties), Uint8Array.of(threshold), concatBytes(...hashes));
+  const context = taggedHash(
+    'cosigner/keygen',
+    Uint8Array.from(parties),
+    Uint8Array.of(threshold),
+    concatBytes(...hashes),
+  );
   return {
     participants: parties,
     purpose: 'keygen',

@@ -34,7 +34,11 @@ export class PairKeeper {
   state(known: string | null): PairState {
     const stored = this.#ledger.sealed();
     const setupId = stored?.label ?? null;
-    return { banned: this.#ledger.ban() !== null, setupId, sealed: setupId === known ? null : (stored?.record ?? null) };
+    return {
+      banned: this.#ledger.ban() !== null,
+      setupId,
+      sealed: setupId === known ? null : (stored?.record ?? null),
+    };
   }
 
   /** A permit for one round, or null. */

@@ -61,7 +61,12 @@ export interface Attempt {
   /** The signed bytes, hex, and their hash: stored before the first send. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;
   /** The last answer of the network, and when. */
-  readonly sent: { readonly outcome: SendOutcome; readonly answer: string | null; readonly atMs: number; readonly times: number } | null;
+  readonly sent: {
+    readonly outcome: SendOutcome;
+    readonly answer: string | null;
+    readonly atMs: number;
+    readonly times: number;
+  } | null;
 }
 
 /** `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. */

@@ -32,7 +32,10 @@ export function allocate(
   const own = book.owned.get(transactionId);
   if (own !== undefined) return { book, nonce: own };
   const free = new Set([...book.free].filter((nonce) => nonce >= counts.latest));
-  const lowest = [...free].reduce<bigint | null>((least, nonce) => (least === null || nonce < least ? nonce : least), null);
+  const lowest = [...free].reduce<bigint | null>(
+    (least, nonce) => (least === null || nonce < least ? nonce : least),
+    null,
+  );
   const nonce = lowest ?? larger(book.next, larger(counts.latest, counts.pending));
   free.delete(nonce);
   const owned = new Map(book.owned).set(transactionId, nonce);

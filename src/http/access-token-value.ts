@@ -20,7 +20,9 @@ const ID_LENGTH = 16;
 const SECRET_LENGTH = 32;
 const CODE_LENGTH = 7;
 const CODE_BYTES = 5;
-const VALUE = new RegExp(`^${TOKEN_PREFIX}([0-9A-Za-z]{${ID_LENGTH}})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CODE_LENGTH}})$`);
+const VALUE = new RegExp(
+  `^${TOKEN_PREFIX}([0-9A-Za-z]{${ID_LENGTH}})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CODE_LENGTH}})$`,
+);
 
 export interface PresentedToken {
   readonly id: TokenId;

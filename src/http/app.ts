@@ -53,14 +53,8 @@ app.notFound((context) => missing(context));
 app.onError((error, context) => failed(error, context));
 
 function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
-  switch (route.access) {
-    case 'anyone':
-      return [];
-    case 'service':
-      return [authenticateService];
-    default:
-      return [authenticate(route.access)];
-  }
+  if (route.access === 'anyone') return [];
+  return [route.access === 'service' ? authenticateService : authenticate(route.access)];
 }
 
 /** A path that exists with another method is 405 and says which; anything else is 404. */
@@ -85,6 +79,8 @@ function failed(error: Error, context: HttpContext): Response {
     return problem(context, 'unavailable', { detail: 'Nothing is known to be changed. Try again.', headers });
   }
   const requestIdText = context.get('requestId');
-  console.error(JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: `${error.name}: ${error.message}` }));
+  console.error(
+    JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: `${error.name}: ${error.message}` }),
+  );
   return problem(context, 'internal', { detail: 'The error was recorded under this request id.' });
 }

@@ -8,5 +8,8 @@ export function plainText(longest: number) {
   return z
     .string()
     .refine((text) => [...text].length <= longest, `has at most ${longest} characters`)
-    .refine((text) => !DECEPTIVE.test(text), 'has no control characters and no marks that change the direction of text');
+    .refine(
+      (text) => !DECEPTIVE.test(text),
+      'has no control characters and no marks that change the direction of text',
+    );
 }

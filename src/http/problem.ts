@@ -103,13 +103,19 @@ function detailsOf(refusal: Refusal): ProblemDetails {
     case 'transaction-not-found':
       return { detail: 'The vault has no transaction with this id.' };
     case 'transaction-not-pending':
-      return { detail: `The transaction is ${refusal.state} and can not be decided.`, members: { state: refusal.state } };
+      return {
+        detail: `The transaction is ${refusal.state} and can not be decided.`,
+        members: { state: refusal.state },
+      };
     case 'digest-mismatch':
       return { detail: 'The approval was given for another intent. Read the challenge again.' };
     case 'idempotency-key-reused':
       return { detail: 'The same Idempotency-Key came with another body. Use a new key for a new transaction.' };
     case 'external-id-taken':
-      return { detail: 'Another transaction of this vault has this external id.', members: { transactionId: refusal.transactionId } };
+      return {
+        detail: 'Another transaction of this vault has this external id.',
+        members: { transactionId: refusal.transactionId },
+      };
     case 'wallet-not-ready':
       return { detail: `The vault's key for ${refusal.chain} is still being generated.` };
     case 'chain-not-enabled':

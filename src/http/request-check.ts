@@ -41,8 +41,8 @@ export const noBody = [
 ] as const;
 
 /** Checks one part of the request. Refuses `invalid-request` with a line for each fault; unknown fields are faults. */
-export function check<T extends 'json' | 'query' | 'param', S extends z.ZodType>(target: T, schema: S) {
-  return zValidator(target as keyof ValidationTargets, schema, (result, context) => {
+export function check<S extends z.ZodType>(target: keyof ValidationTargets & ('json' | 'query' | 'param'), schema: S) {
+  return zValidator(target, schema, (result, context) => {
     if (result.success) return undefined;
     return invalidRequest(context as unknown as HttpContext, result.error.issues.flatMap(faultsOf));
   });
@@ -63,12 +63,18 @@ interface Issue {
 function faultsOf(issue: Issue): FieldFault[] {
   if (issue.code === 'unrecognized_keys' && issue.keys !== undefined) {
     const keys = issue.keys.slice(0, 10);
-    return keys.map((key) => ({ pointer: pointerTo([...issue.path, key]), code: 'unknown-field', detail: 'is not known' }));
+    return keys.map((key) => ({
+      pointer: pointerTo([...issue.path, key]),
+      code: 'unknown-field',
+      detail: 'is not known',
+    }));
   }
   return [{ pointer: pointerTo(issue.path), code: issue.code ?? 'invalid', detail: issue.message }];
 }
 
 /** RFC 6901. */
 function pointerTo(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') || '/';
+  return (
+    path.map((part) => `/${String(part).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') || '/'
+  );
 }

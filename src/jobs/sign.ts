@@ -103,7 +103,8 @@ async function signAttempt({ env, vault, adapter, work, attempt }: SigningTurn):
     policies,
   });
   if (!outcome.ok) {
-    if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
+    if (outcome.verdict === 'unavailable')
+      await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
     else await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: outcome.reason });
     return;
   }

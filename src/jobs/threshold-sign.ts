@@ -39,7 +39,10 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
  * One signature by any group of co-signers that is there. A group in which a node is away, banned or lies is left for the next
  * one; a node that judges the request ends it. The signature is verified before it is given.
  */
-export async function thresholdSign(nodes: readonly CosignerClient[], request: SigningRequest): Promise<SigningOutcome> {
+export async function thresholdSign(
+  nodes: readonly CosignerClient[],
+  request: SigningRequest,
+): Promise<SigningOutcome> {
   const avoided = new Set<number>();
   let last = 'no group of co-signers is there';
   for (const signers of groupsOf(nodes, request.signingThreshold)) {

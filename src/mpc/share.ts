@@ -1,6 +1,14 @@
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
-import { encodePoint, encodeScalar, GENERATOR, parsePoint, parseScalar, POINT_BYTES, SCALAR_BYTES } from '#mpc/secp256k1.ts';
+import {
+  encodePoint,
+  encodeScalar,
+  GENERATOR,
+  parsePoint,
+  parseScalar,
+  POINT_BYTES,
+  SCALAR_BYTES,
+} from '#mpc/secp256k1.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
 /** One node's share of a key, with all that is public about the key. */
@@ -133,5 +141,13 @@ export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
   if (own === undefined || !equalBytes(encodePoint(GENERATOR.multiply(secret)), own)) {
     throw new Error('the secret does not belong to its public share');
   }
-  return { keyId, epoch: ((high ?? 0) << 8) | (low ?? 0), self, threshold: threshold ?? 0, secret, publicKey, publicShares };
+  return {
+    keyId,
+    epoch: ((high ?? 0) << 8) | (low ?? 0),
+    self,
+    threshold: threshold ?? 0,
+    secret,
+    publicKey,
+    publicShares,
+  };
 }

@@ -105,10 +105,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
   }
 
   #store(token: AccessToken): void {
-    this.ctx.storage.sql.exec(
-      'INSERT OR REPLACE INTO token (only_row, document) VALUES (0, ?)',
-      JSON.stringify(token),
-    );
+    this.ctx.storage.sql.exec('INSERT OR REPLACE INTO token (only_row, document) VALUES (0, ?)', JSON.stringify(token));
     this.#token = token;
   }
 

@@ -33,7 +33,11 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
 }
 
 /** A change of members, policy or keys: one audit line. */
-export function writeVaultChange(storage: VaultStorage, vault: Vault, change: { action: string; detail: string | null }): void {
+export function writeVaultChange(
+  storage: VaultStorage,
+  vault: Vault,
+  change: { action: string; detail: string | null },
+): void {
   const common = { transactionId: null, version: 0, actor: null, from: null, to: null, reason: null };
   storage.appendHistory({ ...common, ...change, digest: policyHash(vault.policy), atMs: Date.now() });
   oweProjection(storage, '', 0);

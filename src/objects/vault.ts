@@ -316,10 +316,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const removed = vault.policy.signers.filter((signer) => !after.policy.signers.includes(signer));
     await this.#commit(() => {
       this.#storage.putVault(after);
-      if (after.policy.version !== vault.policy.version) this.#storage.putPolicy(after.policy, policyHash(after.policy));
+      if (after.policy.version !== vault.policy.version)
+        this.#storage.putPolicy(after.policy, policyHash(after.policy));
       writeVaultChange(this.#storage, after, { action, detail: null });
       for (const userId of removed) {
-        for (const pending of this.#storage.pendingTransactions()) this.#write(pending, { type: 'dropVote', userId }, null);
+        for (const pending of this.#storage.pendingTransactions())
+          this.#write(pending, { type: 'dropVote', userId }, null);
       }
     });
     this.#vault = after;

@@ -81,7 +81,9 @@ export const transactions = sqliteTable(
   (table) => [
     index('transactions_vault').on(table.vaultId, table.id),
     index('transactions_updated').on(table.vaultId, table.updatedAtMs),
-    index('transactions_watched').on(table.updatedAtMs).where(sql`watched = 1`),
+    index('transactions_watched')
+      .on(table.updatedAtMs)
+      .where(sql`watched = 1`),
     check('transactions_version', sql`version >= 1`),
   ],
 );

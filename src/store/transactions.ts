@@ -65,7 +65,10 @@ export async function list(db: D1Database, query: TransactionQuery): Promise<Tra
     .orderBy(desc(transactions.id))
     .limit(query.limit + 1);
   const page = found.slice(0, query.limit);
-  return { records: page.map((row) => row.record), next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+  return {
+    records: page.map((row) => row.record),
+    next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null,
+  };
 }
 
 function conditionsOf(query: TransactionQuery): SQL[] {

@@ -2,7 +2,27 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountOf, parseAmount, UINT256_MAX, unitsOf } from '#domain/amount.ts';
 
-for (const text of ['', '-1', '+1', '00', '01', '1.0', '1.', '.5', '1e18', '0x10', '1_000', ' 1', '1 ', '1\n', 'NaN', '٣', '１', String(UINT256_MAX + 1n), '9'.repeat(79)]) {
+for (const text of [
+  '',
+  '-1',
+  '+1',
+  '00',
+  '01',
+  '1.0',
+  '1.',
+  '.5',
+  '1e18',
+  '0x10',
+  '1_000',
+  ' 1',
+  '1 ',
+  '1\n',
+  'NaN',
+  '٣',
+  '１',
+  String(UINT256_MAX + 1n),
+  '9'.repeat(79),
+]) {
   test(`'${text}' is no amount`, () => expect(parseAmount(text)).toBeNull());
 }
 

@@ -77,7 +77,9 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     approvals: decided ? [vote(alice), vote(bob)] : [],
     rejection: state === 'REJECTED' ? vote(carol) : null,
     attempts: sent ? [sentAttempt()] : [],
-    inclusion: mined ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 }) : null,
+    inclusion: mined
+      ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 })
+      : null,
     nonceHeld: decided,
     externalId: null,
     createdBy: alice,

@@ -1,19 +1,34 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newTransactionId, newUserId, parseKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId, parseVaultIdText, ulid, vaultOfTransaction } from '#domain/id.ts';
+import {
+  newTransactionId,
+  newUserId,
+  parseKeyId,
+  parseTokenId,
+  parseTransactionId,
+  parseUserId,
+  parseVaultId,
+  parseVaultIdText,
+  ulid,
+  vaultOfTransaction,
+} from '#domain/id.ts';
 import { vaultId } from './cast.ts';
 
 const random = new Uint8Array(10).fill(0xff);
 
 test('a transaction id carries its vault', () => {
   fc.assert(
-    fc.property(fc.maxSafeNat().filter((n) => n > 0), fc.uint8Array({ minLength: 10, maxLength: 10 }), (number, bytes) => {
-      const vault = parseVaultId(number);
-      if (vault === null) throw new Error('a positive safe integer is a vault id');
-      const id = newTransactionId(vault, 1_700_000_000_000, bytes);
-      expect(parseTransactionId(id)).toBe(id);
-      expect(vaultOfTransaction(id)).toBe(vault);
-    }),
+    fc.property(
+      fc.maxSafeNat().filter((n) => n > 0),
+      fc.uint8Array({ minLength: 10, maxLength: 10 }),
+      (number, bytes) => {
+        const vault = parseVaultId(number);
+        if (vault === null) throw new Error('a positive safe integer is a vault id');
+        const id = newTransactionId(vault, 1_700_000_000_000, bytes);
+        expect(parseTransactionId(id)).toBe(id);
+        expect(vaultOfTransaction(id)).toBe(vault);
+      },
+    ),
   );
 });
 
@@ -28,7 +43,23 @@ test('a ULID takes 80 random bits and says so', () => {
   expect(() => ulid(0, new Uint8Array(9))).toThrow('80 random bits');
 });
 
-for (const text of ['', '7', '7.', '.01ARZ3NDEKTSV4RRFFQ69G5FAV', '07.01ARZ3NDEKTSV4RRFFQ69G5FAV', '0.01ARZ3NDEKTSV4RRFFQ69G5FAV', '-7.01ARZ3NDEKTSV4RRFFQ69G5FAV', '7.01arz3ndektsv4rrffq69g5fav', '7.81ARZ3NDEKTSV4RRFFQ69G5FAV', '7.01ARZ3NDEKTSV4RRFFQ69G5FA', '7.01ARZ3NDEKTSV4RRFFQ69G5FAVX', '7.01ARZ3NDEKTSV4RRFFQ69G5FAU', '9007199254740992.01ARZ3NDEKTSV4RRFFQ69G5FAV', '7.01ARZ3NDEKTSV4RRFFQ69G5FAV\n', '7.01ARZ3NDEKTSV4RRFFQ69G5FA%00']) {
+for (const text of [
+  '',
+  '7',
+  '7.',
+  '.01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  '07.01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  '0.01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  '-7.01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  '7.01arz3ndektsv4rrffq69g5fav',
+  '7.81ARZ3NDEKTSV4RRFFQ69G5FAV',
+  '7.01ARZ3NDEKTSV4RRFFQ69G5FA',
+  '7.01ARZ3NDEKTSV4RRFFQ69G5FAVX',
+  '7.01ARZ3NDEKTSV4RRFFQ69G5FAU',
+  '9007199254740992.01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  '7.01ARZ3NDEKTSV4RRFFQ69G5FAV\n',
+  '7.01ARZ3NDEKTSV4RRFFQ69G5FA%00',
+]) {
   test(`'${text}' is no transaction id`, () => expect(parseTransactionId(text)).toBeNull());
 }
 

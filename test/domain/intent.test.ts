@@ -37,11 +37,29 @@ for (const [field, value] of Object.entries(CHANGED)) {
 }
 
 test('the encoding is pinned: an approval given today must be readable in ten years', () => {
-  const start = hex(canonicalBytes('conclave/intent/v1', [['kind', 'transfer'], ['note', null]]));
-  expect(start).toBe(
-    ['00000012', Buffer.from('conclave/intent/v1').toString('hex'), '00000004', Buffer.from('kind').toString('hex'), '01', '00000008', Buffer.from('transfer').toString('hex'), '00000004', Buffer.from('note').toString('hex'), '00'].join(''),
+  const start = hex(
+    canonicalBytes('conclave/intent/v1', [
+      ['kind', 'transfer'],
+      ['note', null],
+    ]),
   );
-  expect(hex(intentBytes(intent)).startsWith(`00000012${Buffer.from('conclave/intent/v1').toString('hex')}`)).toBe(true);
+  expect(start).toBe(
+    [
+      '00000012',
+      Buffer.from('conclave/intent/v1').toString('hex'),
+      '00000004',
+      Buffer.from('kind').toString('hex'),
+      '01',
+      '00000008',
+      Buffer.from('transfer').toString('hex'),
+      '00000004',
+      Buffer.from('note').toString('hex'),
+      '00',
+    ].join(''),
+  );
+  expect(hex(intentBytes(intent)).startsWith(`00000012${Buffer.from('conclave/intent/v1').toString('hex')}`)).toBe(
+    true,
+  );
 });
 
 const fields = fc.array(fc.tuple(fc.string(), fc.option(fc.string({ unit: 'grapheme' }))), { maxLength: 6 });
@@ -58,7 +76,13 @@ test('two different lists of fields never share an encoding', () => {
 });
 
 test('moving a letter from one field to the next gives other bytes', () => {
-  const bytes = (a: string, b: string) => hex(canonicalBytes('x', [['f', a], ['f', b]]));
+  const bytes = (a: string, b: string) =>
+    hex(
+      canonicalBytes('x', [
+        ['f', a],
+        ['f', b],
+      ]),
+    );
   expect(bytes('ab', 'c')).not.toBe(bytes('a', 'bc'));
 });
 
@@ -85,7 +109,11 @@ const faults: readonly (readonly [string, Partial<Policy>, string | null])[] = [
   ['with threshold 0', { threshold: 0 }, 'threshold-out-of-range'],
   ['with threshold 1.5', { threshold: 1.5 }, 'threshold-out-of-range'],
   ['with a threshold nobody can meet', { threshold: 4 }, 'threshold-out-of-range'],
-  ['with 51 signers', { signers: Array.from({ length: 51 }, (_, i) => policy.signers[i % 3] ?? policy.signers[0]!) }, 'too-many-signers'],
+  [
+    'with 51 signers',
+    { signers: Array.from({ length: 51 }, (_, i) => policy.signers[i % 3] ?? policy.signers[0]!) },
+    'too-many-signers',
+  ],
 ];
 for (const [name, difference, fault] of faults) {
   test(`a policy ${name}: ${fault ?? 'no fault'}`, () => expect(policyFault({ ...policy, ...difference })).toBe(fault));

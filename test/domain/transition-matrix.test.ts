@@ -3,7 +3,19 @@ import type { EventType, TransactionEvent } from '#domain/event.ts';
 import type { TransactionState } from '#domain/transaction.ts';
 import { TRANSACTION_STATES } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
-import { alice, carol, DIGEST, EXPIRES_AT_MS, HASH, inclusion, NOON_MS, policy, PREPARED, preparedAttempt, transactionIn } from './cast.ts';
+import {
+  alice,
+  carol,
+  DIGEST,
+  EXPIRES_AT_MS,
+  HASH,
+  inclusion,
+  NOON_MS,
+  policy,
+  PREPARED,
+  preparedAttempt,
+  transactionIn,
+} from './cast.ts';
 
 /** One event of each type, at its most effective. */
 const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
@@ -29,25 +41,56 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
  */
 const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   //                 DRAFT        SUBMITTED    SIGNING      BROADCAST     CONFIRMING   SUCCEEDED    FAILED       REJECTED CANCELLED EXPIRED
-  approve: row('     DRAFT        SUBMITTED    no           no            no           no           no           no       no        no'),
-  reject: row('      REJECTED     REJECTED     no           no            no           no           no           no       no        no'),
-  cancel: row('      CANCELLED    CANCELLED    no           no            no           no           no           no       no        no'),
-  dropVote: row('    .            .            .            .             .            .            .            .        .         .'),
-  expire: row('      EXPIRED      EXPIRED      .            .             .            .            .            .        .         .'),
-  prepare: row('     .            .            SIGNING      .             .            .            .            .        .         .'),
-  delaySigning: row('.            .            SIGNING      .             .            .            .            .        .         .'),
-  failSigning: row(' .            .            FAILED       .             .            .            .            .        .         .'),
-  sign: row('        .            .            BROADCAST    .             .            .            .            .        .         .'),
-  send: row('        .            .            .            BROADCAST     .            .            .            .        .         .'),
-  refuseBroadcast: row('.         .            .            .             .            .            .            .        .         .'),
-  include: row('     .            .            .            SUCCEEDED     SUCCEEDED    SUCCEEDED    SUCCEEDED    .        .         .'),
-  miss: row('        .            .            .            BROADCAST     BROADCAST    BROADCAST    BROADCAST    .        .         .'),
-  settle: row('      .            .            .            .             .            .            .            .        .         .'),
+  approve: row(
+    '     DRAFT        SUBMITTED    no           no            no           no           no           no       no        no',
+  ),
+  reject: row(
+    '      REJECTED     REJECTED     no           no            no           no           no           no       no        no',
+  ),
+  cancel: row(
+    '      CANCELLED    CANCELLED    no           no            no           no           no           no       no        no',
+  ),
+  dropVote: row(
+    '    .            .            .            .             .            .            .            .        .         .',
+  ),
+  expire: row(
+    '      EXPIRED      EXPIRED      .            .             .            .            .            .        .         .',
+  ),
+  prepare: row(
+    '     .            .            SIGNING      .             .            .            .            .        .         .',
+  ),
+  delaySigning: row(
+    '.            .            SIGNING      .             .            .            .            .        .         .',
+  ),
+  failSigning: row(
+    ' .            .            FAILED       .             .            .            .            .        .         .',
+  ),
+  sign: row(
+    '        .            .            BROADCAST    .             .            .            .            .        .         .',
+  ),
+  send: row(
+    '        .            .            .            BROADCAST     .            .            .            .        .         .',
+  ),
+  refuseBroadcast: row(
+    '.         .            .            .             .            .            .            .        .         .',
+  ),
+  include: row(
+    '     .            .            .            SUCCEEDED     SUCCEEDED    SUCCEEDED    SUCCEEDED    .        .         .',
+  ),
+  miss: row(
+    '        .            .            .            BROADCAST     BROADCAST    BROADCAST    BROADCAST    .        .         .',
+  ),
+  settle: row(
+    '      .            .            .            .             .            .            .            .        .         .',
+  ),
 };
 
 function row(cells: string): Record<TransactionState, string> {
   const names = cells.trim().split(/\s+/);
-  return Object.fromEntries(TRANSACTION_STATES.map((state, i) => [state, names[i] ?? '?'])) as Record<TransactionState, string>;
+  return Object.fromEntries(TRANSACTION_STATES.map((state, i) => [state, names[i] ?? '?'])) as Record<
+    TransactionState,
+    string
+  >;
 }
 
 for (const [type, cells] of Object.entries(MATRIX)) {

@@ -7,7 +7,26 @@ import type { Transaction } from '#domain/transaction.ts';
 import { finalityOf, isFinal, transactionHash } from '#domain/transaction.ts';
 import type { Decision } from '#domain/transition.ts';
 import { decide, effectsOfCreation } from '#domain/transition.ts';
-import { alice, amount, bob, carol, DIGEST, EXPIRES_AT_MS, HASH, inclusion, mallory, NOON_MS, OTHER_HASH, policy, PREPARED, preparedAttempt, sentAttempt, signedAttempt, transactionIn, vote } from './cast.ts';
+import {
+  alice,
+  amount,
+  bob,
+  carol,
+  DIGEST,
+  EXPIRES_AT_MS,
+  HASH,
+  inclusion,
+  mallory,
+  NOON_MS,
+  OTHER_HASH,
+  policy,
+  PREPARED,
+  preparedAttempt,
+  sentAttempt,
+  signedAttempt,
+  transactionIn,
+  vote,
+} from './cast.ts';
 
 const now = { nowMs: NOON_MS, policy };
 
@@ -192,8 +211,16 @@ test('mined below the depth is CONFIRMING, at the depth SUCCEEDED, and finality 
 
 test('a revert is FAILED with the fee that it cost', () => {
   const reverted = inclusion({ succeeded: false, confirmations: 3, failure: 'paused', feePaid: amount('33') });
-  const { transaction } = after(transactionIn('BROADCAST'), { type: 'include', inclusion: reverted, confirmationsNeeded: 3 });
-  expect([transaction.state, transaction.stateReason, transaction.inclusion?.feePaid]).toEqual(['FAILED', 'REVERTED', '33']);
+  const { transaction } = after(transactionIn('BROADCAST'), {
+    type: 'include',
+    inclusion: reverted,
+    confirmationsNeeded: 3,
+  });
+  expect([transaction.state, transaction.stateReason, transaction.inclusion?.feePaid]).toEqual([
+    'FAILED',
+    'REVERTED',
+    '33',
+  ]);
 });
 
 test('a receipt for a hash that is not ours changes nothing', () => {
@@ -203,7 +230,11 @@ test('a receipt for a hash that is not ours changes nothing', () => {
 });
 
 test('a reorganisation before finality is the only way out of a final state', () => {
-  const { transaction, effects } = after(transactionIn('SUCCEEDED'), { type: 'miss', inMempool: false, nonceTaken: false });
+  const { transaction, effects } = after(transactionIn('SUCCEEDED'), {
+    type: 'miss',
+    inMempool: false,
+    nonceTaken: false,
+  });
   expect([transaction.state, transaction.stateReason, transaction.inclusion]).toEqual(['BROADCAST', 'REORGED', null]);
   expect(effects).toEqual([
     { type: 'finish', job: 'confirm' },
@@ -255,13 +286,13 @@ const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
     { type: 'miss', inMempool: false, nonceTaken: true },
     { type: 'settle' },
   ),
-  fc.tuple(fc.constantFrom(HASH, OTHER_HASH), fc.boolean(), fc.boolean(), fc.integer({ min: 1, max: 4 })).map(
-    ([hash, succeeded, finalized, confirmations]): TransactionEvent => ({
+  fc
+    .tuple(fc.constantFrom(HASH, OTHER_HASH), fc.boolean(), fc.boolean(), fc.integer({ min: 1, max: 4 }))
+    .map(([hash, succeeded, finalized, confirmations]): TransactionEvent => ({
       type: 'include',
       inclusion: inclusion({ hash, succeeded, finalized, confirmations }),
       confirmationsNeeded: 3,
-    }),
-  ),
+    })),
 );
 
 test('whatever happens, in whatever order: no signature without a quorum, no way back from a decision, one job at most', () => {
@@ -277,7 +308,9 @@ test('whatever happens, in whatever order: no signature without a quorum, no way
         if (before.state !== 'SIGNING' && transaction.state === 'SIGNING') enteredSigning += 1;
         expect(transaction.version).toBe(before.version + (decided.value.changed ? 1 : 0));
         if (transaction.attempts.length > 0) {
-          const voices = new Set(transaction.approvals.map((one) => one.actor.userId).filter((id) => policy.signers.includes(id)));
+          const voices = new Set(
+            transaction.approvals.map((one) => one.actor.userId).filter((id) => policy.signers.includes(id)),
+          );
           expect(voices.size).toBeGreaterThanOrEqual(2);
           expect(transaction.rejection).toBeNull();
           expect(new Set(transaction.attempts.map((attempt) => attempt.nonce)).size).toBe(1);
@@ -286,7 +319,9 @@ test('whatever happens, in whatever order: no signature without a quorum, no way
           expect([event.type, before.inclusion?.finalized]).not.toEqual(['miss', true]);
           expect(before.inclusion).not.toBeNull();
         }
-        const changedBytes = before.attempts.some((attempt, i) => attempt.signed !== null && transaction.attempts[i]?.signed !== attempt.signed);
+        const changedBytes = before.attempts.some(
+          (attempt, i) => attempt.signed !== null && transaction.attempts[i]?.signed !== attempt.signed,
+        );
         expect(changedBytes).toBe(false);
       }
       expect(enteredSigning).toBeLessThanOrEqual(1);

@@ -26,7 +26,11 @@ function value(result: Result<Vault, string>): Vault {
 const vault = value(foundVault({ id: vaultId, configuration, members, threshold: 2 }));
 
 test('a new vault has policy version 1 with its signers in order', () => {
-  expect(vault.policy).toMatchObject({ version: 1, threshold: 2, signers: [alice, bob, carol].map((one) => one.userId) });
+  expect(vault.policy).toMatchObject({
+    version: 1,
+    threshold: 2,
+    signers: [alice, bob, carol].map((one) => one.userId),
+  });
 });
 
 test('a viewer comes and goes without a new policy', () => {

@@ -41,9 +41,7 @@ async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED';
       chains: ['anvil'],
       signingThreshold: 2,
     },
-    members: [
-      ...[alice, bob, carol].map(({ userId }) => ({ userId, roles: signer })),
-    ],
+    members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: signer })),
     threshold: 2,
   });
   expect(founded.ok).toBe(true);
@@ -61,7 +59,16 @@ async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] =
 function transfer(differences: Partial<TransferRequest> = {}): TransferRequest {
   const amount = parseAmount('1000');
   if (amount === null) throw new Error('the amount must parse');
-  return { chain: 'anvil', to: RECIPIENT, tokenAddress: null, amount, note: null, externalId: null, idempotency: null, ...differences };
+  return {
+    chain: 'anvil',
+    to: RECIPIENT,
+    tokenAddress: null,
+    amount,
+    note: null,
+    externalId: null,
+    idempotency: null,
+    ...differences,
+  };
 }
 
 async function created(vault: VaultStub, actor: Actor = alice, request: TransferRequest = transfer()) {
@@ -87,7 +94,9 @@ test('a transfer needs two of three, and the second approval owes exactly one si
   expect((await stateOf(vault, id)).state).toBe('SUBMITTED');
   expect((await vault.approve(bob, id)).ok).toBe(true);
   expect((await stateOf(vault, id)).state).toBe('SIGNING');
-  expect(await rows(vault, `SELECT job FROM outbox WHERE tx_id = '${id}' AND job <> 'project'`)).toEqual([{ job: 'sign' }]);
+  expect(await rows(vault, `SELECT job FROM outbox WHERE tx_id = '${id}' AND job <> 'project'`)).toEqual([
+    { job: 'sign' },
+  ]);
 });
 
 test('three approvals at once enter SIGNING once', async () => {
@@ -96,7 +105,9 @@ test('three approvals at once enter SIGNING once', async () => {
   const answers = await Promise.all([alice, bob, carol].map((one) => vault.approve(one, id)));
   expect(answers.filter((answer) => answer.ok)).toHaveLength(2);
   const lines = await rows<{ document: string }>(vault, 'SELECT document FROM history ORDER BY seq');
-  const entered = lines.map((line) => JSON.parse(line.document) as HistoryEntry).filter((line) => line.to === 'SIGNING');
+  const entered = lines
+    .map((line) => JSON.parse(line.document) as HistoryEntry)
+    .filter((line) => line.to === 'SIGNING');
   expect(entered).toHaveLength(1);
 });
 
@@ -127,7 +138,10 @@ test('the answer to a vote may be asked for again after the decision', async () 
   const rejected = await created(vault);
   await vault.reject(carol, rejected.id);
   expect(await vault.reject(carol, rejected.id)).toMatchObject({ ok: true, value: { changed: false } });
-  expect(await vault.reject(bob, rejected.id)).toMatchObject({ ok: false, refusal: { code: 'transaction-not-pending', state: 'REJECTED' } });
+  expect(await vault.reject(bob, rejected.id)).toMatchObject({
+    ok: false,
+    refusal: { code: 'transaction-not-pending', state: 'REJECTED' },
+  });
 });
 
 test('an outsider learns nothing: not of this vault, not of one that does not exist', async () => {
@@ -143,7 +157,9 @@ test('an outsider learns nothing: not of this vault, not of one that does not ex
     expect(await stub.reject(mallory, id)).toEqual(forbidden);
     expect(await stub.settleProjection(mallory)).toEqual(forbidden);
   }
-  expect(await rows(nowhere, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'")).toEqual([]);
+  expect(
+    await rows(nowhere, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'"),
+  ).toEqual([]);
 });
 
 test('a viewer reads but neither creates nor votes', async () => {
@@ -188,14 +204,20 @@ test('an external id is taken for good', async () => {
 
 test('nothing is created without a wallet, on a chain that is not enabled, or over the cap of pending ones', async () => {
   const { vault: keyless } = await foundedVault();
-  expect(await keyless.createTransfer(alice, transfer())).toEqual({ ok: false, refusal: { code: 'wallet-not-ready', chain: 'anvil' } });
+  expect(await keyless.createTransfer(alice, transfer())).toEqual({
+    ok: false,
+    refusal: { code: 'wallet-not-ready', chain: 'anvil' },
+  });
   const { vault } = await vaultWithWallet({ mostPending: 1 });
   expect(await vault.createTransfer(alice, transfer({ chain: 'ethereum' }))).toEqual({
     ok: false,
     refusal: { code: 'chain-not-enabled', chain: 'ethereum' },
   });
   const { id } = await created(vault);
-  expect(await vault.createTransfer(alice, transfer())).toEqual({ ok: false, refusal: { code: 'too-many-pending', limit: 1 } });
+  expect(await vault.createTransfer(alice, transfer())).toEqual({
+    ok: false,
+    refusal: { code: 'too-many-pending', limit: 1 },
+  });
   await vault.reject(bob, id);
   expect((await vault.createTransfer(alice, transfer())).ok).toBe(true);
 });
@@ -233,8 +255,14 @@ test('an undecided transaction expires by itself', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
-  expect(await vault.challenge(alice, id)).toMatchObject({ ok: false, refusal: { code: 'transaction-not-pending', state: 'EXPIRED' } });
-  expect(await vault.approve(alice, id)).toMatchObject({ ok: false, refusal: { code: 'transaction-not-pending', state: 'EXPIRED' } });
+  expect(await vault.challenge(alice, id)).toMatchObject({
+    ok: false,
+    refusal: { code: 'transaction-not-pending', state: 'EXPIRED' },
+  });
+  expect(await vault.approve(alice, id)).toMatchObject({
+    ok: false,
+    refusal: { code: 'transaction-not-pending', state: 'EXPIRED' },
+  });
   await runDurableObjectAlarm(vault);
   expect((await stateOf(vault, id)).state).toBe('EXPIRED');
 });
@@ -244,14 +272,19 @@ test('what the vault knows is in the read model before a list is read, whatever 
   const { id } = await created(vault);
   await vault.approve(alice, id);
   expect((await vault.settleProjection(alice)).ok).toBe(true);
-  const read = () => coordinator.DB.prepare('SELECT state, version, record FROM transactions WHERE id = ?').bind(id).first<{ state: string; version: number; record: string }>();
+  const read = () =>
+    coordinator.DB.prepare('SELECT state, version, record FROM transactions WHERE id = ?')
+      .bind(id)
+      .first<{ state: string; version: number; record: string }>();
   expect(await read()).toMatchObject({ state: 'SUBMITTED', version: 2 });
   await vault.approve(bob, id);
   await vault.settleProjection(alice);
   const projected = await read();
   expect(projected).toMatchObject({ state: 'SIGNING', version: 3 });
   expect(projected?.record).not.toContain('payload');
-  const audit = await coordinator.DB.prepare('SELECT count(*) AS n FROM audit WHERE vault_id = ?').bind(vaultId).first<{ n: number }>();
+  const audit = await coordinator.DB.prepare('SELECT count(*) AS n FROM audit WHERE vault_id = ?')
+    .bind(vaultId)
+    .first<{ n: number }>();
   expect(audit?.n).toBe((await rows(vault, 'SELECT seq FROM history')).length);
 });
 
@@ -265,7 +298,10 @@ test('every version of every record has exactly one line in a history that nobod
   await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ee', hash: '0xother' });
   await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
   await vault.record(id, { type: 'include', inclusion: inclusion({ confirmations: 5 }), confirmationsNeeded: 2 });
-  const lines = await rows<{ document: string; hash: string }>(vault, 'SELECT document, hash FROM history ORDER BY seq');
+  const lines = await rows<{ document: string; hash: string }>(
+    vault,
+    'SELECT document, hash FROM history ORDER BY seq',
+  );
   let previous = NO_PREVIOUS_ENTRY;
   for (const line of lines) {
     const entry = JSON.parse(line.document) as HistoryEntry;
@@ -273,7 +309,9 @@ test('every version of every record has exactly one line in a history that nobod
     expect(historyHash(entry)).toBe(line.hash);
     previous = line.hash;
   }
-  const versions = lines.map((line) => JSON.parse(line.document) as HistoryEntry).filter((line) => line.transactionId === id);
+  const versions = lines
+    .map((line) => JSON.parse(line.document) as HistoryEntry)
+    .filter((line) => line.transactionId === id);
   expect(versions.map((line) => [line.version, line.action])).toEqual([
     [1, 'create'],
     [2, 'approve'],

@@ -21,7 +21,12 @@ export const createUser: Route = {
     const { name, email } = userBody.parse(await context.req.json());
     const nowMs = Date.now();
     const id = newUserId(nowMs, randomBytes(10));
-    const { user, created } = await enterUser(context.env.DB, { id, name, email: email.toLowerCase(), createdAtMs: nowMs });
+    const { user, created } = await enterUser(context.env.DB, {
+      id,
+      name,
+      email: email.toLowerCase(),
+      createdAtMs: nowMs,
+    });
     return context.json(user, created ? 201 : 200);
   },
 };

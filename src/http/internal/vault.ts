@@ -25,7 +25,10 @@ const vaultBody = z.strictObject({
     .string()
     .regex(/^[!-~]{1,128}$/, 'has 1 to 128 printable ASCII characters')
     .optional(),
-  members: z.array(z.strictObject({ userId: z.string(), roles: rolesBody })).min(1).max(200),
+  members: z
+    .array(z.strictObject({ userId: z.string(), roles: rolesBody }))
+    .min(1)
+    .max(200),
   threshold: z.int().positive(),
   initialState: z.enum(['DRAFT', 'SUBMITTED']),
   chains: z.array(z.string()).min(1).max(50),

@@ -84,11 +84,19 @@ function readTransfer(
   const vaultId = parseVaultId(body.vaultId);
   if (vaultId === null) faults.push({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
   const to = readAddress(adapter.parseRecipient(body.to), '/to', faults);
-  const token = body.tokenAddress == null ? null : readAddress(adapter.parseToken(body.tokenAddress), '/tokenAddress', faults);
+  const token =
+    body.tokenAddress == null ? null : readAddress(adapter.parseToken(body.tokenAddress), '/tokenAddress', faults);
   const amount = readAmount(adapter, body.amount, faults);
   if (faults.length > 0 || to === null || amount === null) return refused(faults);
   const { note, externalId } = body;
-  return accepted({ chain: chain.name, to, tokenAddress: token, amount, note: note ?? null, externalId: externalId ?? null });
+  return accepted({
+    chain: chain.name,
+    to,
+    tokenAddress: token,
+    amount,
+    note: note ?? null,
+    externalId: externalId ?? null,
+  });
 }
 
 const ADDRESS_DETAILS = {

@@ -76,5 +76,7 @@ function openPackage(
   }
   const proof = encoded.subarray(session.threshold * POINT_BYTES);
   const context = { sid: session.sid, prover: party };
-  return knows(context, points[0]!, proof) ? completed({ points, encoded }) : abortedBy(party, 'keygen-distribute/proof');
+  return knows(context, points[0]!, proof)
+    ? completed({ points, encoded })
+    : abortedBy(party, 'keygen-distribute/proof');
 }
