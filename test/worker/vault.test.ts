@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseAmount } from '#domain/amount.ts';
-import type { TransactionId, VaultId } from '#domain/id.ts';
+import type { TransactionId } from '#domain/id.ts';
 import { parseKeyId, parseTransactionId, parseVaultId } from '#domain/id.ts';
 import type { Role } from '#domain/member.ts';
 import type { Actor } from '#domain/transaction.ts';
@@ -29,7 +29,8 @@ afterEach(() => {
 
 async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED'; mostPending?: number } = {}) {
   lastVault += 1;
-  const id = parseVaultId(lastVault) as VaultId;
+  const id = parseVaultId(lastVault);
+  if (id === null) throw new Error('a test vault needs an id');
   const vault = coordinator.VAULT.getByName(`vault:${id}`);
   const founded = await vault.initialise({
     id,

@@ -5,8 +5,8 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
-import { compile, compileDemoDollar } from '../../../local/contracts/compile.ts';
-import { startAnvil } from '../../../local/anvil.ts';
+import { compile, compileDemoDollar } from '#local/contracts/compile.ts';
+import { startAnvil } from '#local/anvil.ts';
 import { present } from './cast.ts';
 
 const ODD_TOKENS = ['SilentToken', 'FalseToken', 'BlockingToken', 'WordlessToken', 'SwitchedToken'] as const;

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { SourceFile } from './house.ts';
+import { house, roomOf } from './house.ts';
+
+const PROJECT = resolve(import.meta.dirname, '..', '..');
+
+function listed(): readonly string[] {
+  // Also what is not committed yet; not what is ignored.
+  const arguments_ = ['ls-files', '--cached', '--others', '--exclude-standard'];
+  const paths = execFileSync('git', arguments_, { cwd: PROJECT, encoding: 'utf8' }).trim().split('\n');
+  return [...new Set(paths)].filter((path) => existsSync(resolve(PROJECT, path)));
+}
+
+const paths = listed();
+const files: readonly SourceFile[] = paths
+  // The rules themselves and their examples name what they forbid.
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('test/architecture/'))
+  .map((path) => ({ path, text: readFileSync(resolve(PROJECT, path), 'utf8') }));
+
+test('the house has its rooms, and no file is outside of them', () => {
+  const rooms = new Set(files.map(({ path }) => roomOf(path)).filter((room) => room !== null));
+  expect([...rooms].toSorted()).toEqual([
+    '',
+    'chains',
+    'cosigner',
+    'domain',
+    'http',
+    'jobs',
+    'mpc',
+    'objects',
+    'store',
+  ]);
+});
+
+describe.each(Object.entries(house))('rule %s', (_name, rule) => {
+  test('holds in every file', () => {
+    expect(files.flatMap((file) => rule(file).map((fault) => `${file.path} ${fault}`))).toEqual([]);
+  });
+});
+
+/** A rule that finds nothing proves nothing until it has been seen to find something. */
+test.each<[keyof typeof house, string, string]>([
+  ['floors', 'src/domain/vault.ts', `import { sign } from '#jobs/sign.ts';`],
+  ['floors', 'src/http/app.ts', `import { sign } from '#jobs/sign.ts';`],
+  ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/registry.ts';`],
+  ['floors', 'src/objects/vault.ts', `const key = await import('#cosigner/node.ts');`],
+  ['floors', 'src/drawer/vault.ts', ''],
+  ['spelling', 'src/domain/vault.ts', `import { id } from './id.ts';`],
+  ['spelling', 'src/http/user/me.ts', `import { id } from '../app.ts';`],
+  ['packages', 'src/domain/vault.ts', `import * as z from 'zod';`],
+  ['packages', 'src/objects/vault.ts', `import * as z from 'zod';`],
+  ['packages', 'src/jobs/sign.ts', `import { Hono } from 'hono';`],
+  ['packages', 'src/jobs/sign.ts', `import { getBalance } from 'viem/actions';`],
+  ['packages', 'src/mpc/share.ts', `import { env } from 'cloudflare:workers';`],
+  ['packages', 'src/mpc/share.ts', `import { randomBytes } from 'node:crypto';`],
+  ['length', 'src/mpc/share.ts', '\n'.repeat(401)],
+  ['drawers', 'src/mpc/utils.ts', ''],
+  ['drawers', 'test/helpers/cast.ts', ''],
+  ['barrels', 'src/mpc/index.ts', `export * from '#mpc/share.ts';`],
+  ['barrels', 'src/mpc/index.ts', `export { seal } from '#mpc/share.ts';`],
+  ['brands', 'src/http/app.ts', `const id = text as TransactionId;`],
+  ['brands', 'src/domain/vault.ts', `const id = text as Amount;`],
+  ['wholeKeys', 'test/e2e/transfer.test.ts', `secp256k1.sign(digest, key)`],
+  ['wholeKeys', 'local/demo.ts', `privateKeyToAccount('0x')`],
+  ['purity', 'src/domain/approval.ts', `const now = Date.now();`],
+  ['database', 'src/store/vaults.ts', `await db.transaction(async () => {});`],
+  ['amounts', 'src/chains/evm/quote.ts', `const fee = Number(quote.maxFee);`],
+  ['logs', 'src/http/app.ts', `console.log(JSON.stringify(env));`],
+  ['logs', 'src/http/app.ts', `console.error(token);`],
+  ['mentions', 'src/http/app.ts', `// TODO: check the caller`],
+])('rule %s refuses it in %s', (name, path, text) => {
+  expect(house[name]({ path, text })).not.toEqual([]);
+});
+
+test('no committed file names an address to install from', () => {
+  const lockfile = readFileSync(resolve(PROJECT, 'package-lock.json'), 'utf8');
+  expect(lockfile).not.toContain('"resolved"');
+  expect(lockfile).not.toMatch(
+    /https?:\/\/(?!opencollective|github|www\.|paulmillr|feross|tidelift|ko-fi|patreon)[a-z0-9.-]*(npm|registry)/,
+  );
+});
+
+test('every dependency is pinned to one version', () => {
+  const manifest: Record<string, Record<string, string>> = JSON.parse(
+    readFileSync(resolve(PROJECT, 'package.json'), 'utf8'),
+  );
+  const versions = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
+    Object.entries(manifest[kind] ?? {}),
+  );
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/.test(version))).toEqual([]);
+});
+
+test('every import name of the package stands for a folder that exists', () => {
+  const manifest: { imports: Record<string, string> } = JSON.parse(
+    readFileSync(resolve(PROJECT, 'package.json'), 'utf8'),
+  );
+  const missing = Object.values(manifest.imports).filter(
+    (target) => !existsSync(resolve(PROJECT, target.replace('*', ''))),
+  );
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,161 @@
+/** The rules of the house, as functions of a file's path and text. Each gives what is wrong, in words, or nothing. */
+
+export interface SourceFile {
+  /** From the top of the project: `src/domain/id.ts`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+type Rule = (file: SourceFile) => readonly string[];
+
+/** A room may use the rooms of lower floors and itself; rooms on one floor do not know each other. */
+const FLOORS: Readonly<Record<string, number>> = {
+  domain: 0,
+  mpc: 1,
+  chains: 1,
+  monitors: 1,
+  store: 1,
+  objects: 2,
+  cosigner: 2,
+  http: 3,
+  jobs: 3,
+};
+const ENTRY_FLOOR = 4;
+
+/** Packages that belong to some rooms only. What is not named here may stand anywhere but in domain/. */
+const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  hono: ['http'],
+  '@hono/zod-validator': ['http'],
+  zod: ['http', 'jobs', 'monitors'],
+  'drizzle-orm': ['store'],
+  viem: ['chains'],
+  'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
+};
+
+const LONGEST_FILE = 400;
+const DRAWERS = /(^|\/)(utils?|helpers?|common|lib|types|services?|misc|shared|manager)(\/|\.ts$)/;
+const BRANDS = 'VaultId|TransactionId|UserId|TokenId|KeyId|Amount|PartyIndex|Midstate';
+const BRAND_PARSERS = ['src/domain/id.ts', 'src/domain/amount.ts', 'src/mpc/party.ts', 'src/mpc/one-block-sha256.ts'];
+
+/** Ways to sign with a whole key. None may exist, not even for tests: what is not there cannot be called by mistake. */
+const WHOLE_KEY = /\b(privateKeyToAccount|mnemonicToAccount|hdKeyToAccount|secp256k1\.sign|schnorr\.sign|signAsync)\b/;
+
+export const house = {
+  floors: onlyDownwards,
+  spelling: noRelativePaths,
+  packages: packagesInTheirRooms,
+  length: notTooLong,
+  drawers: noDrawers,
+  barrels: noBarrels,
+  brands: brandsByTheirParser,
+  wholeKeys: noWholeKeySigner,
+  purity: domainIsPure,
+  database: noDatabaseTransactions,
+  amounts: noFloatsNearAmounts,
+  logs: nothingSecretInLogs,
+  mentions: noUnfinishedWork,
+} satisfies Readonly<Record<string, Rule>>;
+
+export function roomOf(path: string): string | null {
+  const match = /^src\/(?:([a-z]+)\/)?[^/]/.exec(path);
+  return match === null ? null : (match[1] ?? '');
+}
+
+function importsOf(text: string): readonly string[] {
+  return [...text.matchAll(/\b(?:from|import)(?:\s+|\s*\(\s*)'([^']+)'/g)].flatMap((match) => match[1] ?? []);
+}
+
+function onlyDownwards({ path, text }: SourceFile): readonly string[] {
+  const room = roomOf(path);
+  if (room === null) return [];
+  const floor = room === '' ? ENTRY_FLOOR : FLOORS[room];
+  if (floor === undefined) return [`${room}/ is no room of the house`];
+  return importsOf(text).flatMap((target) => {
+    const other = /^#([a-z]+)\//.exec(target)?.[1];
+    if (other === undefined || other === room) return [];
+    const below = FLOORS[other];
+    return below !== undefined && below < floor ? [] : [`imports ${target}, which is not below it`];
+  });
+}
+
+function noRelativePaths({ path, text }: SourceFile): readonly string[] {
+  if (roomOf(path) === null) return [];
+  return importsOf(text).flatMap((target) =>
+    target.startsWith('.') ? [`imports ${target}; spell it #room/file.ts`] : [],
+  );
+}
+
+function packagesInTheirRooms({ path, text }: SourceFile): readonly string[] {
+  const room = roomOf(path);
+  if (room === null) return [];
+  return importsOf(text).flatMap((target) => {
+    if (target.startsWith('#')) return [];
+    if (target.startsWith('node:')) return [`imports ${target}; Workers have no Node`];
+    if (room === 'domain') return [`imports ${target}; domain/ imports nothing but itself`];
+    const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : (target.split('/')[0] ?? '');
+    const rooms = PACKAGE_ROOMS[name];
+    return rooms === undefined || rooms.includes(room) ? [] : [`imports ${name}, which belongs in ${rooms.join(', ')}`];
+  });
+}
+
+function notTooLong({ text }: SourceFile): readonly string[] {
+  const lines = text.split('\n').length - 1;
+  return lines > LONGEST_FILE ? [`has ${lines} lines; at most ${LONGEST_FILE}`] : [];
+}
+
+function noDrawers({ path }: SourceFile): readonly string[] {
+  return DRAWERS.test(path) ? ['is a drawer: name the noun that it is about'] : [];
+}
+
+/** A file that only hands on the exports of others hides where things live. Entries must: the platform looks there for classes. */
+function noBarrels({ path, text }: SourceFile): readonly string[] {
+  if ((roomOf(path) ?? '') === '') return [];
+  return /^export (\*|\{[^}]*\}) from /m.test(text) ? ['hands on what another file exports'] : [];
+}
+
+function brandsByTheirParser({ path, text }: SourceFile): readonly string[] {
+  if (BRAND_PARSERS.includes(path)) return [];
+  return [...text.matchAll(new RegExp(`\\bas (${BRANDS})\\b(?!\\[)`, 'g'))].map(([cast]) => `mints a brand: ${cast}`);
+}
+
+function noWholeKeySigner({ text }: SourceFile): readonly string[] {
+  // Identities sign envelopes with Ed25519 through WebCrypto; that key holds no funds.
+  const found = WHOLE_KEY.exec(text);
+  return found === null ? [] : [`can sign with a whole key: ${found[0]}`];
+}
+
+/** No clock, no randomness, no I/O: what domain/ decides, a test or an auditor can decide again. */
+function domainIsPure({ path, text }: SourceFile): readonly string[] {
+  if (roomOf(path) !== 'domain') return [];
+  const found = /\b(Date\.now|new Date\(\)|Math\.random|crypto\.|fetch\(|setTimeout|console\.)/.exec(text);
+  return found === null ? [] : [`is not pure: ${found[0]}`];
+}
+
+function noDatabaseTransactions({ path, text }: SourceFile): readonly string[] {
+  return roomOf(path) === 'store' && text.includes('.transaction(') ? ['D1 has no transactions; use batch'] : [];
+}
+
+/** Amounts are text outside and bigint inside; a float has 53 bits and a wei amount up to 256. */
+function noFloatsNearAmounts({ path, text }: SourceFile): readonly string[] {
+  const room = roomOf(path);
+  if (room === null) return [];
+  return text.split('\n').flatMap((line) => {
+    const conversion = /\b(Number|parseFloat|Number\.parseFloat)\(/.test(line);
+    return conversion && /amount|value\b|wei|fee|balance|nonce/i.test(line.replace(/Number\(\(?value >>/, ''))
+      ? [`converts to a float near an amount: ${line.trim()}`]
+      : [];
+  });
+}
+
+function nothingSecretInLogs({ path, text }: SourceFile): readonly string[] {
+  if (roomOf(path) === null) return [];
+  const logged = [...text.matchAll(/console\.\w+\(([^;]*)\);/g)].map((match) => match[1] ?? '');
+  return logged
+    .filter((words) => /\b(env|request|headers|token|secret|share|body|authorization)\b(?!['-])/i.test(words))
+    .map((words) => `may log a secret: ${words}`);
+}
+
+function noUnfinishedWork({ text }: SourceFile): readonly string[] {
+  const found = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|for now\b/i.exec(text);
+  return found === null ? [] : [`is unfinished: ${found[0]}`];
+}
