@@ -22,8 +22,11 @@ export interface OutboxRow {
 /** Changes wait this long, so that a burst becomes one batch. A list does not: it projects before it reads. */
 export const PROJECTION_DELAY_MS = 100;
 
-/** A sent message without an answer is sent again after this; consumers find out first whether it is already done. */
-const RESEND_MS = 15_000;
+/**
+ * A sent message without an answer is sent again after this: most jobs take under a second, and consumers find out first
+ * whether theirs is already done, so being early costs one question and being late costs the user the time.
+ */
+const RESEND_MS = 5_000;
 const LONGEST_RESEND_MS = 120_000;
 
 /** How long to wait for the effect of a message that has just been sent. */
