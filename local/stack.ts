@@ -12,6 +12,8 @@ export interface StackOptions extends Settings {
   readonly folder: string;
   /** Of the coordinator; a free one when absent. */
   readonly port?: number;
+  /** Numbers of the co-signers that are not started, as if their machines were down. */
+  readonly absent?: readonly number[];
 }
 
 /** The coordinator and three co-signers on workerd, with D1, objects and queues on this machine. */
@@ -48,11 +50,13 @@ const QUIET = {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { folder } = options;
   const { files, serviceKey } = configure(folder, options);
+  const absent = options.absent ?? [];
+  const started = files.filter((_, i) => !absent.includes(i));
   migrate(folder, files[0]);
   const port = await availablePort(options.port ?? 0);
   const logFile = join(folder, 'workers.log');
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, devArguments({ files, folder, port }), {
+  const child = spawn(process.execPath, devArguments({ files: started, folder, port }), {
     env: { ...process.env, ...QUIET },
     stdio: ['ignore', log, log],
     // Its own process group, so that a kill reaches wrangler, workerd and esbuild together.

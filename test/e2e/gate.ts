@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+
+interface Call {
+  readonly method: string;
+  readonly text: string;
+}
+
+/** A call that the gate has stopped: the caller waits, the node knows nothing of it yet. */
+export interface HeldCall {
+  /** Gives it to the node and never tells the caller: the reply is lost. */
+  readonly deliverSilently: () => Promise<void>;
+  /** Gives it to the node and the answer to the caller. */
+  readonly deliver: () => Promise<void>;
+}
+
+/** A node's address that is between the service and the real node, to stop one call at one exact moment. */
+export interface Gate {
+  readonly url: string;
+  /** The next call of this method is held; gives it when it comes. */
+  readonly hold: (method: string) => Promise<HeldCall>;
+  /** From now on every call gets this status and nothing reaches the node; null opens it. */
+  readonly close: (status: number | null) => void;
+  /** How often each method has been asked. */
+  readonly asked: ReadonlyMap<string, number>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startGate(nodeUrl: string): Promise<Gate> {
+  const holds = new Map<string, (call: HeldCall) => void>();
+  const asked = new Map<string, number>();
+  let closedWith: number | null = null;
+
+  const forward = async ({ text }: Call): Promise<string> => {
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(nodeUrl, { method: 'POST', headers, body: text })).text();
+  };
+  const pass = async (call: Call, response: ServerResponse) => {
+    response.setHeader('content-type', 'application/json').end(await forward(call));
+  };
+  const answer = async (call: Call, response: ServerResponse) => {
+    asked.set(call.method, (asked.get(call.method) ?? 0) + 1);
+    const held = holds.get(call.method);
+    if (held !== undefined) {
+      holds.delete(call.method);
+      held({ deliver: () => pass(call, response), deliverSilently: async () => void (await forward(call)) });
+      return;
+    }
+    if (closedWith === null) await pass(call, response);
+    else response.writeHead(closedWith).end();
+  };
+
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const { method }: { method: string } = JSON.parse(text);
+      answer({ method, text }, response).catch(() => response.destroy());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the gate has no address');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    hold: (method) => new Promise((resolve) => holds.set(method, resolve)),
+    close: (status) => (closedWith = status),
+    asked,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TransactionRecord, TransferBody } from '#local/client.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import type { World } from './world.ts';
+import { finished, reaches, startWorld } from './world.ts';
+
+/** The whole service against a real chain, from the outside. */
+
+let world: World;
+let vault: ReadyVault;
+let recipient: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  recipient = await world.chain.account(7);
+});
+afterAll(() => world.end());
+
+function payment(differences: Partial<TransferBody> = {}): TransferBody {
+  return { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000', ...differences };
+}
+
+test('two approvals run a transfer: exactly the amount arrives, exactly once', async () => {
+  const { alice, bob } = world.people();
+  const before = await world.chain.balance(recipient);
+  const { id } = await alice.client.transfer(payment());
+  await alice.client.approve(id);
+  const second = await bob.client.approve(id);
+  expect(second.state).toBe('SIGNING');
+  const done = await finished(alice, id);
+  expect([done.state, done.stateReason, done.failure]).toEqual(['SUCCEEDED', null, null]);
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+  expect(await world.chain.sentBy(vault.address)).toBe(1);
+});
+
+test('approvals that race are counted one by one, and the transfer is signed once', async () => {
+  const { alice, bob, carol } = world.people();
+  const sent = await world.chain.sentBy(vault.address);
+  const { id } = await alice.client.transfer(payment());
+  const voices = [alice, bob, carol, alice, bob, carol].map((signer) =>
+    signer.client.ask<TransactionRecord>('POST', `/transaction/${id}/approve`),
+  );
+  const answers = await Promise.all(voices);
+  // The third voice may come after the decision: that is a conflict and not an approval.
+  expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+  const done = await finished(alice, id);
+  expect(done.state).toBe('SUCCEEDED');
+  expect(done.approvalsCounted).toBe(2);
+  expect(await world.chain.sentBy(vault.address)).toBe(sent + 1);
+});
+
+test('the same voice twice is one voice', async () => {
+  const { alice, bob } = world.people();
+  const { id } = await alice.client.transfer(payment());
+  await alice.client.approve(id);
+  const again = await alice.client.approve(id);
+  expect([again.state, again.approvalsCounted]).toEqual(['SUBMITTED', 1]);
+  await bob.client.approve(id);
+  expect((await finished(alice, id)).state).toBe('SUCCEEDED');
+});
+
+test('an outsider can neither see nor approve nor reject nor create nor list', async () => {
+  const { alice, mallory } = world.people();
+  const { id } = await alice.client.transfer(payment());
+  const tries = await Promise.all([
+    mallory.client.ask('GET', `/transaction/${id}`),
+    mallory.client.ask('GET', `/transaction/${id}/challenge`),
+    mallory.client.ask('POST', `/transaction/${id}/approve`),
+    mallory.client.ask('POST', `/transaction/${id}/reject`),
+    mallory.client.ask('POST', '/transaction/transfer', { body: payment() }),
+    mallory.client.ask('GET', `/vault/${vault.id}/transactions`),
+  ]);
+  expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+  expect((await alice.client.read(id)).approvalsCounted).toBe(0);
+});
+
+test('a rejected transfer never signs, whoever approves it afterwards', async () => {
+  const { alice, bob, carol } = world.people();
+  const sent = await world.chain.sentBy(vault.address);
+  const { id } = await alice.client.transfer(payment());
+  await alice.client.approve(id);
+  const rejected = await bob.client.reject(id);
+  expect(rejected.state).toBe('REJECTED');
+  const late = await carol.client.ask('POST', `/transaction/${id}/approve`);
+  expect(late.status).toBe(409);
+  await world.stack().sweep();
+  // One more transfer through the same vault and queue: had the rejected one been in there, it would be before this one.
+  const next = await alice.client.transfer(payment());
+  await alice.client.approve(next.id);
+  await bob.client.approve(next.id);
+  expect((await finished(alice, next.id)).state).toBe('SUCCEEDED');
+  expect((await alice.client.read(id)).state).toBe('REJECTED');
+  expect(await world.chain.sentBy(vault.address)).toBe(sent + 1);
+});
+
+test('a vault may be configured so that its transfers begin as drafts; they take approvals all the same', async () => {
+  const { alice, bob } = world.people();
+  const drafts = await world.vault('drafts', { initialState: 'DRAFT' });
+  const created = await alice.client.transfer(payment({ vaultId: drafts.id }));
+  expect(created.state).toBe('DRAFT');
+  await alice.client.approve(created.id);
+  await bob.client.approve(created.id);
+  expect((await finished(alice, created.id)).state).toBe('SUCCEEDED');
+});
+
+test('a transfer that the vault cannot pay fails with the reason, and its nonce is used by the next', async () => {
+  const { alice, bob } = world.people();
+  const sent = await world.chain.sentBy(vault.address);
+  const { id } = await alice.client.transfer(payment({ amount: (10n ** 24n).toString() }));
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const failed = await finished(alice, id);
+  expect([failed.state, failed.stateReason, failed.txHash]).toEqual(['FAILED', 'INSUFFICIENT_FUNDS', null]);
+  const next = await alice.client.transfer(payment());
+  await alice.client.approve(next.id);
+  await bob.client.approve(next.id);
+  const done = await finished(alice, next.id);
+  expect([done.state, done.nonce]).toEqual(['SUCCEEDED', String(sent)]);
+});
+
+test('tokens arrive as tokens, and a token transfer that would revert is never signed', async () => {
+  const { alice, bob } = world.people();
+  const token = await world.chain.deployDollar(vault.address, 500n);
+  const good = await alice.client.transfer(payment({ amount: '200', tokenAddress: token }));
+  await alice.client.approve(good.id);
+  await bob.client.approve(good.id);
+  expect((await finished(alice, good.id)).state).toBe('SUCCEEDED');
+  expect(await world.chain.tokenBalance(token, recipient)).toBe(200n);
+  const tooMuch = await alice.client.transfer(payment({ amount: '301', tokenAddress: token }));
+  await alice.client.approve(tooMuch.id);
+  await bob.client.approve(tooMuch.id);
+  const failed = await finished(alice, tooMuch.id);
+  expect([failed.state, failed.txHash]).toEqual(['FAILED', null]);
+  expect(await world.chain.tokenBalance(token, vault.address)).toBe(300n);
+});
+
+test('a retry with the same Idempotency-Key finds what the first try made', async () => {
+  const { alice } = world.people();
+  const [first, second] = await Promise.all([
+    alice.client.transfer(payment(), 'payout-42'),
+    alice.client.transfer(payment(), 'payout-42'),
+  ]);
+  expect(second.id).toBe(first.id);
+});
+
+test('many transfers of one vault at once take nonces without a gap and all arrive', async () => {
+  const { alice, bob } = world.people();
+  const before = await world.chain.balance(recipient);
+  const sent = await world.chain.sentBy(vault.address);
+  const created = await Promise.all(Array.from({ length: 8 }, () => alice.client.transfer(payment())));
+  await Promise.all(created.flatMap(({ id }) => [alice, bob].map((signer) => signer.client.approve(id))));
+  const done = await Promise.all(created.map(({ id }) => finished(alice, id)));
+  expect(done.map(({ state }) => state)).toEqual(created.map(() => 'SUCCEEDED'));
+  const nonces = done.map(({ nonce }) => Number.parseInt(nonce ?? '', 10)).toSorted((a, b) => a - b);
+  expect(nonces).toEqual(created.map((_, i) => sent + i));
+  expect(await world.chain.balance(recipient)).toBe(before + 8000n);
+});
+
+test('a node that is away delays a transfer and does not fail it', async () => {
+  const { alice, bob } = world.people();
+  world.gate.close(503);
+  const { id } = await alice.client.transfer(payment());
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const waiting = await reaches(alice, id, ({ stateReason }) => stateReason !== null);
+  expect([waiting.state, waiting.stateReason]).toEqual(['SIGNING', 'CHAIN_UNAVAILABLE']);
+  world.gate.close(null);
+  expect((await finished(alice, id)).state).toBe('SUCCEEDED');
+});
+
+test('the list has everything, the newest first', async () => {
+  const { alice } = world.people();
+  const { id } = await alice.client.transfer(payment());
+  const { transactions } = await alice.client.get<{ transactions: readonly TransactionRecord[] }>(
+    'GET',
+    `/vault/${vault.id}/transactions?limit=100`,
+  );
+  expect(transactions[0]?.id).toBe(id);
+  expect(transactions.some(({ state }) => state === 'REJECTED')).toBe(true);
+});

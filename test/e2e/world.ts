@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startAnvil } from '#local/anvil.ts';
+import { localChain } from '#local/chain.ts';
+import type { TransactionRecord } from '#local/client.ts';
+import { Client } from '#local/client.ts';
+import type { Person, ReadyVault, VaultWish } from '#local/provision.ts';
+import { enterPerson, foundVault } from '#local/provision.ts';
+import type { Stack, StackOptions } from '#local/stack.ts';
+import { startStack } from '#local/stack.ts';
+import { until } from '#local/until.ts';
+import { startGate } from './gate.ts';
+
+const ETHER = 10n ** 18n;
+const DEADLINE_MS = 60_000;
+const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
+
+/** These tests poll as fast as they can; the limits have tests of their own. */
+const UNLIMITED = { read: 1_000_000, write: 1_000_000, 'user-profile': 1_000_000 };
+
+export interface Cast {
+  readonly alice: Person;
+  readonly bob: Person;
+  readonly carol: Person;
+  /** A user of the service who belongs to no vault. */
+  readonly mallory: Person;
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
+export async function startWorld() {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-e2e-'));
+  const anvil = await startAnvil();
+  const gate = await startGate(anvil.url);
+  const options: StackOptions = { folder, rpcUrls: { anvil: [gate.url] }, rateLimits: UNLIMITED };
+  let stack: Stack = await startStack(options);
+  const service = new Client(stack.url, stack.serviceKey);
+  const enter = (name: string) => enterPerson(service, stack.url, name);
+  const people: Cast = {
+    alice: await enter('alice'),
+    bob: await enter('bob'),
+    carol: await enter('carol'),
+    mallory: await enter('mallory'),
+  };
+  const chain = localChain(anvil.url);
+  const at = (person: Person): Person => ({ ...person, client: person.client.at(stack.url) });
+  return {
+    gate,
+    chain,
+    folder,
+    /** The people, at the address where the service is now. */
+    people: (): Cast => ({
+      alice: at(people.alice),
+      bob: at(people.bob),
+      carol: at(people.carol),
+      mallory: at(people.mallory),
+    }),
+    service: () => service.at(stack.url),
+    stack: () => stack,
+    /** A vault of alice, bob and carol with two voices needed; one ether on its address. */
+    vault: async (name: string, wish: Partial<VaultWish> = {}): Promise<ReadyVault> => {
+      const signers = [people.alice, people.bob, people.carol];
+      const vault = await foundVault(service.at(stack.url), { name, signers, threshold: 2, ...wish });
+      await chain.fund(vault.address, ETHER);
+      return vault;
+    },
+    restart: async (differences: Partial<StackOptions> = {}) => {
+      stack = await startStack({ ...options, ...differences });
+    },
+    end: async () => {
+      await stack.stop();
+      await gate.stop();
+      await anvil.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Reads until the transaction is final and gives it. */
+export function finished(person: Person, id: string): Promise<TransactionRecord> {
+  return reaches(person, id, (record) => FINAL.has(record.state));
+}
+
+/** Reads until the record is as wanted and gives it. */
+export function reaches(
+  person: Person,
+  id: string,
+  wanted: (record: TransactionRecord) => boolean,
+): Promise<TransactionRecord> {
+  const look = async () => {
+    const record = await person.client.read(id);
+    return wanted(record) ? record : null;
+  };
+  return until(`wanted state of ${id}`, look, DEADLINE_MS);
+}
