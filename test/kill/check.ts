@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LocalChain } from '#local/chain.ts';
+import type { TransactionRecord } from '#local/client.ts';
+import type { Person, ReadyVault } from '#local/provision.ts';
+import type { Wish } from './load.ts';
+
+interface FullRecord extends TransactionRecord {
+  readonly note: string | null;
+  readonly approvals: readonly { readonly userId: string }[];
+}
+
+interface Evidence {
+  readonly person: Person;
+  readonly signers: readonly Person[];
+  readonly vault: ReadyVault;
+  readonly wishes: readonly Wish[];
+  readonly chain: LocalChain;
+  readonly recipient: string;
+}
+
+/** Gives everything that is not as it must be after the last recovery, in words. */
+export async function faults(evidence: Evidence): Promise<readonly string[]> {
+  const { person, vault, wishes } = evidence;
+  const listed = await listAll(person, vault.id);
+  const found: string[] = [];
+  const say = (holds: boolean, fault: string) => {
+    if (!holds) found.push(fault);
+  };
+  say(listed.length === wishes.length, `${wishes.length} transfers were asked for, the list has ${listed.length}`);
+  const notes = new Set(listed.map(({ note }) => note));
+  say(notes.size === listed.length, 'two transfers were made for one key');
+  for (const wish of wishes) {
+    const record = await person.client.read(wish.id ?? '');
+    found.push(...recordFaults(wish, record as FullRecord, evidence.signers));
+    const copy = listed.find(({ id }) => id === wish.id);
+    say(isDeepStrictEqual(copy, record), `${wish.id}: D1 and the object differ`);
+  }
+  return [...found, ...(await chainFaults(evidence, listed))];
+}
+
+function recordFaults(wish: Wish, record: FullRecord, signers: readonly Person[]): readonly string[] {
+  const voices = new Set(record.approvals.map(({ userId }) => userId));
+  const lost = signers.filter(({ name, id }) => wish.approvedBy.has(name) && !voices.has(id));
+  return [
+    ...(record.note === wish.key ? [] : [`${record.id}: is not what was asked for`]),
+    ...(record.state === 'SUCCEEDED' ? [] : [`${record.id}: is ${record.state} ${record.stateReason ?? ''}`]),
+    ...lost.map(({ name }) => `${record.id}: the acknowledged approval of ${name} is gone`),
+    ...(voices.size === record.approvals.length ? [] : [`${record.id}: one voice counts twice`]),
+  ];
+}
+
+async function chainFaults(evidence: Evidence, listed: readonly FullRecord[]): Promise<readonly string[]> {
+  const { chain, vault, wishes, recipient } = evidence;
+  const sent = await chain.sentBy(vault.address);
+  const received = await chain.balance(recipient);
+  const owed = wishes.reduce((sum, { body }) => sum + BigInt(body.amount), 0n);
+  const hashes = new Set(listed.map(({ txHash }) => txHash));
+  return [
+    ...(sent === wishes.length ? [] : [`${wishes.length} transfers, but the wallet has sent ${sent}`]),
+    ...(received === owed ? [] : [`${owed} wei should have arrived, ${received} did`]),
+    ...(hashes.size === wishes.length ? [] : [`${hashes.size} different hashes for ${wishes.length} transfers`]),
+  ];
+}
+
+async function listAll(person: Person, vaultId: number): Promise<readonly FullRecord[]> {
+  const all: FullRecord[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const path = `/vault/${vaultId}/transactions?limit=100${query}`;
+    const page: { transactions: readonly FullRecord[]; nextCursor: string | null } = await person.client.get(
+      'GET',
+      path,
+    );
+    all.push(...page.transactions);
+    cursor = page.nextCursor;
+  }
+  return all;
+}
