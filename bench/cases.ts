@@ -1,0 +1,90 @@
+import { request } from './load.ts';
+import type { Scene } from './scene.ts';
+
+/** One figure: what is asked, of whom, and against what it is held. */
+export interface Case {
+  readonly name: string;
+  readonly baseline: string | null;
+  readonly port: number;
+  readonly connections: number;
+  /** Requests for one block. */
+  readonly requests: () => Promise<readonly string[]>;
+  /** Whether each request works only once. */
+  readonly once: boolean;
+  /** Latency from a fixed arrival rate; else from one request after the other. */
+  readonly openLoop: boolean;
+}
+
+/** Enough to keep workerd busy; more only makes its queue longer. */
+const CONNECTIONS = 16;
+/** More approvals than one block can take. */
+const APPROVALS_PER_BLOCK = 2_500;
+
+export function casesOf(scene: Scene): readonly Case[] {
+  const { ports, alice, vault, slowVault, recipient } = scene;
+  const always = (text: string) => async () => [text];
+  const common = { connections: CONNECTIONS, once: false, openLoop: true };
+  const bare = { ...common, port: ports.bare };
+  const service = { ...common, port: ports.service };
+  const { token } = alice;
+  const body = {
+    vaultId: slowVault.id,
+    chain: 'anvil',
+    to: recipient,
+    amount: '1000',
+    tokenAddress: null,
+    note: 'bench',
+  };
+  return [
+    { ...bare, name: 'bare', baseline: null, requests: always(request('GET /bare')) },
+    { ...bare, name: 'bareObject', baseline: 'bare', requests: always(request('GET /object')) },
+    { ...bare, name: 'bareObjectWrite', baseline: 'bare', requests: always(request('POST /object-write', { body })) },
+    { ...service, name: 'userMe', baseline: 'bareObject', requests: always(request('GET /user/me', { token })) },
+    {
+      ...service,
+      name: 'readTransaction',
+      baseline: 'bareObject',
+      requests: async () => {
+        const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1' });
+        return [request(`GET /transaction/${id}`, { token })];
+      },
+    },
+    {
+      ...service,
+      name: 'createTransfer',
+      baseline: 'bareObjectWrite',
+      requests: always(request('POST /transaction/transfer', { token, body })),
+    },
+    {
+      ...service,
+      name: 'approve',
+      baseline: 'bareObjectWrite',
+      once: true,
+      requests: async () => {
+        const ids = await createMany(scene, APPROVALS_PER_BLOCK);
+        return ids.map((id) => request(`POST /transaction/${id}/approve`, { token }));
+      },
+    },
+    {
+      ...common,
+      name: 'signEcdsa',
+      baseline: null,
+      port: ports.sign,
+      connections: 1,
+      openLoop: false,
+      requests: always(request('POST /')),
+    },
+  ];
+}
+
+async function createMany({ alice, slowVault, recipient }: Scene, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  const creators = Array.from({ length: CONNECTIONS }, async () => {
+    while (ids.length < count) {
+      const { id } = await alice.client.transfer({ vaultId: slowVault.id, chain: 'anvil', to: recipient, amount: '1' });
+      ids.push(id);
+    }
+  });
+  await Promise.all(creators);
+  return ids;
+}

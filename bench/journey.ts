@@ -1,0 +1,55 @@
+import { until } from '#local/until.ts';
+import type { AuditRow, Scene } from './scene.ts';
+
+/** Milliseconds. */
+export interface JourneyTimes {
+  /** From the last approval to the stored signed bytes: outbox, alarm, queue, fees from the chain, and the signature. */
+  readonly approvedToSigned: readonly number[];
+  /** From the node's 'accepted' (anvil mines at once) to SUCCEEDED as any read shows it. */
+  readonly minedToSucceeded: readonly number[];
+}
+
+/** One after the other with some time between, as a calm treasury has them. */
+const TRANSFERS = 40;
+const BETWEEN_MS = 100;
+const DEADLINE_MS = 60_000;
+
+/** Sends whole transfers through and reads the times from the vault's own history. */
+export async function travel(scene: Scene): Promise<JourneyTimes> {
+  const { alice, bob, vault, recipient } = scene;
+  const ids: string[] = [];
+  for (let i = 0; i < TRANSFERS; i++) {
+    const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1' });
+    await alice.client.approve(id);
+    await bob.client.approve(id);
+    ids.push(id);
+    await until(
+      `success of ${id}`,
+      async () => ((await alice.client.read(id)).state === 'SUCCEEDED' ? id : null),
+      DEADLINE_MS,
+    );
+    await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
+  }
+  // The history reaches D1 a moment after the object has it.
+  const included = await until(
+    'history',
+    async () => {
+      const rows = timesOf(await scene.audit('include'));
+      return ids.every((id) => rows.has(id)) ? rows : null;
+    },
+    DEADLINE_MS,
+  );
+  const [approved, signed, sent] = [
+    timesOf(await scene.audit('approve')),
+    timesOf(await scene.audit('sign')),
+    timesOf(await scene.audit('send')),
+  ];
+  const between = (from: ReadonlyMap<string, number>, to: ReadonlyMap<string, number>) =>
+    ids.map((id) => (to.get(id) ?? 0) - (from.get(id) ?? 0)).toSorted((a, b) => a - b);
+  return { approvedToSigned: between(approved, signed), minedToSucceeded: between(sent, included) };
+}
+
+/** The last time of each transaction. */
+function timesOf(rows: readonly AuditRow[]): ReadonlyMap<string, number> {
+  return new Map(rows.map(({ transactionId, atMs }) => [transactionId, atMs]));
+}

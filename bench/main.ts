@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Case } from './cases.ts';
+import { casesOf } from './cases.ts';
+import type { JourneyTimes } from './journey.ts';
+import { travel } from './journey.ts';
+import { canPin, Load, SERVER_CORE } from './load.ts';
+import type { LoadResult } from './load-process.ts';
+import { startScene } from './scene.ts';
+
+/**
+ * `npm run bench [-- --only NAME] [-- --json FILE]`. Every figure is from one run: blocks of all cases are interleaved, forwards
+ * and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
+ */
+
+const BLOCKS = 7;
+const BLOCK_MS = 1_000;
+const WARM_UP_MS = 1_500;
+const LATENCY_MS = 4_000;
+/** Of the closed-loop maximum: a service that is busy and not overrun. */
+const LATENCY_LOAD = 0.5;
+/** A rate that was not reached says nothing about latency at that rate. */
+const REACHED = 0.99;
+
+interface Figures {
+  rps: number;
+  p50Ms: number;
+  p95Ms: number;
+  p99Ms: number;
+  ratio: number;
+}
+
+const { values: options } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
+const JOURNEYS: readonly string[] = ['approvedToSigned', 'minedToSucceeded'];
+
+/** Ties the whole process to one core, with workerd that it starts; the load generator takes the other. */
+function pinned(): boolean {
+  if (process.env['CONCLAVE_BENCH_PINNED'] !== undefined || !canPin()) return true;
+  const command = ['-c', SERVER_CORE, process.execPath, ...process.argv.slice(1)];
+  const child = spawnSync('taskset', command, { stdio: 'inherit', env: { ...process.env, CONCLAVE_BENCH_PINNED: '1' } });
+  process.exitCode = child.status ?? 1;
+  return false;
+}
+
+async function main(): Promise<void> {
+  const scene = await startScene();
+  const load = new Load();
+  try {
+    const all = casesOf(scene);
+    const chosen = chosenCases(all);
+    const figures = new Map<string, Figures>();
+    if (chosen.length > 0) await measure(load, chosen, figures);
+    if (options.only === undefined || JOURNEYS.includes(options.only)) addJourneys(await travel(scene), figures);
+    const wanted = options.only === undefined ? [...figures.keys()] : [options.only];
+    const shown = Object.fromEntries([...figures].filter(([name]) => wanted.includes(name)));
+    print(shown, all);
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(shown, null, 2)}\n`);
+  } finally {
+    load.stop();
+    await scene.stop();
+  }
+}
+
+/** All, or the one that is asked for with what it is held against. Throws for a name that does not exist. */
+function chosenCases(all: readonly Case[]): readonly Case[] {
+  const { only } = options;
+  if (only === undefined) return all;
+  if (JOURNEYS.includes(only)) return [];
+  const chosen = all.find(({ name }) => name === only);
+  if (chosen === undefined)
+    throw new Error(`--only takes one of ${[...all.map(({ name }) => name), ...JOURNEYS].join(', ')}`);
+  return all.filter(({ name }) => name === only || name === chosen.baseline);
+}
+
+async function measure(load: Load, cases: readonly Case[], figures: Map<string, Figures>): Promise<void> {
+  for (const one of cases) await run(load, one, { durationMs: WARM_UP_MS, ratePerSecond: null });
+  const rates = new Map<string, number[]>(cases.map(({ name }) => [name, []]));
+  for (let block = 0; block < BLOCKS; block++) {
+    const order = block % 2 === 0 ? cases : cases.toReversed();
+    for (const one of order) {
+      const result = await run(load, one, { durationMs: BLOCK_MS, ratePerSecond: null });
+      rates.get(one.name)?.push((1000 * result.answered) / result.elapsedMs);
+    }
+  }
+  for (const one of cases) {
+    const own = rates.get(one.name) ?? [];
+    const rps = median(own);
+    const ratePerSecond = one.openLoop ? rps * LATENCY_LOAD : null;
+    const latency = await run(load, one, { durationMs: LATENCY_MS, ratePerSecond });
+    if (ratePerSecond !== null && latency.answered < REACHED * Math.floor((ratePerSecond * latency.elapsedMs) / 1000)) {
+      console.error(`${one.name}: the rate of ${ratePerSecond.toFixed(0)}/s was not reached; its latency is void`);
+    }
+    const held = rates.get(one.baseline ?? one.name) ?? own;
+    const ratio = median(own.map((rate, i) => rate / (held[i] ?? Number.NaN)));
+    const { p50Ms, p95Ms, p99Ms } = latency;
+    figures.set(one.name, { rps, p50Ms, p95Ms, p99Ms, ratio });
+  }
+}
+
+/** A fast wrong answer is no figure: every answer must be a good one. */
+async function run(
+  load: Load,
+  one: Case,
+  pace: { readonly durationMs: number; readonly ratePerSecond: number | null },
+): Promise<LoadResult> {
+  const { port, connections, once } = one;
+  const result = await load.run({ port, connections, once, requests: await one.requests(), ...pace });
+  const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'));
+  if (bad.length > 0) throw new Error(`${one.name} answered ${JSON.stringify(result.statuses)}`);
+  return result;
+}
+
+function addJourneys(times: JourneyTimes, figures: Map<string, Figures>): void {
+  for (const [name, sorted] of Object.entries(times) as [string, readonly number[]][]) {
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+    figures.set(name, { rps: 1000 / at(0.5), p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), ratio: 1 });
+  }
+}
+
+function print(figures: Readonly<Record<string, Figures>>, cases: readonly Case[]): void {
+  console.log(
+    `\n${'case'.padEnd(18)}${'rps'.padStart(9)}${'p50 ms'.padStart(9)}${'p95 ms'.padStart(9)}${'p99 ms'.padStart(9)}  ratio`,
+  );
+  for (const [name, { rps, p50Ms, p95Ms, p99Ms, ratio }] of Object.entries(figures)) {
+    const numbers = [rps.toFixed(0), ...[p50Ms, p95Ms, p99Ms].map((ms) => ms.toFixed(2))];
+    const baseline = cases.find((one) => one.name === name)?.baseline ?? null;
+    const held = baseline === null ? '' : `  ${ratio.toFixed(2)} of ${baseline}`;
+    console.log(`${name.padEnd(18)}${numbers.map((text) => text.padStart(9)).join('')}${held}`);
+  }
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [low, high] = [sorted[middle - 1 + (sorted.length % 2)], sorted[middle]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+}
+
+if (pinned()) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    // What was started so far would keep the process alive.
+    process.exit(1);
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startAnvil } from '#local/anvil.ts';
+import { localChain } from '#local/chain.ts';
+import { Client } from '#local/client.ts';
+import { configure } from '#local/configuration.ts';
+import type { Person, ReadyVault } from '#local/provision.ts';
+import { enterPerson, foundVault } from '#local/provision.ts';
+import { startRuntime } from './runtime.ts';
+
+/** The limiter counts every request of the bench as ever; only its quotas are higher. */
+const UNLIMITED = { read: 100_000_000, write: 100_000_000, 'user-profile': 100_000_000 };
+const ETHER = 10n ** 18n;
+const MANY = 1_000_000;
+
+export interface Scene {
+  readonly ports: { readonly service: number; readonly bare: number; readonly sign: number };
+  readonly alice: Person;
+  readonly bob: Person;
+  /** Two voices decide. */
+  readonly vault: ReadyVault;
+  /** Three voices decide, so that one approval changes a count and nothing else. */
+  readonly slowVault: ReadyVault;
+  readonly recipient: string;
+  /** Rows of the audit history in D1. */
+  readonly audit: (action: string) => Promise<readonly AuditRow[]>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface AuditRow {
+  readonly transactionId: string;
+  readonly atMs: number;
+  readonly to: string | null;
+}
+
+/** The service with its co-signers, the yardsticks beside it in a runtime of their own, a chain, people and vaults. */
+export async function startScene(): Promise<Scene> {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-bench-'));
+  const anvil = await startAnvil();
+  const { files, serviceKey } = configure(folder, { rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED });
+  const here = import.meta.dirname;
+  const service = await startRuntime([...files, join(here, 'sign.toml')], folder);
+  const bare = await startRuntime([join(here, 'bare.toml')], join(folder, 'bare'));
+  const [servicePort, signPort, barePort] = [service.ports[0] ?? 0, service.ports.at(-1) ?? 0, bare.ports[0] ?? 0];
+  const database = await service.miniflare.getD1Database('DB', 'conclave');
+  for (const statement of await migration()) await database.prepare(statement).run();
+
+  const url = `http://127.0.0.1:${servicePort}`;
+  const operator = new Client(url, serviceKey);
+  const [alice, bob, carol] = [
+    await enterPerson(operator, url, 'alice'),
+    await enterPerson(operator, url, 'bob'),
+    await enterPerson(operator, url, 'carol'),
+  ];
+  const signers = [alice, bob, carol];
+  const vault = await foundVault(operator, { name: 'fast', signers, threshold: 2, mostPending: MANY });
+  const slowVault = await foundVault(operator, { name: 'slow', signers, threshold: 3, mostPending: MANY });
+  const chain = localChain(anvil.url);
+  await chain.fund(vault.address, 1000n * ETHER);
+  return {
+    ports: { service: servicePort, bare: barePort, sign: signPort },
+    alice,
+    bob,
+    vault,
+    slowVault,
+    recipient: await chain.account(7),
+    audit: async (action) => {
+      const { results } = await database
+        .prepare("SELECT entry FROM audit WHERE json_extract(entry, '$.action') = ? ORDER BY seq")
+        .bind(action)
+        .all<{ entry: string }>();
+      return results.map(({ entry }) => JSON.parse(entry) as AuditRow);
+    },
+    stop: async () => {
+      await service.stop();
+      await bare.stop();
+      await anvil.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function migration(): Promise<readonly string[]> {
+  const folder = join(import.meta.dirname, '..', 'migrations');
+  const journal: { entries: readonly { tag: string }[] } = JSON.parse(
+    await readFile(join(folder, 'meta', '_journal.json'), 'utf8'),
+  );
+  const files = await Promise.all(journal.entries.map(({ tag }) => readFile(join(folder, `${tag}.sql`), 'utf8')));
+  return files.flatMap((text) => text.split('--> statement-breakpoint')).filter((text) => text.trim() !== '');
+}
