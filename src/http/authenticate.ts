@@ -38,8 +38,8 @@ export function authenticate(policy: RateLimitPolicy) {
         return limited(context, admission.limit);
       case 'admitted':
         context.set('caller', { user: admission.user, tokenId: admission.tokenId });
-        await next();
         setLimitHeaders(context, admission.limit);
+        await next();
         return undefined;
     }
   });

@@ -9,8 +9,9 @@ export const requestId = createMiddleware<HttpEnv>(async (context, next) => {
   const offered = context.req.header('x-request-id');
   const id = offered !== undefined && ACCEPTABLE.test(offered) ? offered : crypto.randomUUID();
   context.set('requestId', id);
-  await next();
+  // Before the answer is made: afterwards each header would copy it.
   context.header('x-request-id', id);
   context.header('cache-control', 'no-store');
   context.header('x-content-type-options', 'nosniff');
+  await next();
 });
