@@ -11,25 +11,31 @@ export type CanonicalField = readonly [name: string, value: string | null];
  *     text(s) = uint32be(length of UTF-8(s)) || UTF-8(s)
  */
 export function canonicalBytes(domain: string, fields: readonly CanonicalField[]): Uint8Array<ArrayBuffer> {
-  const encoder = new TextEncoder();
-  const chunks: Uint8Array[] = [];
+  const bytes = new Uint8Array(largestSize(domain, fields));
+  const view = new DataView(bytes.buffer);
+  let offset = 0;
   const text = (value: string) => {
-    const bytes = encoder.encode(value);
-    const length = new Uint8Array(4);
-    new DataView(length.buffer).setUint32(0, bytes.length);
-    chunks.push(length, bytes);
+    const { written } = ENCODER.encodeInto(value, bytes.subarray(offset + LENGTH_BYTES));
+    view.setUint32(offset, written);
+    offset += LENGTH_BYTES + written;
   };
   text(domain);
   for (const [name, value] of fields) {
     text(name);
-    chunks.push(Uint8Array.of(value === null ? 0 : 1));
+    bytes[offset] = value === null ? 0 : 1;
+    offset += 1;
     if (value !== null) text(value);
   }
-  const joined = new Uint8Array(chunks.reduce((total, chunk) => total + chunk.length, 0));
-  let offset = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return joined;
+  return bytes.slice(0, offset);
+}
+
+const ENCODER = new TextEncoder();
+const LENGTH_BYTES = 4;
+/** UTF-8 takes at most three bytes for each unit of UTF-16. */
+const BYTES_PER_UNIT = 3;
+
+function largestSize(domain: string, fields: readonly CanonicalField[]): number {
+  let units = domain.length;
+  for (const [name, value] of fields) units += name.length + (value?.length ?? 0);
+  return units * BYTES_PER_UNIT + LENGTH_BYTES + fields.length * (2 * LENGTH_BYTES + 1);
 }
