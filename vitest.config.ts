@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
+
+/** Opens the internal interface of the tests, and nothing else anywhere. */
+const SERVICE_KEY = 'service_key_of_the_tests';
 
 /** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
 export default defineConfig({
@@ -21,8 +25,8 @@ export default defineConfig({
               cf: false,
               bindings: {
                 TOKEN_MAC_KEY: '01'.repeat(32),
-                // SHA-256 of 'service_key_test'.
-                SERVICE_KEY_HASHES: '53a2c8ec8bbb35ea2a3ed0dc22b3ee1ee2bdd1ab2a3bcc6c3c2fcf5a9b7c8e10',
+                SERVICE_KEY_HASHES: createHash('sha256').update(SERVICE_KEY).digest('hex'),
+                TEST_SERVICE_KEY: SERVICE_KEY,
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },
               serviceBindings: {

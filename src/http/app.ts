@@ -67,7 +67,10 @@ function missing(context: HttpContext): Response {
 }
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
-  return pattern.length === path.length && pattern.every((part, i) => part.startsWith(':') || part === path[i]);
+  return (
+    pattern.length === path.length &&
+    pattern.every((part, i) => (part.startsWith(':') ? path[i] !== '' : part === path[i]))
+  );
 }
 
 function failed(error: Error, context: HttpContext): Response {

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { addDeadLetter } from '#store/dead-letters.ts';
+import { ask, asService, coordinator, enter, foundTreasury } from './scene.ts';
+
+/** What operators do, with a service key. */
+
+test('a person who is entered twice is one person', async () => {
+  const first = await asService('POST /internal/user', { name: 'Alice', email: 'Alice@Example.com' });
+  const second = await asService('POST /internal/user', { name: 'Alice again', email: 'alice@example.com' });
+  expect([first.status, second.status]).toEqual([201, 200]);
+  expect(second.body).toEqual({ id: first.body['id'], name: 'Alice', email: 'alice@example.com' });
+});
+
+test.each([
+  [{}, '/name'],
+  [{ name: '', email: 'a@example.com' }, '/name'],
+  [{ name: '   ', email: 'a@example.com' }, '/name'],
+  [{ name: 'A\u202E', email: 'a@example.com' }, '/name'],
+  [{ name: 'A'.repeat(101), email: 'a@example.com' }, '/name'],
+  [{ name: 'A', email: 'nobody' }, '/email'],
+  [{ name: 'A', email: `${'a'.repeat(250)}@example.com` }, '/email'],
+  [{ name: 'A', email: 'a@example.com', admin: true }, '/admin'],
+])('a person such as %j is refused', async (body, pointer) => {
+  const answer = await asService('POST /internal/user', body);
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
+});
+
+test('the value of a token is in the answer and nowhere else', async () => {
+  const trent = await enter('trent');
+  expect(trent.token).toMatch(/^service_pat_[0-9A-Za-z]{55}$/);
+  const secret = trent.token.slice(28, 60);
+  const tables = ['users', 'access_tokens', 'audit', 'dead_letters'];
+  for (const table of tables) {
+    const { results } = await coordinator.DB.prepare(`SELECT * FROM ${table}`).all();
+    expect(JSON.stringify(results)).not.toContain(secret);
+  }
+  const stub = coordinator.ACCESS_TOKEN.getByName(`token:${trent.token.slice(12, 28)}`);
+  expect(JSON.stringify(await stub.read())).not.toContain(secret);
+});
+
+test.each([
+  [{}, '/name'],
+  [{ name: 'x', expiresAt: 0 }, '/expiresAt'],
+  [{ name: 'x', expiresAt: 1.5 }, '/expiresAt'],
+  [{ name: 'x', expiresAt: '2030' }, '/expiresAt'],
+])('a token such as %j is refused', async (body, pointer) => {
+  const trent = await enter('trent');
+  const answer = await asService(`POST /internal/user/${trent.id}/access-token`, body);
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
+});
+
+test('there is no token for a person who does not exist', async () => {
+  for (const id of ['usr_01J00000000000000000000000', 'nobody', '%27%20OR%201=1']) {
+    const answer = await asService(`POST /internal/user/${id}/access-token`, { name: 'x' });
+    expect([id, answer.status, answer.body['code']]).toEqual([id, 404, 'user-not-found']);
+  }
+});
+
+test('a vault that is founded twice under one reference is one vault', async () => {
+  const trent = await enter('trent');
+  const body = {
+    name: 'Treasury',
+    reference: 'acme/treasury',
+    members: [{ userId: trent.id, roles: ['signer'] }],
+    threshold: 1,
+    initialState: 'SUBMITTED',
+    chains: ['anvil'],
+  };
+  const [first, second] = [
+    await asService('POST /internal/vault', body),
+    await asService('POST /internal/vault', body),
+  ];
+  expect([first.status, second.status, second.body['id']]).toEqual([201, 201, first.body['id']]);
+  expect(first.body['wallets']).toEqual([{ chain: 'anvil', address: null }]);
+});
+
+test('a vault that makes no sense is refused by the field that makes none', async () => {
+  const [trent, oscar] = [await enter('trent'), await enter('oscar')];
+  const signer = { userId: trent.id, roles: ['signer'] };
+  const good = { name: 'V', members: [signer], threshold: 1, initialState: 'DRAFT', chains: ['anvil'] };
+  const cases: readonly (readonly [Record<string, unknown>, string])[] = [
+    [{ name: '' }, '/name'],
+    [{ members: [] }, '/members'],
+    [{ members: [{ userId: trent.id, roles: ['viewer'] }] }, '/threshold'],
+    [{ members: [signer, signer] }, '/members'],
+    [{ members: [signer, { userId: 'usr_01J00000000000000000000000', roles: ['viewer'] }] }, '/members/1/userId'],
+    [{ members: [{ userId: trent.id, roles: ['king'] }] }, '/members/0/roles/0'],
+    [{ members: [{ userId: trent.id, roles: [] }] }, '/members/0/roles'],
+    [{ threshold: 0 }, '/threshold'],
+    [{ threshold: 2 }, '/threshold'],
+    [{ threshold: 1.5 }, '/threshold'],
+    [{ members: [signer, { userId: oscar.id, roles: ['viewer'] }], threshold: 2 }, '/threshold'],
+    [{ initialState: 'SIGNING' }, '/initialState'],
+    [{ chains: [] }, '/chains'],
+    [{ chains: ['anvil', 'atlantis'] }, '/chains/1'],
+    [{ decisionPeriodSeconds: 59 }, '/decisionPeriodSeconds'],
+    [{ mostPending: 0 }, '/mostPending'],
+    [{ signingThreshold: 1 }, '/signingThreshold'],
+    [{ signingThreshold: 4 }, '/signingThreshold'],
+    [{ key: 'mine' }, '/key'],
+  ];
+  for (const [change, pointer] of cases) {
+    const answer = await asService('POST /internal/vault', { ...good, ...change });
+    expect([change, answer.status, answer.body['errors']?.[0]?.pointer]).toEqual([change, 400, pointer]);
+  }
+});
+
+test('members come, change and go; a threshold that nobody could reach is refused', async () => {
+  const treasury = await foundTreasury();
+  const path = `/internal/vault/${treasury.id}`;
+  const added = await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['viewer'] });
+  expect(added.status).toBe(200);
+  expect((await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(200);
+  expect((await asService(`DELETE ${path}/member/${treasury.mallory.id}`)).status).toBe(200);
+  expect((await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(403);
+  const tooHigh = await asService(`PUT ${path}/threshold`, { threshold: 4 });
+  expect([tooHigh.status, tooHigh.body['errors'][0].pointer]).toEqual([400, '/threshold']);
+  await asService(`DELETE ${path}/member/${treasury.carol.id}`);
+  const tooFew = await asService(`DELETE ${path}/member/${treasury.bob.id}`);
+  expect(tooFew.status).toBe(400);
+  const { body } = await asService(`GET ${path}`);
+  expect([body['policy'].threshold, body['policy'].signers.length]).toEqual([2, 2]);
+});
+
+test('what is asked of a vault or person that does not exist is 404', async () => {
+  const trent = await enter('trent');
+  const tries = [
+    await asService('GET /internal/vault/999999'),
+    await asService('GET /internal/vault/zero'),
+    await asService('PUT /internal/vault/999999/threshold', { threshold: 1 }),
+    await asService(`PUT /internal/vault/999999/member/${trent.id}`, { roles: ['viewer'] }),
+    await asService('DELETE /internal/vault/1/member/nobody'),
+  ];
+  expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+});
+
+test('what the queues have given up on is shown', async () => {
+  const letter = { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', atMs: 1_700_000_000_000 };
+  await addDeadLetter(coordinator.DB, letter);
+  await addDeadLetter(coordinator.DB, letter);
+  const { body } = await asService('GET /internal/dead-letter');
+  expect(body['deadLetters']).toEqual([
+    { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', at: '2023-11-14T22:13:20.000Z' },
+  ]);
+});

@@ -1,0 +1,126 @@
+import { env, exports } from 'cloudflare:workers';
+import { expect } from 'vitest';
+import { parseKeyId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
+
+export const WALLET = '0x1111111111111111111111111111111111111111';
+export const RECIPIENT = '0x2222222222222222222222222222222222222222';
+
+/** What the tests look at in any answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look deep into answers, and what they assert is the type
+  readonly body: Readonly<Record<string, any>>;
+}
+
+export interface Ask {
+  readonly token?: string | null;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** One request to the real Worker. */
+export async function ask(line: string, { token, body, raw, headers }: Ask = {}): Promise<Answer> {
+  const [method = '', path = ''] = line.split(' ');
+  const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
+  const response = await (exports as unknown as { default: Fetcher }).default.fetch(`http://conclave.test${path}`, {
+    method,
+    headers: {
+      ...(token == null ? {} : { authorization: `Bearer ${token}` }),
+      ...(sent === null ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(sent === null ? {} : { body: sent }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+}
+
+export function asService(line: string, body?: unknown): Promise<Answer> {
+  return ask(line, { token: coordinator.TEST_SERVICE_KEY, ...(body === undefined ? {} : { body }) });
+}
+
+let people = 0;
+
+/** A new user with a token; nobody else in this file has the same e-mail address. */
+export async function enter(name: string, token: Readonly<Record<string, unknown>> = {}): Promise<Person> {
+  people += 1;
+  const user = await asService('POST /internal/user', { name, email: `${name}.${people}@example.com` });
+  const issued = await asService(`POST /internal/user/${user.body['id']}/access-token`, { name: 'script', ...token });
+  expect([user.status, issued.status]).toEqual([201, 201]);
+  return { id: user.body['id'], token: issued.body['token'] };
+}
+
+/** Ten writes a minute are the limit of a token; a test of something else takes another one. */
+export async function anotherToken(person: Person): Promise<Person> {
+  const issued = await asService(`POST /internal/user/${person.id}/access-token`, { name: 'one more' });
+  return { ...person, token: issued.body['token'] };
+}
+
+export interface Treasury {
+  readonly id: number;
+  readonly alice: Person;
+  readonly bob: Person;
+  readonly carol: Person;
+  /** Signs nothing and creates nothing. */
+  readonly victor: Person;
+  /** Belongs to no vault. */
+  readonly mallory: Person;
+}
+
+/** A vault in which two of alice, bob and carol decide, with a wallet. */
+export async function foundTreasury(differences: Readonly<Record<string, unknown>> = {}): Promise<Treasury> {
+  const [alice, bob, carol] = [await enter('alice'), await enter('bob'), await enter('carol')];
+  const [victor, mallory] = [await enter('victor'), await enter('mallory')];
+  const signers = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] }));
+  const founded = await asService('POST /internal/vault', {
+    name: 'Treasury',
+    members: [...signers, { userId: victor.id, roles: ['viewer'] }],
+    threshold: 2,
+    initialState: 'SUBMITTED',
+    chains: ['anvil'],
+    ...differences,
+  });
+  expect(founded.status).toBe(201);
+  const id: number = founded.body['id'];
+  const keyId = parseKeyId('a'.repeat(26));
+  if (keyId === null) throw new Error('the key id must parse');
+  const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: WALLET } } as const;
+  await coordinator.VAULT.getByName(`vault:${id}`).recordKey(key);
+  return { id, alice, bob, carol, victor, mallory };
+}
+
+export function payment(treasury: Treasury, differences: Readonly<Record<string, unknown>> = {}) {
+  return { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1000', ...differences };
+}
+
+/** A new transfer of alice's. */
+export async function created(
+  treasury: Treasury,
+  differences: Readonly<Record<string, unknown>> = {},
+): Promise<Answer> {
+  const { token } = treasury.alice;
+  const answer = await ask('POST /transaction/transfer', { token, body: payment(treasury, differences) });
+  expect(answer.status).toBe(201);
+  return answer;
+}
+
+/** Everything that the service has stored of a vault: what must not change when a request is refused. */
+export async function stored(treasury: Treasury): Promise<unknown> {
+  // The list first: it brings the read model up to date.
+  const list = await ask(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
+  const vault = await coordinator.VAULT.getByName(`vault:${treasury.id}`).describe();
+  const { results } = await coordinator.DB.prepare('SELECT * FROM audit WHERE vault_id = ?').bind(treasury.id).all();
+  return { audit: results.length, vault, transactions: list.body['transactions'] };
+}
