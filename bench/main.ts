@@ -38,7 +38,10 @@ const JOURNEYS: readonly string[] = ['approvedToSigned', 'minedToSucceeded'];
 function pinned(): boolean {
   if (process.env['CONCLAVE_BENCH_PINNED'] !== undefined || !canPin()) return true;
   const command = ['-c', SERVER_CORE, process.execPath, ...process.argv.slice(1)];
-  const child = spawnSync('taskset', command, { stdio: 'inherit', env: { ...process.env, CONCLAVE_BENCH_PINNED: '1' } });
+  const child = spawnSync('taskset', command, {
+    stdio: 'inherit',
+    env: { ...process.env, CONCLAVE_BENCH_PINNED: '1' },
+  });
   process.exitCode = child.status ?? 1;
   return false;
 }

@@ -7,7 +7,7 @@ import { Client } from '#local/client.ts';
 import { configure } from '#local/configuration.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { enterPerson, foundVault } from '#local/provision.ts';
-import { startRuntime } from './runtime.ts';
+import { startRuntime } from '#local/runtime.ts';
 
 /** The limiter counts every request of the bench as ever; only its quotas are higher. */
 const UNLIMITED = { read: 100_000_000, write: 100_000_000, 'user-profile': 100_000_000 };

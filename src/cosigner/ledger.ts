@@ -119,6 +119,9 @@ export class Ledger {
     if (same !== undefined) {
       return same.signing_digest === digest ? accepted(null) : refused(refusal('second-digest'));
     }
+    // Bytes that were signed for one transaction are never signed for another: one payment would then settle two.
+    const elsewhere = this.#read('SELECT 1 FROM signed WHERE signing_digest = ?', digest);
+    if (elsewhere.length > 0) return refused(refusal('second-digest'));
     const newest = rows.at(-1);
     if (!(newest === undefined ? attempt === 1 : replaces(newest, attempt, checked))) {
       return refused(refusal('second-digest'));

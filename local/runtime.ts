@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { MiniflareOptions } from 'miniflare';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from 'wrangler';
-import { availablePort } from '#local/port.ts';
+import { availablePort } from './port.ts';
 
 export interface Runtime {
   readonly miniflare: Miniflare;
@@ -22,8 +23,9 @@ export async function startRuntime(configs: readonly string[], folder: string): 
   const workers: unknown[] = [];
   for (const config of configs) {
     const { workerOptions, main } = unstable_getMiniflareWorkerOptions(config);
-    const outdir = join(folder, 'bundle', String(workers.length));
-    bundle(config, outdir);
+    const outdir = join(folder, 'bundle', basename(main ?? 'worker', '.ts'));
+    // Three co-signers are three deployments of one bundle.
+    if (!existsSync(outdir)) bundle(config, outdir);
     const port = await availablePort(0);
     ports.push(port);
     const { rootPath: _rootPath, modulesRules: _modulesRules, ...bindings } = workerOptions as Record<string, unknown>;

@@ -1,0 +1,102 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { encodeScalar, randomScalar } from '#mpc/secp256k1.ts';
+import type { KeyEncryptionSecret, KeyShare, SealedPlace } from '#mpc/share.ts';
+import { decodeKeyShare, encodeKeyShare, seal, unseal } from '#mpc/share.ts';
+import { dealKey, party } from './dealt-key.ts';
+
+const secret = (id: string): KeyEncryptionSecret => ({ id, secret: Buffer.from(randomBytes(32)).toString('hex') });
+const [current, old] = [secret('2026-11'), secret('2025-11')];
+const place: SealedPlace = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1 };
+const plaintext = new TextEncoder().encode('thirty-two bytes of a secret ...');
+
+function share(): KeyShare {
+  const parties = [party(1), party(2), party(3)];
+  const key = dealKey(2, parties);
+  return {
+    keyId: 'a'.repeat(26),
+    epoch: 300,
+    self: party(2),
+    threshold: 2,
+    secret: key.shares.get(party(2)) ?? 0n,
+    publicKey: key.publicKey,
+    publicShares: key.publicShares,
+  };
+}
+
+test('what was sealed opens at its place under its secret', async () => {
+  const record = await seal([current], place, plaintext);
+  expect(await unseal([current], place, record)).toEqual(plaintext);
+});
+
+test('after a rotation the old secret still opens, and the new one seals', async () => {
+  const before = await seal([old], place, plaintext);
+  expect(await unseal([current, old], place, before)).toEqual(plaintext);
+  expect((await seal([current, old], place, plaintext)).kekId).toBe('2026-11');
+  expect(await unseal([current], place, before)).toBeNull();
+});
+
+test.each<[string, Partial<SealedPlace>]>([
+  ['another kind', { kind: 'pair' }],
+  ['another node', { node: party(2) }],
+  ['another name', { name: 'b'.repeat(26) }],
+  ['another epoch', { epoch: 2 }],
+])('moved to %s it does not open', async (_name, change) => {
+  const record = await seal([current], place, plaintext);
+  expect(await unseal([current], { ...place, ...change }, record)).toBeNull();
+});
+
+test('not one byte of a record can be changed', async () => {
+  const record = await seal([current], place, plaintext);
+  for (const field of ['salt', 'iv', 'ciphertext'] as const) {
+    for (let i = 0; i < record[field].length; i++) {
+      const changed = Uint8Array.from(record[field]);
+      changed[i] = (changed[i] ?? 0) ^ 1;
+      expect([field, i, await unseal([current], place, { ...record, [field]: changed })]).toEqual([field, i, null]);
+    }
+  }
+  const renamed = { ...current, id: 'renamed' };
+  expect(await unseal([renamed], place, { ...record, kekId: 'renamed' })).toBeNull();
+});
+
+test('the same share twice is two different records, and neither shows it', async () => {
+  const [first, second] = [await seal([current], place, plaintext), await seal([current], place, plaintext)];
+  expect(first.ciphertext).not.toEqual(second.ciphertext);
+  expect(Buffer.from(first.ciphertext).includes(Buffer.from(plaintext))).toBe(false);
+});
+
+test('a share survives its encoding', () => {
+  const before = share();
+  expect(decodeKeyShare(before.keyId, encodeKeyShare(before))).toEqual(before);
+});
+
+test('bytes that are no share, or not the own one, are refused before they sign', () => {
+  const before = share();
+  const bytes = encodeKeyShare(before);
+  const changed = (place_: number, values: Uint8Array) => {
+    const copy = Uint8Array.from(bytes);
+    copy.set(values, place_);
+    return copy;
+  };
+  const bad = [
+    new Uint8Array(0),
+    bytes.slice(1),
+    Uint8Array.of(...bytes, 0),
+    changed(0, Uint8Array.of(2)),
+    changed(1, Uint8Array.of(9)),
+    changed(1, Uint8Array.of(3)),
+    changed(6, new Uint8Array(32)),
+    changed(6, new Uint8Array(32).fill(0xff)),
+    changed(6, encodeScalar(randomScalar())),
+    changed(38, new Uint8Array(33)),
+  ];
+  for (const [i, one] of bad.entries()) {
+    let outcome = 'taken';
+    try {
+      decodeKeyShare(before.keyId, one);
+    } catch {
+      outcome = 'refused';
+    }
+    expect([i, outcome]).toEqual([i, 'refused']);
+  }
+});
