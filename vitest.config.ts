@@ -12,7 +12,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['test/{architecture,chains,domain,http,jobs,local,mpc,objects}/**/*.test.ts'],
+          include: ['test/{architecture,chains,cosigner,domain,http,jobs,local,mpc,objects}/**/*.test.ts'],
           testTimeout: 30_000,
         },
       },

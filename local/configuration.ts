@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { parse } from 'smol-toml';
 import { publicIdentity } from '#cosigner/identity.ts';
 
@@ -119,5 +120,5 @@ function writeWorker(folder: string, { template, changes, secrets }: WorkerFiles
 }
 
 function randomHex(bytes: number): string {
-  return randomBytes(bytes).toString('hex');
+  return bytesToHex(randomBytes(bytes));
 }

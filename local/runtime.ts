@@ -15,6 +15,9 @@ export interface Runtime {
 
 type V4Options = Parameters<typeof convertV4MiniflareOptions>[0];
 
+// It would tell on standard output where it has read secrets, at every start.
+process.env['WRANGLER_LOG'] ??= 'warn';
+
 const WRANGLER = resolve(import.meta.dirname, '..', 'node_modules', 'wrangler', 'bin', 'wrangler.js');
 
 /** Starts the bundles that would be deployed, all in one workerd. `wrangler dev` would cost twenty times the runtime. */

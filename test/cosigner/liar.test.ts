@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { VaultKey } from '#domain/vault.ts';
+import { generateKey } from '#jobs/generate-key.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { policy } from '../domain/cast.ts';
+import type { Nodes } from './nodes.ts';
+import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
+import { Puppet } from './puppet.ts';
+
+/** Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the coordinator. */
+
+let nodes: Nodes;
+let puppet: Puppet;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  puppet = await Puppet.ofNode2(nodes.folder);
+  key = await newKey(crew());
+}, 60_000);
+afterAll(() => nodes.stop());
+
+function crew() {
+  return [...nodes.some(1), puppet, ...nodes.some(3)];
+}
+
+/** Changes one byte of what the puppet says in a round of a protocol. */
+function lieAt(purpose: string, round: number, place: number): void {
+  puppet.lie = (message, about) => {
+    if (about.purpose === purpose && about.round === round) message[place] = (message[place] ?? 0) ^ 1;
+    return message;
+  };
+}
+
+test('while it behaves, it signs along, and nobody can tell', async () => {
+  const request = approvedTransfer({ key });
+  expect((await thresholdSign([...nodes.some(1), puppet], request)).ok).toBe(true);
+});
+
+test.each([
+  [1, 0],
+  [2, 40],
+  [3, 5],
+  [4, 7],
+])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, place) => {
+  lieAt('keygen', round, place);
+  const generated = await generateKey(crew(), { threshold: 2, policies: [policy] });
+  puppet.lie = (message) => message;
+  expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
+});
+
+test('a partial signature that is wrong gives no signature, and the two honest nodes make one without it', async () => {
+  const request = approvedTransfer({ key });
+  const lying: typeof puppet.call = async (path, body) => {
+    const answer = await puppet.call(path, body);
+    if (!answer.ok) return answer;
+    const value = structuredClone(answer.value) as { result?: { partial?: string } };
+    if (value.result?.partial !== undefined) {
+      value.result.partial = value.result.partial.replace(/..$/, (byte) => (byte === '00' ? '01' : '00'));
+    }
+    return { ok: true, value };
+  };
+  const posing = { index: puppet.index, call: lying };
+  const outcome = await thresholdSign([...nodes.some(1), posing, ...nodes.some(3)], request);
+  expect(outcome.ok).toBe(true);
+});
+
+/** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
+const OT_EXTENSION = 64 + 100;
+
+test('who cheats in the OT extension is caught, banned before the answer leaves, and stays so', async () => {
+  lieAt('sign', 1, OT_EXTENSION);
+  const caught = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  expect(caught.ok ? '' : caught.reason).toContain('sign-2/ot-extension');
+  puppet.lie = (message) => message;
+
+  const status = async () => {
+    const answer = await present(nodes.some(1)[0]).call('pair/2/status', {});
+    return answer.ok ? (answer.value as { banned: boolean }).banned : null;
+  };
+  expect(await status()).toBe(true);
+  // Honest from now on: it does not help, neither now nor after a restart, nor by a new pairing.
+  const later = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  expect(later.ok ? '' : later.reason).toContain('peer-banned');
+  await nodes.restart();
+  expect(await status()).toBe(true);
+  const paired = await present(nodes.some(1)[0]).call('pair/2/open', {});
+  expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
+});
+
+test('a banned liar blocks nobody: the coordinator goes on to the two honest nodes', async () => {
+  const outcome = await thresholdSign(crew(), approvedTransfer({ key }));
+  expect(outcome.ok).toBe(true);
+});
+
+test('cheaters in many sessions at once get no more answers than the pair allows', async () => {
+  // Node 3 has not caught it yet. All sessions are opened first, and each lies; the first one caught must end them all.
+  lieAt('sign', 1, OT_EXTENSION);
+  const attempts = Array.from({ length: 40 }, () => approvedTransfer({ key }));
+  const outcomes = await Promise.all(attempts.map((request) => thresholdSign([puppet, ...nodes.some(3)], request)));
+  expect(outcomes.some(({ ok }) => ok)).toBe(false);
+  const reasons = outcomes.map((outcome) => (outcome.ok ? '' : outcome.reason));
+  const answered = reasons.filter((reason) => reason.includes('sign-2/ot-extension')).length;
+  expect(answered).toBeGreaterThan(0);
+  expect(answered).toBeLessThanOrEqual(16);
+  expect(reasons.filter((reason) => reason.includes('peer-banned')).length).toBe(40 - answered);
+  puppet.lie = (message) => message;
+});

@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { adapterFor } from '#chains/adapters.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { unsignedAttempt } from '#domain/event.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { CosignerClient } from '#jobs/cosigner-client.ts';
+import { cosignerClient } from '#jobs/cosigner-client.ts';
+import { generateKey } from '#jobs/generate-key.ts';
+import type { SigningRequest } from '#jobs/threshold-sign.ts';
+import { configure } from '#local/configuration.ts';
+import type { Runtime } from '#local/runtime.ts';
+import { startRuntime } from '#local/runtime.ts';
+import { newTransfer } from '#objects/new-transfer.ts';
+import { alice, amount, bob, policy } from '../domain/cast.ts';
+import { party } from '../mpc/dealt-key.ts';
+
+/** What passes between the coordinator and a node: what a coordinator can see, change, drop and repeat. */
+export interface Passage {
+  readonly node: number;
+  readonly path: string;
+  body: unknown;
+}
+
+/** Looks at a request on its way and may change its body. */
+export type Relay = (passage: Passage) => void | Promise<void>;
+
+export type Nodes = Awaited<ReturnType<typeof startNodes>>;
+
+/** Three co-signers in workerd, each with its own storage and secrets; this process plays their coordinator. */
+export async function startNodes() {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
+  const { files } = configure(folder, { rpcUrls: {} });
+  let runtime: Runtime = await startRuntime(files.slice(1), folder);
+  let relay: Relay = () => {};
+  const seen: string[] = [];
+
+  const client = (index: number): CosignerClient =>
+    cosignerClient(party(index), {
+      fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
+        if (typeof input !== 'string' || typeof init?.body !== 'string') throw new Error('the client sends texts');
+        const { pathname } = new URL(input);
+        const passage: Passage = { node: index, path: pathname.slice(1), body: JSON.parse(init.body) };
+        await relay(passage);
+        const body = JSON.stringify(passage.body);
+        const url = `http://127.0.0.1:${runtime.ports[index - 1]}${pathname}`;
+        const response = await fetch(url, { method: 'POST', body });
+        const text = await response.text();
+        seen.push(body, text);
+        return new Response(text, { status: response.status });
+      },
+    });
+
+  return {
+    folder,
+    all: [client(1), client(2), client(3)] as const,
+    some: (...indices: number[]) => indices.map(client),
+    /** From now on every request passes here. */
+    watch: (next: Relay) => (relay = next),
+    /** Everything that the coordinator has sent and got, as text. */
+    seen,
+    /** Power off and on: memory is gone, storage stays. */
+    restart: async () => {
+      await runtime.stop();
+      runtime = await startRuntime(files.slice(1), folder);
+    },
+    stop: async () => {
+      await runtime.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
+
+/** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
+export async function newKey(
+  nodes: readonly CosignerClient[],
+  policies: readonly Policy[] = [policy],
+): Promise<VaultKey> {
+  const generated = await generateKey(nodes, { threshold: 2, policies });
+  if (!generated.ok) throw new Error(generated.refusal.reason);
+  const { keyId, publicKey } = generated.value;
+  const address = anvilAdapter.addressOf(hexToBytes(publicKey));
+  return { keyId, scheme: 'ecdsa-secp256k1', publicKey, addresses: { anvil: address } };
+}
+
+export interface Wish {
+  readonly key: VaultKey;
+  readonly to?: string;
+  readonly nonce?: bigint;
+  readonly maxFeePerGas?: bigint;
+  readonly approvedBy?: readonly Actor[];
+  readonly createdAtMs?: number;
+}
+
+export const RECIPIENT = '0x2222222222222222222222222222222222222222';
+
+/** A transfer of 1000 wei that alice and bob have approved, as the coordinator asks the nodes to sign it. */
+export function approvedTransfer(wish: Wish): SigningRequest & { readonly transaction: Transaction } {
+  const { key } = wish;
+  const from = key.addresses['anvil'] ?? '';
+  const configuration = {
+    name: 'Treasury',
+    initialState: 'SUBMITTED',
+    decisionPeriodSeconds: 3600,
+    mostPending: 100,
+    chains: ['anvil'],
+    signingThreshold: 2,
+  } as const;
+  const vault = { id: policy.vaultId, configuration, members: [], policy, keys: [key] };
+  const transaction = newTransfer(
+    {
+      chain: 'anvil',
+      to: wish.to ?? RECIPIENT,
+      tokenAddress: null,
+      amount: amount('1000'),
+      note: null,
+      externalId: null,
+      idempotency: null,
+    },
+    { vault, chain: anvilAdapter.chain, from, actor: alice, nowMs: wish.createdAtMs ?? Date.now() },
+  );
+  const attempt = attemptOf(transaction, wish);
+  const approvals = (wish.approvedBy ?? [alice, bob]).map((actor) => vote(actor, transaction.digest));
+  const { intent } = transaction;
+  return { key, signingThreshold: 2, intent, attempt, approvals, policies: [policy], transaction };
+}
+
+export function vote(actor: Actor, digest: string): Vote {
+  return { actor, digest, atMs: Date.now() };
+}
+
+let lastNonce = 0n;
+
+export function attemptOf({ intent }: Transaction, wish: Partial<Wish> = {}, number = 1): Attempt {
+  const maxFeePerGas = wish.maxFeePerGas ?? 2_000_000_000n;
+  const quote = {
+    gasLimit: '21000',
+    maxFeePerGas: maxFeePerGas.toString(),
+    maxPriorityFeePerGas: (maxFeePerGas / 2n).toString(),
+    maxFee: amount((21_000n * maxFeePerGas).toString()),
+  };
+  lastNonce += 1n;
+  return unsignedAttempt(anvilAdapter.compose(intent, quote, wish.nonce ?? lastNonce), number, Date.now());
+}
+
+export function present<T>(value: T | null | undefined): T {
+  if (value == null) throw new Error('the story needs a value here');
+  return value;
+}

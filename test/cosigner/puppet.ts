@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { inspectPayload } from '#chains/payload.ts';
+import { identitySecrets, publicIdentity } from '#cosigner/identity.ts';
+import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
+import { preparePairing } from '#cosigner/pairing.ts';
+import type { Preparation, Round } from '#cosigner/protocol.ts';
+import { prepareSigning } from '#cosigner/signing.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Intent } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient } from '#jobs/cosigner-client.ts';
+import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import { importIdentity, importPeer, openEnvelope, sealEnvelope } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import type { KeyShare } from '#mpc/share.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+import { party } from '../mpc/dealt-key.ts';
+import { present } from './nodes.ts';
+
+/** Changes a message before the puppet seals it: what no relay could do, and only a co-signer that cheats can. */
+export type Lie = (message: Uint8Array, about: { readonly purpose: string; readonly round: number }) => Uint8Array;
+
+interface Session {
+  readonly purpose: string;
+  readonly participants: readonly PartyIndex[];
+  round: number;
+  next: Round | null;
+}
+
+/**
+ * A co-signer in an attacker's hands: it has the keys of node 2, speaks the protocol, checks nothing it need not, and lies when
+ * it is told to. To the others it looks like the real one.
+ */
+export class Puppet implements CosignerClient {
+  readonly index = party(2);
+  lie: Lie = (message) => message;
+  readonly #own: NodeIdentity;
+  readonly #peers: ReadonlyMap<PartyIndex, PeerIdentity>;
+  readonly #prepared = new Map<string, Preparation>();
+  readonly #sessions = new Map<string, Session>();
+  readonly #pairs = new Map<PartyIndex, PairSetup>();
+  readonly #shares = new Map<string, KeyShare>();
+
+  private constructor(own: NodeIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
+    this.#own = own;
+    this.#peers = peers;
+  }
+
+  /** @param folder of the local configuration, with every node's secrets */
+  static async ofNode2(folder: string): Promise<Puppet> {
+    const { cosigners }: { cosigners: readonly { identity: string }[] } = JSON.parse(
+      readFileSync(join(folder, 'secrets.json'), 'utf8'),
+    );
+    const peers = new Map<PartyIndex, PeerIdentity>();
+    for (const [i, { identity }] of cosigners.entries()) {
+      const { signing, exchange } = publicIdentity(identity);
+      const keys = { signing: hexToBytes(signing), exchange: hexToBytes(exchange) };
+      if (i !== 1) peers.set(party(i + 1), await importPeer(party(i + 1), keys));
+    }
+    return new Puppet(await importIdentity(party(2), identitySecrets(present(cosigners[1]).identity)), peers);
+  }
+
+  async call(path: string, body: unknown): ReturnType<CosignerClient['call']> {
+    const [kind = '', name = '', action] = path.split('/');
+    const fields = body as Readonly<Record<string, unknown>>;
+    try {
+      if (action === 'status') return accepted({ banned: false, setupId: this.#setupId(name) });
+      if (action === 'open') return accepted(this.#open(kind, name, fields));
+      if (action === 'start') return accepted(await this.#start(fields['nonces'] as Record<string, string>));
+      return accepted(await this.#round(fields as unknown as RoundBody));
+    } catch (error) {
+      return refused({ node: this.index, code: 'aborted', detail: String(error), culprit: null });
+    }
+  }
+
+  #setupId(peer: string): string | null {
+    const setup = this.#pairs.get(party(Number.parseInt(peer, 10)));
+    return setup === undefined ? null : bytesToHex(setup.setupId);
+  }
+
+  #open(kind: string, name: string, fields: Readonly<Record<string, unknown>>): { readonly nonce: string } {
+    const nonce = bytesToHex(randomBytes(32));
+    this.#prepared.set(nonce, this.#prepare(kind, name, fields));
+    return { nonce };
+  }
+
+  #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Preparation {
+    const [own, peers] = [this.#own, this.#peers];
+    if (kind === 'pair') {
+      const peer = party(Number.parseInt(name, 10));
+      return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
+    }
+    if (kind === 'keygen') {
+      const { threshold, policies } = fields as unknown as { threshold: number; policies: readonly Policy[] };
+      const parties = [party(1), party(2), party(3)];
+      return prepareKeyGeneration({
+        own,
+        peers,
+        parties,
+        threshold,
+        policies,
+        store: async (share) => void this.#shares.set(share.keyId, share),
+      });
+    }
+    const { signers, digest, occasion } = occasionOf(name, fields);
+    return prepareSigning({
+      share: present(this.#shares.get(name)),
+      signers,
+      pairs: this.#pairs,
+      digest,
+      occasion,
+      commitTo: () => {},
+      stillAllowed: async () => true,
+    });
+  }
+
+  async #start(nonces: Readonly<Record<string, string>>): Promise<unknown> {
+    const preparation = present(this.#prepared.get(nonces[String(this.index)] ?? ''));
+    const { participants, purpose, context, begin } = preparation;
+    const parts = participants.map((one) => hexToBytes(nonces[String(one)] ?? ''));
+    const sid = taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
+    const session: Session = { purpose, participants, round: 1, next: begin(sid) };
+    this.#sessions.set(bytesToHex(sid), session);
+    return this.#run(session, sid, new Map());
+  }
+
+  async #round({ sid: text, round, envelopes }: RoundBody): Promise<unknown> {
+    const session = present(this.#sessions.get(text));
+    const sid = hexToBytes(text);
+    const inbox = new Map<PartyIndex, Uint8Array>();
+    for (const [from, envelope] of Object.entries(envelopes)) {
+      const peer = present(parsePartyIndex(Number.parseInt(from, 10)));
+      const bytes = Uint8Array.from(Buffer.from(envelope, 'base64'));
+      const opened = await openEnvelope(this.#own, present(this.#peers.get(peer)), { sid, round: round - 1, bytes });
+      inbox.set(peer, present(opened));
+    }
+    session.round = round;
+    return this.#run(session, sid, inbox);
+  }
+
+  async #run(session: Session, sid: Uint8Array, inbox: ReadonlyMap<PartyIndex, Uint8Array>): Promise<unknown> {
+    const { step, next } = await present(session.next).run(inbox);
+    session.next = next;
+    if (step.type === 'abort') throw new Error(step.abort.step);
+    if (step.type === 'result') return { sid: bytesToHex(sid), result: step.result };
+    const envelopes: Record<string, string> = {};
+    for (const [peer, message] of step.messages) {
+      const { purpose, round } = session;
+      const body = this.lie(Uint8Array.from(message), { purpose, round });
+      const sealed = await sealEnvelope(this.#own, present(this.#peers.get(peer)), { sid, round, body });
+      envelopes[String(peer)] = Buffer.from(sealed).toString('base64');
+    }
+    return { sid: bytesToHex(sid), envelopes };
+  }
+}
+
+interface RoundBody {
+  readonly sid: string;
+  readonly round: number;
+  readonly envelopes: Readonly<Record<string, string>>;
+}
+
+/** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
+function occasionOf(keyId: string, fields: Readonly<Record<string, unknown>>) {
+  const { signers, request } = fields as unknown as {
+    signers: readonly PartyIndex[];
+    request: { intent: Intent; payload: string; attempt: number } | null;
+  };
+  if (request === null) {
+    const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
+    return { signers, digest, occasion: utf8ToBytes('conclave/key-proof/v1') };
+  }
+  const { intent, payload, attempt } = request;
+  const inspected = inspectPayload(intent, payload);
+  if (!inspected.ok) throw new Error(inspected.refusal);
+  const occasion = canonicalBytes('conclave/signature/v1', [
+    ['transactionId', intent.transactionId],
+    ['attempt', String(attempt)],
+  ]);
+  return { signers, digest: inspected.value.signingDigest, occasion };
+}
