@@ -21,14 +21,14 @@ export interface Gate {
   readonly hold: (method: string) => Promise<HeldCall>;
   /** From now on every call gets this status and nothing reaches the node; null opens it. */
   readonly close: (status: number | null) => void;
-  /** How often each method has been asked. */
-  readonly asked: ReadonlyMap<string, number>;
+  /** Everything that the service has said to the node. */
+  readonly said: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
 export async function startGate(nodeUrl: string): Promise<Gate> {
   const holds = new Map<string, (call: HeldCall) => void>();
-  const asked = new Map<string, number>();
+  const said: string[] = [];
   let closedWith: number | null = null;
 
   const forward = async ({ text }: Call): Promise<string> => {
@@ -39,7 +39,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
     response.setHeader('content-type', 'application/json').end(await forward(call));
   };
   const answer = async (call: Call, response: ServerResponse) => {
-    asked.set(call.method, (asked.get(call.method) ?? 0) + 1);
+    said.push(call.text);
     const held = holds.get(call.method);
     if (held !== undefined) {
       holds.delete(call.method);
@@ -65,7 +65,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
     url: `http://127.0.0.1:${address.port}`,
     hold: (method) => new Promise((resolve) => holds.set(method, resolve)),
     close: (status) => (closedWith = status),
-    asked,
+    said,
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

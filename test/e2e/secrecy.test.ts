@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PartyIndex } from '#mpc/party.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import { encodePoint, encodeScalar, GENERATOR, modOrder, ORDER } from '#mpc/secp256k1.ts';
+import type { KeyShare } from '#mpc/share.ts';
+import { decodeKeyShare, unseal } from '#mpc/share.ts';
+import type { Person, ReadyVault } from '#local/provision.ts';
+import type { World } from './world.ts';
+import { finished, startWorld } from './world.ts';
+
+/**
+ * Everything that the coordinator stores and sends is searched for every secret that could rebuild the key, in every spelling.
+ * The test has what an attacker would have to break into three machines for: the co-signers' storage and their secrets.
+ */
+
+let world: World;
+let vault: ReadyVault;
+let publicKey: string;
+let shares: readonly KeyShare[];
+let tokens: readonly Person[];
+let serviceKey: string;
+
+interface Secrets {
+  readonly tokenMacKey: string;
+  readonly serviceKey: string;
+  readonly cosigners: readonly { readonly identity: string; readonly keyEncryption: string }[];
+}
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  const { alice, bob, carol, mallory } = world.people();
+  const body = { vaultId: vault.id, chain: 'anvil', to: await world.chain.account(7), amount: '1000' };
+  const { id } = await alice.client.transfer(body);
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const done = await finished(alice, id);
+  expect(done.state).toBe('SUCCEEDED');
+  const record = await world
+    .service()
+    .get<{ keys: readonly { publicKey: string }[] }>('GET', `/internal/vault/${vault.id}`);
+  publicKey = record.keys[0]?.publicKey ?? '';
+  ({ serviceKey } = secretsOf());
+  tokens = [alice, bob, carol, mallory];
+  await world.stack().stop();
+  shares = await Promise.all([1, 2, 3].map(shareOfNode));
+});
+afterAll(async () => {
+  await world.restart();
+  await world.end();
+});
+
+function secretsOf(): Secrets {
+  return JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8')) as Secrets;
+}
+
+/** The share of a node, out of its own storage and under its own secret. */
+async function shareOfNode(index: number): Promise<KeyShare> {
+  const folder = join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${index}-CosignerNode`);
+  const keyEncryption = secretsOf().cosigners[index - 1]?.keyEncryption ?? '';
+  for (const file of readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))) {
+    const database = new DatabaseSync(join(folder, file));
+    const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sealed'").all();
+    const rows = tables.length === 0 ? [] : database.prepare('SELECT * FROM sealed').all();
+    database.close();
+    const row = rows[0] as Record<string, string> | undefined;
+    // The sealed record of a pair has the id of its set-up as label; that of a share the id of its key.
+    if (row === undefined || row['label']?.length !== 26) continue;
+    const bytes = (name: string) => hexToBytes(row[name] ?? '');
+    const record = {
+      kekId: row['kek_id'] ?? '',
+      salt: bytes('salt'),
+      iv: bytes('iv'),
+      ciphertext: bytes('ciphertext'),
+    };
+    const place = { kind: 'share', node: partyOf(index), name: row['label'], epoch: 1 };
+    const opened = await unseal([{ id: 'local-1', secret: keyEncryption }], place, record);
+    if (opened !== null) return decodeKeyShare(row['label'], opened);
+  }
+  throw new Error(`node ${index} has no share`);
+}
+
+function partyOf(index: number): PartyIndex {
+  const party = parsePartyIndex(index);
+  if (party === null) throw new Error('there are nodes 1 to 3');
+  return party;
+}
+
+/** The whole key, out of two shares at x = 1 and x = 2: 2 f(1) - f(2). */
+function wholeKey(): bigint {
+  const [first, second] = shares;
+  return modOrder(2n * (first?.secret ?? 0n) + ORDER - (second?.secret ?? 0n));
+}
+
+/** Every file below, as bytes. */
+function filesBelow(folder: string, skip: RegExp): readonly Buffer[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (skip.test(path)) return [];
+    return entry.isDirectory() ? filesBelow(path, skip) : [readFileSync(path)];
+  });
+}
+
+/** What the coordinator has: its databases, its objects, its log, its configuration, and what it has said to the chain. */
+function coordinatorHas(): readonly Buffer[] {
+  const stored = filesBelow(join(world.folder, 'state'), /conclave-cosigner-/);
+  const configured = filesBelow(join(world.folder, 'coordinator'), /nothing is skipped/);
+  const log = readFileSync(join(world.folder, 'workers.log'));
+  return [...stored, ...configured, log, Buffer.from(world.gate.said.join('\n'))];
+}
+
+function spellings(secret: Uint8Array): readonly (readonly [string, Buffer])[] {
+  const bytes = Buffer.from(secret);
+  const hex = bytesToHex(secret);
+  return [
+    ['bytes', bytes],
+    ['reversed bytes', Buffer.from(secret.toReversed())],
+    ['hex', Buffer.from(hex)],
+    ['HEX', Buffer.from(hex.toUpperCase())],
+    ['base64', Buffer.from(bytes.toString('base64').replace(/=+$/, ''))],
+    ['base64url', Buffer.from(bytes.toString('base64url'))],
+    ['decimal', Buffer.from(BigInt(`0x${hex}`).toString())],
+  ];
+}
+
+function found(haystack: readonly Buffer[], secret: Uint8Array): readonly string[] {
+  return spellings(secret).flatMap(([name, needle]) => (haystack.some((file) => file.includes(needle)) ? [name] : []));
+}
+
+test('the search finds what is there: the public key is in the vault, and two shares do make the whole key', () => {
+  expect(found(coordinatorHas(), hexToBytes(publicKey))).toContain('hex');
+  expect(bytesToHex(encodePoint(GENERATOR.multiply(wholeKey())))).toBe(publicKey);
+});
+
+test('the coordinator has no share and no key, in any spelling', () => {
+  const haystack = coordinatorHas();
+  const secrets = [...shares.map(({ secret }) => secret), wholeKey()];
+  expect(secrets.map((secret) => found(haystack, encodeScalar(secret)))).toEqual(secrets.map(() => []));
+});
+
+test('the coordinator has no secret of a co-signer either: neither its identity nor what seals its shares', () => {
+  const haystack = coordinatorHas();
+  const secrets = secretsOf().cosigners.flatMap(({ identity, keyEncryption }) => [identity, keyEncryption]);
+  expect(secrets.map((secret) => found(haystack, hexToBytes(secret)))).toEqual(secrets.map(() => []));
+});
+
+test('a co-signer’s storage alone gives nothing: the share is sealed', () => {
+  for (const [i, { secret }] of shares.entries()) {
+    const storage = filesBelow(
+      join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${i + 1}-CosignerNode`),
+      /nothing/,
+    );
+    expect(storage.length).toBeGreaterThan(0);
+    expect(found(storage, encodeScalar(secret))).toEqual([]);
+  }
+});
+
+test('no token and no service key is stored or logged', () => {
+  const state = filesBelow(join(world.folder, 'state'), /nothing is skipped/);
+  const log = readFileSync(join(world.folder, 'workers.log'));
+  for (const secret of [
+    serviceKey,
+    ...tokens.map(({ token }) => token),
+    ...tokens.map(({ token }) => token.slice(28, 60)),
+  ]) {
+    expect([...state, log].some((file) => file.includes(Buffer.from(secret)))).toBe(false);
+  }
+});
