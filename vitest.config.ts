@@ -8,6 +8,8 @@ const SERVICE_KEY = 'service_key_of_the_tests';
 /** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
 export default defineConfig({
   test: {
+    // End-to-end tests mostly wait for processes of their own, so one more than there are cores of a small machine.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -45,7 +47,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],
