@@ -44,7 +44,7 @@ export interface CheckedRequest {
 }
 
 /** Ours: a quorum that met just before the expiry still has a day to be signed. */
-export const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
+const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The independent check of one co-signer: pure, and run again before the last round.

@@ -164,6 +164,6 @@ export function sharePlace(node: PartyIndex, keyId: string): SealedPlace {
 }
 
 /** What a key proof signs: SHA-256 of a text with its own domain, which no chain hashes to. */
-export function proofDigest(keyId: string): Uint8Array {
+function proofDigest(keyId: string): Uint8Array {
   return sha256(concatBytes(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]])));
 }

@@ -1,8 +1,5 @@
 import type { TokenId, UserId } from '#domain/id.ts';
 
-/** Spec part 8: after a rotation the old value works for five more minutes. */
-export const ROTATION_GRACE_MS = 5 * 60 * 1000;
-
 /** The person that a token speaks for, copied into the token's object so that one hop authenticates. */
 export interface UserProfile {
   readonly id: UserId;

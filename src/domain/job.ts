@@ -2,7 +2,7 @@ import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 
 /** Work that is outstanding for a transaction. Each transaction has at most one, and it follows from the record alone. */
-export const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm', 'settle'] as const;
+const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm', 'settle'] as const;
 export type TransactionJob = (typeof TRANSACTION_JOBS)[number];
 
 /**

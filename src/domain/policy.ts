@@ -20,7 +20,7 @@ export interface Policy {
 export const NO_PREVIOUS_POLICY = '0'.repeat(64);
 
 /** More voices than this would not fit one screen, and every approval scans them. */
-export const MOST_SIGNERS = 50;
+const MOST_SIGNERS = 50;
 
 export type PolicyFault = 'no-signers' | 'too-many-signers' | 'signers-not-sorted' | 'threshold-out-of-range';
 

@@ -1,12 +1,5 @@
 /** Spec part 8: every endpoint belongs to one type, and each type has its own window per token. */
-export const RATE_LIMIT_POLICIES = [
-  'read',
-  'write',
-  'token-read',
-  'token-update',
-  'token-secret',
-  'user-profile',
-] as const;
+const RATE_LIMIT_POLICIES = ['read', 'write', 'token-read', 'token-update', 'token-secret', 'user-profile'] as const;
 export type RateLimitPolicy = (typeof RATE_LIMIT_POLICIES)[number];
 
 export const WINDOW_SECONDS = 60;

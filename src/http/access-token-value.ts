@@ -13,7 +13,7 @@ import { parseTokenId } from '#domain/id.ts';
  * The code is a keyed MAC over the rest. A forged or mistyped value is refused at the edge without a look-up, so guessing
  * creates no objects; it is no protection by itself. Only the SHA-256 of the secret goes on from here.
  */
-export const TOKEN_PREFIX = 'service_pat_';
+const TOKEN_PREFIX = 'service_pat_';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 16;

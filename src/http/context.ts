@@ -6,7 +6,7 @@ import type { Actor } from '#domain/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /** Who is calling: a person, through one of that person's tokens. */
-export interface Caller {
+interface Caller {
   readonly user: UserProfile;
   readonly tokenId: TokenId;
 }

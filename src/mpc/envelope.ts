@@ -19,7 +19,7 @@ const SIGNATURE_BYTES = 64;
 const SMALLEST = HEADER_BYTES + IV_BYTES + TAG_BYTES + SIGNATURE_BYTES;
 
 /** Where an envelope belongs. */
-export interface Address {
+interface Address {
   /** 32 bytes. */
   readonly sid: Uint8Array;
   readonly round: number;

@@ -81,7 +81,7 @@ export function newTransfer(request: TransferRequest, origin: TransferOrigin): T
 }
 
 /** Lower-case hex SHA-256 over the canonical bytes: what signers approve and co-signers rebuild. */
-export function intentDigest(intent: Intent): string {
+function intentDigest(intent: Intent): string {
   return bytesToHex(sha256(intentBytes(intent)));
 }
 

@@ -99,7 +99,7 @@ export interface Wish {
   readonly createdAtMs?: number;
 }
 
-export const RECIPIENT = '0x2222222222222222222222222222222222222222';
+const RECIPIENT = '0x2222222222222222222222222222222222222222';
 
 /** A transfer of 1000 wei that alice and bob have approved, as the coordinator asks the nodes to sign it. */
 export function approvedTransfer(wish: Wish): SigningRequest & { readonly transaction: Transaction } {

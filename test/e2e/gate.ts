@@ -7,7 +7,7 @@ interface Call {
 }
 
 /** A call that the gate has stopped: the caller waits, the node knows nothing of it yet. */
-export interface HeldCall {
+interface HeldCall {
   /** Gives it to the node and never tells the caller: the reply is lost. */
   readonly deliverSilently: () => Promise<void>;
   /** Gives it to the node and the answer to the caller. */

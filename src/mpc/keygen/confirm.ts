@@ -14,7 +14,7 @@ const SUITE = 'ecdsa-secp256k1';
 const FIRST_EPOCH = 1;
 const KEY_ID_LENGTH = 26;
 
-export interface AfterConfirm {
+interface AfterConfirm {
   readonly share: KeyShare;
 }
 
@@ -65,7 +65,7 @@ export function confirm(
 }
 
 /** base32 of the first 130 bits of H("vault-key/v1" | suite | group key). */
-export function keyIdOf(publicKey: Uint8Array): string {
+function keyIdOf(publicKey: Uint8Array): string {
   const digest = taggedHash('vault-key/v1', new TextEncoder().encode(SUITE), publicKey);
   return base32(digest).slice(0, KEY_ID_LENGTH);
 }

@@ -10,7 +10,7 @@ import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
 const SALT_BYTES = 32;
 
-export interface AfterDistribute extends AfterReveal {
+interface AfterDistribute extends AfterReveal {
   /** Feldman commitments of every party, the own included. */
   readonly points: ReadonlyMap<PartyIndex, readonly Point[]>;
   /** H(every package): what everybody must have seen alike. */
