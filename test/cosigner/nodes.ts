@@ -6,7 +6,6 @@ import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { unsignedAttempt } from '#domain/event.ts';
-import type { Policy } from '#domain/policy.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#jobs/cosigner-client.ts';
@@ -79,11 +78,8 @@ export async function startNodes() {
 export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
 
 /** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
-export async function newKey(
-  nodes: readonly CosignerClient[],
-  policies: readonly Policy[] = [policy],
-): Promise<VaultKey> {
-  const generated = await generateKey(nodes, { threshold: 2, policies });
+export async function newKey(nodes: readonly CosignerClient[], threshold = 2): Promise<VaultKey> {
+  const generated = await generateKey(nodes, { threshold, policies: [policy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const { keyId, publicKey } = generated.value;
   const address = anvilAdapter.addressOf(hexToBytes(publicKey));

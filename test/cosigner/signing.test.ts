@@ -60,6 +60,17 @@ test('one node that is away stops nothing', async () => {
   expect(outcome.ok).toBe(true);
 });
 
+test('a key that all three must use is signed for by three, and not by two', async () => {
+  const strict = await newKey(nodes.all, 3);
+  const request = { ...approvedTransfer({ key: strict }), signingThreshold: 3 };
+  const raw = signed(await thresholdSign(nodes.all, request), request);
+  expect(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })).toBe(
+    strict.addresses['anvil'],
+  );
+  const two = await thresholdSign(nodes.some(1, 2), { ...request, signingThreshold: 2 });
+  expect(two.ok).toBe(false);
+});
+
 test('one node alone signs nothing', async () => {
   const outcome = await thresholdSign(nodes.some(2), approvedTransfer({ key }));
   expect(outcome).toMatchObject({ ok: false, verdict: 'unavailable' });
