@@ -1,0 +1,115 @@
+import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
+import { expect, test, vi } from 'vitest';
+import { consume } from '#jobs/consume.ts';
+import { sweep } from '#jobs/sweep.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { listDeadLetters } from '#store/dead-letters.ts';
+import { allocateVault, takeVaultsToNudge } from '#store/vaults.ts';
+import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
+
+/** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */
+
+function batchOf(queue: string, bodies: readonly unknown[]) {
+  const messages = bodies.map((body, i) => ({ id: `${queue}-${i}`, timestamp: new Date(1000 + i), attempts: 1, body }));
+  return createMessageBatch(queue, messages);
+}
+
+async function consumed(queue: string, bodies: readonly unknown[], env: CoordinatorEnv = coordinator) {
+  const batch = batchOf(queue, bodies);
+  await consume(batch, env);
+  const result = await getQueueResult(batch, createExecutionContext());
+  return { acked: result.explicitAcks.length, retried: result.retryMessages.length };
+}
+
+async function approvedTransfer() {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  for (const { token } of [treasury.alice, treasury.bob])
+    await ask(`POST /transaction/${body['id']}/approve`, { token });
+  const read = async () => (await ask(`GET /transaction/${body['id']}`, { token: treasury.victor.token })).body;
+  return { treasury, id: String(body['id']), read };
+}
+
+test('a message that no version of the service has sent is put away, and said so', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const nonsense = [
+    null,
+    'sign',
+    {},
+    { vaultId: 1 },
+    { vaultId: '1', transactionId: null, job: 'sign' },
+    { vaultId: 1, transactionId: null, job: 'steal' },
+  ];
+  expect(await consumed('conclave-signing', nonsense)).toEqual({ acked: nonsense.length, retried: 0 });
+  expect(said.mock.calls.length).toBe(nonsense.length);
+  said.mockRestore();
+});
+
+test('a job about what does not exist has nothing to do', async () => {
+  const jobs = ['sign', 'broadcast', 'confirm', 'settle'].map((job) => ({
+    vaultId: 424_242,
+    transactionId: '424242.01J00000000000000000000000',
+    job,
+  }));
+  expect(await consumed('conclave-signing', jobs)).toEqual({ acked: 4, retried: 0 });
+});
+
+test('without a node of the chain signing waits, says why, and the same message again changes nothing more', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  expect(await consumed('conclave-signing', [message])).toEqual({ acked: 1, retried: 0 });
+  const first = await read();
+  expect([first['state'], first['stateReason'], first['txHash']]).toEqual(['SIGNING', 'CHAIN_NOT_CONFIGURED', null]);
+  await consumed('conclave-signing', [message, message]);
+  expect(await read()).toEqual(first);
+});
+
+test('a job that is early or late for its transaction finds nothing to do', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const before = await read();
+  const jobs = ['broadcast', 'confirm', 'settle'].map((job) => ({ vaultId: treasury.id, transactionId: id, job }));
+  await consumed('conclave-confirmation', jobs);
+  expect(await read()).toEqual(before);
+});
+
+test('a failure of one message is its own: it is tried again, its neighbours are done', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { treasury, id } = await approvedTransfer();
+  const broken = { ...coordinator, RPC_URLS: 'not json' };
+  const good = { vaultId: 424_242, transactionId: '424242.01J00000000000000000000000', job: 'sign' };
+  const bad = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  expect(await consumed('conclave-signing', [bad, good], broken)).toEqual({ acked: 1, retried: 1 });
+  expect(JSON.stringify(said.mock.calls)).toContain('job-failed');
+  said.mockRestore();
+});
+
+test('what a queue has given up on is kept once, however often it comes', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const letter = { vaultId: 7, transactionId: null, job: 'generate-key' };
+  expect(await consumed('conclave-signing-dead', [letter])).toEqual({ acked: 1, retried: 0 });
+  await consumed('conclave-signing-dead', [letter]);
+  const kept = await listDeadLetters(coordinator.DB, 100);
+  expect(kept.filter(({ id }) => id === 'conclave-signing-dead-0').length).toBe(1);
+  said.mockRestore();
+});
+
+test('cron wakes every vault in its turn, hundreds of them in one run', async () => {
+  for (let i = 0; i < 250; i++) {
+    await allocateVault(coordinator.DB, { name: 'quiet', reference: `quiet-${i}`, createdAtMs: 0 });
+  }
+  const query = { nudgedBeforeMs: 1_000, nowMs: 2_000, limit: 200 };
+  const first = await takeVaultsToNudge(coordinator.DB, query);
+  const second = await takeVaultsToNudge(coordinator.DB, query);
+  expect(first.length).toBe(200);
+  expect(second.length).toBeGreaterThanOrEqual(50);
+  expect(first.some((id) => second.includes(id))).toBe(false);
+  expect(await takeVaultsToNudge(coordinator.DB, query)).toEqual([]);
+});
+
+test('cron on vaults that are well, or that were never founded, changes nothing', async () => {
+  const { treasury, read } = await approvedTransfer();
+  await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  const before = await read();
+  await sweep(coordinator, Date.now() + 24 * 60 * 60 * 1000);
+  expect(await read()).toEqual(before);
+}, 20_000);

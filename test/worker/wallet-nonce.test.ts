@@ -1,0 +1,51 @@
+import { evictDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
+let wallets = 0;
+
+function wallet() {
+  wallets += 1;
+  return WALLET_NONCE.getByName(`nonce:eip155:31337:wallet-${wallets}`);
+}
+
+const FRESH = { latest: '0', pending: '0' };
+
+test('many at once get different nonces without a gap', async () => {
+  const object = wallet();
+  const ids = Array.from({ length: 20 }, (_, i) => `transaction-${i}`);
+  const given = await Promise.all(ids.map((transactionId) => object.allocate({ transactionId, ...FRESH })));
+  const nonces = given.map(({ nonce }) => Number.parseInt(nonce, 10)).toSorted((a, b) => a - b);
+  expect(nonces).toEqual(ids.map((_, i) => i));
+});
+
+test('the book outlives the memory of its object', async () => {
+  const object = wallet();
+  await object.allocate({ transactionId: 'a', ...FRESH });
+  await object.allocate({ transactionId: 'b', ...FRESH });
+  await object.release({ transactionId: 'a' });
+  await evictDurableObject(object);
+  expect(await object.allocate({ transactionId: 'b', ...FRESH })).toEqual({ nonce: '1' });
+  expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '0' });
+});
+
+test('what was settled or given back twice changes nothing more', async () => {
+  const object = wallet();
+  await object.allocate({ transactionId: 'a', ...FRESH });
+  await object.settle({ transactionId: 'a' });
+  await object.settle({ transactionId: 'a' });
+  await object.release({ transactionId: 'a' });
+  expect(await object.allocate({ transactionId: 'b', latest: '1', pending: '1' })).toEqual({ nonce: '1' });
+});
+
+test('each wallet has its own book, and nonces past a float stay exact', async () => {
+  const [one, other] = [wallet(), wallet()];
+  const large = (2n ** 60n).toString();
+  expect(await one.allocate({ transactionId: 'a', latest: large, pending: large })).toEqual({ nonce: large });
+  expect(await other.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: '0' });
+  expect(await one.allocate({ transactionId: 'b', latest: large, pending: large })).toEqual({
+    nonce: (2n ** 60n + 1n).toString(),
+  });
+});
