@@ -71,7 +71,7 @@ const LONGEST_ENVELOPE = 200_000;
 export function envelopeOf(value: unknown): Uint8Array {
   const text = textOf(value, LONGEST_ENVELOPE);
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new Malformed('not base64');
-  return Uint8Array.from(Buffer.from(text, 'base64'));
+  return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
 const INTENT_FIELDS = [

@@ -96,9 +96,7 @@ export async function verifyAsNode(peer: PeerIdentity, bytes: Uint8Array, signat
 }
 
 async function channelKey(own: NodeIdentity, peer: PeerIdentity, address: Address): Promise<CryptoKey> {
-  const agreement = { name: 'X25519', public: peer.exchange };
-  const secret = await crypto.subtle.deriveBits(agreement, own.exchange, 256);
-  const material = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);
+  const material = await channelMaterial(own, peer);
   const info = concatBytes(utf8ToBytes('conclave/envelope/v1'), Uint8Array.of(address.from, address.to));
   return crypto.subtle.deriveKey(
     { name: 'HKDF', hash: 'SHA-256', salt: owned(address.sid), info: owned(info) },
@@ -107,6 +105,23 @@ async function channelKey(own: NodeIdentity, peer: PeerIdentity, address: Addres
     false,
     ['encrypt', 'decrypt'],
   );
+}
+
+/** What two nodes share for good: derived once, not for each of the messages of each session. */
+const MATERIALS = new WeakMap<CryptoKey, WeakMap<CryptoKey, Promise<CryptoKey>>>();
+
+function channelMaterial(own: NodeIdentity, peer: PeerIdentity): Promise<CryptoKey> {
+  const ofOwn = MATERIALS.get(own.exchange) ?? new WeakMap<CryptoKey, Promise<CryptoKey>>();
+  MATERIALS.set(own.exchange, ofOwn);
+  const material = ofOwn.get(peer.exchange) ?? deriveMaterial(own, peer);
+  ofOwn.set(peer.exchange, material);
+  return material;
+}
+
+async function deriveMaterial(own: NodeIdentity, peer: PeerIdentity): Promise<CryptoKey> {
+  const agreement = { name: 'X25519', public: peer.exchange };
+  const secret = await crypto.subtle.deriveBits(agreement, own.exchange, 256);
+  return crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);
 }
 
 function headerOf({ sid, round, from, to }: Address): Uint8Array {
