@@ -68,7 +68,7 @@ async function setUp(env: CoordinatorEnv): Promise<Scene> {
   const adapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
   const id = present(parseVaultId(900_000));
   const tokenId = present(parseTokenId('0123456789abcdef'));
-  const signers = [1, 2].map(() => ({ userId: newUserId(Date.now(), randomBytes(10)), tokenId }));
+  const signers = [1, 2].map(() => ({ userId: newUserId(Date.now(), randomBytes(10)), tokenId, address: null }));
   const policy = {
     vaultId: id,
     version: 1,

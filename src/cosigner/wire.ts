@@ -119,6 +119,8 @@ export function voteOf(value: unknown): Vote {
     actor: {
       userId: present(parseUserId(textOf(actor['userId'], 64))),
       tokenId: present(parseTokenId(textOf(actor['tokenId'], 64))),
+      // Where a voice came from is the coordinator's affair.
+      address: null,
     },
     digest: hexOf(fields['digest'], 32),
     atMs: wholeNumberOf(fields['atMs']),

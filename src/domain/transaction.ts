@@ -38,6 +38,8 @@ type DisplayType = (typeof DISPLAY_TYPES)[number];
 export interface Actor {
   readonly userId: UserId;
   readonly tokenId: TokenId;
+  /** Where the request came from, as the platform saw it; kept for the audit, and decides nothing. */
+  readonly address: string | null;
 }
 
 export interface Vote {

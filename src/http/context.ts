@@ -35,8 +35,12 @@ export interface Route {
   readonly handle: (context: HttpContext) => Promise<Response> | Response;
 }
 
+/** IPv4 or IPv6. Anything else in the header was not written by the platform. */
+const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
+
 /** The voice of the caller. */
 export function actorOf(context: HttpContext): Actor {
   const { user, tokenId } = context.get('caller');
-  return { userId: user.id, tokenId };
+  const address = context.req.header('cf-connecting-ip') ?? '';
+  return { userId: user.id, tokenId, address: ADDRESS.test(address) ? address : null };
 }

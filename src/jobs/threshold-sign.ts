@@ -84,7 +84,11 @@ async function runWith(signers: readonly CosignerClient[], request: SigningReque
       intent,
       payload: attempt.payload,
       attempt: attempt.number,
-      approvals,
+      approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
+        actor: { userId, tokenId },
+        digest,
+        atMs,
+      })),
       policyVersion: policies.at(-1)?.version ?? 0,
     },
   };

@@ -39,6 +39,7 @@ export function historyHash(entry: HistoryEntry): string {
         ['action', entry.action],
         ['userId', entry.actor?.userId ?? null],
         ['tokenId', entry.actor?.tokenId ?? null],
+        ['address', entry.actor?.address ?? null],
         ['from', entry.from],
         ['to', entry.to],
         ['reason', entry.reason],

@@ -126,7 +126,11 @@ function openBody(request: SigningRequest, signers: readonly number[]) {
       intent,
       payload: attempt.payload,
       attempt: attempt.number,
-      approvals,
+      approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
+        actor: { userId, tokenId },
+        digest,
+        atMs,
+      })),
       policyVersion: policies.at(-1)?.version ?? 0,
     },
   };

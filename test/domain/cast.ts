@@ -33,7 +33,7 @@ export function amount(text: string): Amount {
 export function actor(number: number): Actor {
   const userId: UserId = newUserId(number, new Uint8Array(10).fill(number));
   const tokenId: TokenId = parsed(parseTokenId(`token${number}`.padEnd(16, 'x')));
-  return { userId, tokenId };
+  return { userId, tokenId, address: null };
 }
 
 export const DIGEST = 'd1'.repeat(32);

@@ -66,7 +66,7 @@ test('a draft is decided like a submitted transaction', () => {
 
 test('the same person approving again is one voice, whatever token it comes with', () => {
   const once = after(transactionIn('SUBMITTED'), approves(alice)).transaction;
-  const again = after(once, approves({ userId: alice.userId, tokenId: bob.tokenId }));
+  const again = after(once, approves({ ...alice, tokenId: bob.tokenId }));
   expect(again.changed).toBe(false);
   expect(again.transaction.state).toBe('SUBMITTED');
 });

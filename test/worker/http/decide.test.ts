@@ -2,7 +2,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from './scene.ts';
-import { ask, asService, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
+import type { HistoryEntry } from '#objects/history.ts';
+import { ask, asService, coordinator, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
 
 /** Reading, the challenge, approvals and rejections, as their callers meet them. */
 
@@ -193,4 +194,24 @@ test('approvals that arrive together are counted one by one', async () => {
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 409]);
   const read = await ask(`GET /transaction/${body['id']}`, { token: treasury.victor.token });
   expect([read.body['state'], read.body['approvals'].length]).toEqual(['SIGNING', 2]);
+});
+
+test('the history tells who did what, with which token, and from where', async () => {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  const { token } = treasury.bob;
+  const headers = { 'cf-connecting-ip': '2001:db8::7' };
+  await ask(`POST /transaction/${body['id']}/approve`, { token, headers });
+  await ask(`POST /transaction/${body['id']}/reject`, { token, headers: { 'cf-connecting-ip': 'nowhere <b>' } });
+  await ask(`GET /vault/${treasury.id}/transactions`, { token });
+  const { results } = await coordinator.DB.prepare('SELECT entry FROM audit WHERE transaction_id = ? ORDER BY seq')
+    .bind(body['id'])
+    .all<{ entry: string }>();
+  const entries = results.map(({ entry }) => JSON.parse(entry) as HistoryEntry);
+  expect(entries.map(({ action, actor, digest }) => [action, actor?.userId, actor?.address, digest])).toEqual([
+    ['create', treasury.alice.id, null, body['digest']],
+    ['approve', treasury.bob.id, '2001:db8::7', body['digest']],
+    ['reject', treasury.bob.id, null, body['digest']],
+  ]);
+  expect(entries.map(({ actor }) => actor?.tokenId)[1]).toBe(token.slice(12, 28));
 });
