@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import type { Intent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
+import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -43,9 +43,6 @@ export interface CheckedRequest {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** Ours: a quorum that met just before the expiry still has a day to be signed. */
-const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
-
 /**
  * The independent check of one co-signer: pure, and run again before the last round.
  *
@@ -73,7 +70,7 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   if (voices(request.approvals, intentDigest, current) < Math.max(named.threshold, current.threshold)) {
     return refused(refusal('not-enough-approvals'));
   }
-  if (pinned.nowMs >= intent.expiresAtMs + SIGNING_GRACE_MS) return refused(refusal('expired'));
+  if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectPayload(intent, request.payload);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
   const { signingDigest, nonce, fees } = payload.value;

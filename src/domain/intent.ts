@@ -33,6 +33,14 @@ export interface TransferIntent {
 /** Grows with the kinds of transaction; every consumer switches over `kind`. */
 export type Intent = TransferIntent;
 
+/** Ours: a quorum that met just before the expiry still has a day to be signed. */
+const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
+
+/** From then on no co-signer takes part: approvals do not live for ever in the drawer of a coordinator. */
+export function signingEndsAtMs(intent: Intent): number {
+  return intent.expiresAtMs + SIGNING_GRACE_MS;
+}
+
 /** The bytes whose SHA-256 is the digest that signers approve (GET challenge shows both). */
 export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
   const fields: CanonicalField[] = [

@@ -1,6 +1,7 @@
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
+import { signingEndsAtMs } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
@@ -14,6 +15,9 @@ import type { TransactionWork, VaultObject } from '#objects/vault.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 
+/** Co-signers go by their own clocks: signing is given up only when each of them has refused for some time. */
+const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
+
 /**
  * Takes an approved transaction from SIGNING to BROADCAST. Every step can be cut off and run again:
  *
@@ -26,6 +30,10 @@ type VaultStub = DurableObjectStub<VaultObject>;
 export async function sign(env: CoordinatorEnv, vault: VaultStub, id: TransactionId): Promise<void> {
   const work = await vault.work(id, 'sign');
   if (work === null) return;
+  if (Date.now() >= signingEndsAtMs(work.transaction.intent) + CLOCK_TOLERANCE_MS) {
+    await vault.record(id, { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null });
+    return;
+  }
   const adapter = chainAccess(env, work.chain);
   if (adapter === null) {
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' });

@@ -1,5 +1,5 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -8,6 +8,10 @@ import { allocateVault, takeVaultsToNudge } from '#store/vaults.ts';
 import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
 
 /** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function batchOf(queue: string, bodies: readonly unknown[]) {
   const messages = bodies.map((body, i) => ({ id: `${queue}-${i}`, timestamp: new Date(1000 + i), attempts: 1, body }));
@@ -62,6 +66,20 @@ test('without a node of the chain signing waits, says why, and the same message 
   expect([first['state'], first['stateReason'], first['txHash']]).toEqual(['SIGNING', 'CHAIN_NOT_CONFIGURED', null]);
   await consumed('conclave-signing', [message, message]);
   expect(await read()).toEqual(first);
+});
+
+test('what could not be signed for a day beyond its time is given up, and not a moment before', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const { expiresAt } = await read();
+  const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
+  vi.useFakeTimers({ toFake: ['Date'], now: endMs - 1 });
+  await consumed('conclave-signing', [message]);
+  expect((await read())['state']).toBe('SIGNING');
+  vi.setSystemTime(endMs);
+  await consumed('conclave-signing', [message]);
+  const failed = await read();
+  expect([failed['state'], failed['stateReason'], failed['txHash']]).toEqual(['FAILED', 'SIGNING_TIMEOUT', null]);
 });
 
 test('a job that is early or late for its transaction finds nothing to do', async () => {
