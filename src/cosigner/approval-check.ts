@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import type { Intent } from '#domain/intent.ts';
 import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
@@ -26,8 +25,8 @@ export interface SigningRequest {
 
 /** What the node holds against it. */
 export interface Pinned {
-  /** The group key of this vault, 33 bytes. */
-  readonly publicKey: Uint8Array;
+  /** Address of the group key, in its canonical spelling. */
+  readonly wallet: string;
   /** Every policy since the key was generated, in order. */
   readonly policies: readonly Policy[];
   readonly nowMs: number;
@@ -56,11 +55,7 @@ export interface CheckedRequest {
 export function checkRequest(request: SigningRequest, pinned: Pinned): Result<CheckedRequest, Refused> {
   const { intent } = request;
   const current = pinned.policies.at(-1);
-  if (
-    current === undefined ||
-    intent.vaultId !== current.vaultId ||
-    intent.from !== addressOfPublicKey(pinned.publicKey)
-  ) {
+  if (current === undefined || intent.vaultId !== current.vaultId || intent.from !== pinned.wallet) {
     return refused(refusal('wrong-wallet'));
   }
   if (request.policyVersion > current.version) return refused(refusal('policy-behind', String(current.version)));

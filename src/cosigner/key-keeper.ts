@@ -1,3 +1,4 @@
+import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical.ts';
@@ -27,6 +28,7 @@ export class KeyKeeper {
   readonly #context: KeyKeeperContext;
   readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();
   #share: KeyShare | null = null;
+  #wallet: string | null = null;
 
   constructor(context: KeyKeeperContext) {
     this.#context = context;
@@ -129,7 +131,9 @@ export class KeyKeeper {
 
   #check(share: KeyShare, request: SigningRequest): Result<CheckedRequest, Refused> {
     const policies = this.#context.ledger.policies();
-    return checkRequest(request, { publicKey: share.publicKey, policies, nowMs: Date.now() });
+    // Once for each share: decompressing the key costs as much as everything else in the check together.
+    this.#wallet ??= addressOfPublicKey(share.publicKey);
+    return checkRequest(request, { wallet: this.#wallet, policies, nowMs: Date.now() });
   }
 
   async #load(keyId: string): Promise<KeyShare | null> {

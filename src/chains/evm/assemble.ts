@@ -66,7 +66,7 @@ function recover(digest: Hex, { r, s, yParity }: SignedTransaction): Address | n
   try {
     const signature = new secp256k1.Signature(r, s, yParity === 0n ? 0 : 1);
     if (signature.hasHighS()) return null;
-    return addressOfPublicKey(signature.recoverPublicKey(hexToBytes(digest)).toBytes(true));
+    return addressOfPublicKey(signature.recoverPublicKey(hexToBytes(digest)).toBytes(false));
   } catch {
     return null;
   }
