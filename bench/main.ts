@@ -7,6 +7,7 @@ import type { JourneyTimes } from './journey.ts';
 import { travel } from './journey.ts';
 import { canPin, Load, SERVER_CORE } from './load.ts';
 import type { LoadResult } from './load-process.ts';
+import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
@@ -22,6 +23,11 @@ const LATENCY_MS = 4_000;
 const LATENCY_LOAD = 0.5;
 /** A rate that was not reached says nothing about latency at that rate. */
 const REACHED = 0.99;
+
+interface Bench {
+  readonly load: Load;
+  readonly scene: Scene;
+}
 
 interface Figures {
   rps: number;
@@ -53,7 +59,7 @@ async function main(): Promise<void> {
     const all = casesOf(scene);
     const chosen = chosenCases(all);
     const figures = new Map<string, Figures>();
-    if (chosen.length > 0) await measure(load, chosen, figures);
+    if (chosen.length > 0) await measure({ load, scene }, chosen, figures);
     if (options.only === undefined || JOURNEYS.includes(options.only)) addJourneys(await travel(scene), figures);
     const wanted = options.only === undefined ? [...figures.keys()] : [options.only];
     const shown = Object.fromEntries([...figures].filter(([name]) => wanted.includes(name)));
@@ -76,13 +82,13 @@ function chosenCases(all: readonly Case[]): readonly Case[] {
   return all.filter(({ name }) => name === only || name === chosen.baseline);
 }
 
-async function measure(load: Load, cases: readonly Case[], figures: Map<string, Figures>): Promise<void> {
-  for (const one of cases) await run(load, one, { durationMs: WARM_UP_MS, ratePerSecond: null });
+async function measure(bench: Bench, cases: readonly Case[], figures: Map<string, Figures>): Promise<void> {
+  for (const one of cases) await run(bench, one, { durationMs: WARM_UP_MS, ratePerSecond: null });
   const rates = new Map<string, number[]>(cases.map(({ name }) => [name, []]));
   for (let block = 0; block < BLOCKS; block++) {
     const order = block % 2 === 0 ? cases : cases.toReversed();
     for (const one of order) {
-      const result = await run(load, one, { durationMs: BLOCK_MS, ratePerSecond: null });
+      const result = await run(bench, one, { durationMs: BLOCK_MS, ratePerSecond: null });
       rates.get(one.name)?.push((1000 * result.answered) / result.elapsedMs);
     }
   }
@@ -90,7 +96,7 @@ async function measure(load: Load, cases: readonly Case[], figures: Map<string, 
     const own = rates.get(one.name) ?? [];
     const rps = median(own);
     const ratePerSecond = one.openLoop ? rps * LATENCY_LOAD : null;
-    const latency = await run(load, one, { durationMs: LATENCY_MS, ratePerSecond });
+    const latency = await run(bench, one, { durationMs: LATENCY_MS, ratePerSecond });
     if (ratePerSecond !== null && latency.answered < REACHED * Math.floor((ratePerSecond * latency.elapsedMs) / 1000)) {
       console.error(`${one.name}: the rate of ${ratePerSecond.toFixed(0)}/s was not reached; its latency is void`);
     }
@@ -103,12 +109,15 @@ async function measure(load: Load, cases: readonly Case[], figures: Map<string, 
 
 /** A fast wrong answer is no figure: every answer must be a good one. */
 async function run(
-  load: Load,
+  { load, scene }: Bench,
   one: Case,
   pace: { readonly durationMs: number; readonly ratePerSecond: number | null },
 ): Promise<LoadResult> {
   const { port, connections, once } = one;
-  const result = await load.run({ port, connections, once, requests: await one.requests(), ...pace });
+  const requests = await one.requests();
+  // What the block before has put off is not this one's to pay for.
+  await scene.settle();
+  const result = await load.run({ port, connections, once, requests, ...pace });
   const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'));
   if (bad.length > 0) throw new Error(`${one.name} answered ${JSON.stringify(result.statuses)}`);
   return result;

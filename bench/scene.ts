@@ -23,6 +23,8 @@ export interface Scene {
   /** Three voices decide, so that one approval changes a count and nothing else. */
   readonly slowVault: ReadyVault;
   readonly recipient: string;
+  /** Returns when nothing of the block before is owed any more: a list first brings the read model up to date. */
+  readonly settle: () => Promise<void>;
   /** Rows of the audit history in D1. */
   readonly audit: (action: string) => Promise<readonly AuditRow[]>;
   readonly stop: () => Promise<void>;
@@ -65,6 +67,9 @@ export async function startScene(): Promise<Scene> {
     vault,
     slowVault,
     recipient: await chain.account(7),
+    settle: async () => {
+      for (const { id } of [vault, slowVault]) await alice.client.get('GET', `/vault/${id}/transactions?limit=1`);
+    },
     audit: async (action) => {
       const { results } = await database
         .prepare("SELECT entry FROM audit WHERE json_extract(entry, '$.action') = ? ORDER BY seq")
