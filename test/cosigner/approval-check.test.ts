@@ -1,0 +1,228 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { describe, expect, test } from 'vitest';
+import { composeTransfer } from '#chains/evm/compose.ts';
+import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
+import { checkRequest, policyHashOf } from '#cosigner/approval-check.ts';
+import { newTransactionId, parseVaultId } from '#domain/id.ts';
+import type { Intent } from '#domain/intent.ts';
+import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+import { alice, amount, bob, carol, mallory, NOON_MS, policy, transactionIn } from '../domain/cast.ts';
+
+/** What one co-signer decides by itself, with nothing but what it has pinned. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const OTHER = '0x3333333333333333333333333333333333333333';
+const QUOTE = {
+  gasLimit: '21000',
+  maxFeePerGas: '2000',
+  maxPriorityFeePerGas: '1000',
+  maxFee: amount('42000000'),
+};
+
+const intent: Intent = {
+  ...transactionIn('SIGNING').intent,
+  maxFee: amount('42000000'),
+  policyHash: policyHashOf(policy),
+};
+const pinned: Pinned = { wallet: WALLET, policies: [policy], nowMs: NOON_MS };
+
+function digestOf(of: Intent): string {
+  return bytesToHex(sha256(intentBytes(of)));
+}
+
+function votes(of: Intent, ...actors: readonly Actor[]): readonly Vote[] {
+  return actors.map((actor) => ({ actor, digest: digestOf(of), atMs: NOON_MS }));
+}
+
+/** Approved by alice and bob, and composed honestly, unless the story says otherwise. */
+function request(differences: Partial<SigningRequest> = {}, of: Intent = intent): SigningRequest {
+  return {
+    intent: of,
+    payload: composeTransfer(of, QUOTE, 4n).payload,
+    attempt: 1,
+    approvals: votes(of, alice, bob),
+    policyVersion: 1,
+    ...differences,
+  };
+}
+
+/** The code and detail of the refusal, or 'signs'. */
+function answer(asked: SigningRequest, held: Partial<Pinned> = {}): string {
+  const checked = checkRequest(asked, { ...pinned, ...held });
+  if (checked.ok) return 'signs';
+  const { code, detail } = checked.refusal;
+  return detail === null ? code : `${code} ${detail}`;
+}
+
+function next(before: Policy, change: Partial<Policy>): Policy {
+  return { ...before, version: before.version + 1, previousHash: policyHashOf(before), ...change };
+}
+
+test('what a quorum has approved is signed, and the node knows the digest, nonce and fees by itself', () => {
+  const checked = checkRequest(request(), pinned);
+  if (!checked.ok) throw new Error(checked.refusal.code);
+  const { intentDigest, signingDigest, ...fees } = checked.value;
+  expect(intentDigest).toBe(digestOf(intent));
+  expect(`0x${bytesToHex(signingDigest)}`).toBe(composeTransfer(intent, QUOTE, 4n).signingDigest);
+  expect(fees).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n });
+});
+
+test('asked twice it gives the same answer: nothing is remembered here', () => {
+  expect(checkRequest(request(), pinned)).toEqual(checkRequest(request(), pinned));
+});
+
+describe('voices', () => {
+  test.each<[string, readonly Vote[]]>([
+    ['nobody', []],
+    ['one of two', votes(intent, alice)],
+    ['one person twice', votes(intent, alice, alice)],
+    ['one person with two tokens', votes(intent, alice, { ...alice, tokenId: bob.tokenId })],
+    ['an outsider as the second', votes(intent, alice, mallory)],
+    ['outsiders only', votes(intent, mallory, mallory)],
+    ['a vote for another transfer', [...votes(intent, alice), ...votes({ ...intent, to: OTHER }, bob)]],
+    ['a digest in capitals', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: vote.digest.toUpperCase() }))],
+    ['an empty digest', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: '' }))],
+  ])('%s: not enough', (_name, approvals) => {
+    expect(answer(request({ approvals }))).toBe('not-enough-approvals');
+  });
+
+  test('any two signers are enough, in any order, among any noise', () => {
+    for (const pair of [
+      [alice, bob],
+      [carol, alice],
+      [bob, carol],
+    ])
+      expect(answer(request({ approvals: votes(intent, mallory, ...pair, mallory, ...pair) }))).toBe('signs');
+  });
+});
+
+describe('every field of the intent is under the approvals', () => {
+  const changes: readonly Partial<Intent>[] = [
+    { transactionId: newTransactionId(intent.vaultId, intent.createdAtMs, new Uint8Array(10).fill(6)) },
+    { to: OTHER },
+    { tokenAddress: OTHER },
+    { amount: amount('1001') },
+    { maxFee: amount('42000001') },
+    { note: 'urgent' },
+    { note: '' },
+    { chain: 'eip155:1' },
+    { createdAtMs: intent.createdAtMs + 1 },
+    { expiresAtMs: intent.expiresAtMs + 1 },
+  ];
+  test.each(changes.map((change) => [Object.keys(change).join(), change] as const))(
+    '%s changed after the votes: nobody has approved that',
+    (_name, change) => {
+      const changed = { ...intent, ...change };
+      expect(answer(request({ approvals: votes(intent, alice, bob) }, changed))).toBe('not-enough-approvals');
+    },
+  );
+});
+
+describe('the wallet and the policy are those that were pinned with the key', () => {
+  const eight = parseVaultId(8);
+  if (eight === null) throw new Error('the cast must parse');
+
+  test('another vault, or a wallet that is not this key, is refused before anything is counted', () => {
+    expect(answer(request({}, { ...intent, vaultId: eight }))).toBe('wrong-wallet');
+    expect(answer(request({}, { ...intent, from: OTHER }))).toBe('wrong-wallet');
+    expect(answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
+  });
+
+  test('a node without a policy signs nothing', () => {
+    expect(answer(request(), { policies: [] })).toBe('wrong-wallet');
+  });
+
+  test('a policy that the node never saw, or another one under its number, is refused', () => {
+    const strange = { ...policy, threshold: 1 };
+    expect(answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');
+    expect(answer(request({}, { ...intent, policyVersion: 0 }))).toBe('policy-mismatch');
+    expect(answer(request({}, { ...intent, policyHash: policyHashOf(strange) }))).toBe('policy-mismatch');
+  });
+
+  test('a node that is behind asks to be shown the newer policy, and says where it stands', () => {
+    expect(answer(request({ policyVersion: 2 }))).toBe('policy-behind 1');
+  });
+});
+
+describe('a policy that changed after the approvals', () => {
+  const stricter = next(policy, { threshold: 3 });
+  const looser = next(policy, { threshold: 1 });
+  const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+
+  test('a higher threshold needs the further voice', () => {
+    const policies = [policy, stricter];
+    expect(answer(request(), { policies })).toBe('not-enough-approvals');
+    expect(answer(request({ approvals: votes(intent, alice, bob, carol) }), { policies })).toBe('signs');
+  });
+
+  test('a lower threshold approves nothing by itself', () => {
+    const policies = [policy, looser];
+    expect(answer(request({ approvals: votes(intent, alice) }), { policies })).toBe('not-enough-approvals');
+    expect(answer(request(), { policies })).toBe('signs');
+  });
+
+  test('who left has no voice, whenever it was given; who is still there has', () => {
+    const policies = [policy, withoutBob];
+    expect(answer(request(), { policies })).toBe('not-enough-approvals');
+    expect(answer(request({ approvals: votes(intent, alice, carol) }), { policies })).toBe('signs');
+  });
+
+  test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', () => {
+    expect(answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('not-enough-approvals');
+  });
+});
+
+test('approvals end with their time, to the millisecond', () => {
+  const endsAtMs = signingEndsAtMs(intent);
+  expect(answer(request(), { nowMs: endsAtMs - 1 })).toBe('signs');
+  expect(answer(request(), { nowMs: endsAtMs })).toBe('expired');
+});
+
+describe('bytes that do something else', () => {
+  const other = (change: Partial<Intent>) => composeTransfer({ ...intent, ...change }, QUOTE, 4n).payload;
+  const honest = request().payload;
+  const dear = composeTransfer({ ...intent, maxFee: amount('9'.repeat(30)) }, { ...QUOTE, gasLimit: '21001' }, 4n);
+  test.each([
+    ['another recipient', other({ to: OTHER }), 'wrong-recipient'],
+    ['another amount', other({ amount: amount('1001') }), 'wrong-value'],
+    ['another chain', other({ chain: 'eip155:1' }), 'wrong-chain'],
+    ['a token call for a native payment', other({ tokenAddress: OTHER }), 'wrong-recipient'],
+    ['a wei of fee too much', dear.payload, 'fee-above-cap'],
+    ['a byte too many', `${honest}00`, 'malformed'],
+    ['a byte too few', honest.slice(0, -2), 'malformed'],
+    ['capitals', `0x${honest.slice(2).toUpperCase()}`, 'malformed'],
+    ['another type', honest.replace('0x02', '0x01'), 'unsupported-type'],
+    ['nothing', '', 'malformed'],
+  ])('%s: refused', (_name, payload, fault) => {
+    expect(answer(request({ payload }))).toBe(`payload-refused ${fault}`);
+  });
+
+  test('calldata of a token transfer is held against the intent byte for byte', () => {
+    const token: Intent = { ...intent, tokenAddress: OTHER };
+    const good = request({}, token);
+    expect(answer(good)).toBe('signs');
+    const elsewhere = composeTransfer({ ...token, to: WALLET }, QUOTE, 4n).payload;
+    expect(answer({ ...good, payload: elsewhere })).toBe('payload-refused wrong-data');
+  });
+
+  test('of the payload, no byte can be changed but those of the nonce and of prices below the cap', () => {
+    const allowed = new Set<string>();
+    for (let place = 2; place < honest.length; place += 2) {
+      const byte = Number.parseInt(honest.slice(place, place + 2), 16) ^ 1;
+      const payload = `${honest.slice(0, place)}${byte.toString(16).padStart(2, '0')}${honest.slice(place + 2)}`;
+      const checked = checkRequest(request({ payload }), pinned);
+      if (!checked.ok) continue;
+      const { nonce, maxFeePerGas, maxPriorityFeePerGas } = checked.value;
+      allowed.add(`nonce ${nonce}, at most ${maxFeePerGas}, tip ${maxPriorityFeePerGas}`);
+    }
+    expect([...allowed].toSorted()).toEqual([
+      'nonce 4, at most 1744, tip 1000',
+      'nonce 4, at most 2000, tip 1001',
+      'nonce 4, at most 2000, tip 744',
+      'nonce 5, at most 2000, tip 1000',
+    ]);
+  });
+});

@@ -1,0 +1,180 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { describe, expect, test } from 'vitest';
+import { Ledger } from '#cosigner/ledger.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { policy } from '../domain/cast.ts';
+
+/** A ledger on real storage, in objects that have no table of its names. */
+
+const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
+let books = 0;
+
+function book() {
+  books += 1;
+  const stub = WALLET_NONCE.getByName(`ledger-${books}`);
+  return {
+    /** As after a restart: nothing of the ledger before is left in memory. */
+    open: <T>(use: (ledger: Ledger, sql: SqlStorage) => T): Promise<T> =>
+      runInDurableObject(stub, (_object, state) => use(new Ledger(state.storage.sql), state.storage.sql)),
+    restart: () => evictDurableObject(stub),
+  };
+}
+
+const sid = (number: number) => new Uint8Array(32).fill(number);
+const checked = (
+  digest: number,
+  change: Partial<{ nonce: bigint; fee: bigint; tip: bigint; intent: string }> = {},
+) => ({
+  intentDigest: change.intent ?? 'aa'.repeat(32),
+  signingDigest: new Uint8Array(32).fill(digest),
+  nonce: change.nonce ?? 4n,
+  maxFeePerGas: change.fee ?? 1000n,
+  maxPriorityFeePerGas: change.tip ?? 100n,
+});
+const TX = '7.01J9ZK0000000000000000000A';
+const OTHER_TX = '7.01J9ZK0000000000000000000B';
+
+/** Asks and, where that is allowed, writes; 'signs' or the refusal. */
+function ask(ledger: Ledger, transactionId: string, attempt: number, what: ReturnType<typeof checked>): string {
+  const answer = ledger.signOnce(transactionId, attempt, { ...what, record: true });
+  return answer.ok ? 'signs' : answer.refusal.code;
+}
+
+describe('the sign-once row', () => {
+  test('the same digest may be signed again, another one never, also after a restart', async () => {
+    const { open, restart } = book();
+    expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+    await restart();
+    expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+    expect(await open((ledger) => ask(ledger, TX, 1, checked(2)))).toBe('second-digest');
+    expect(await open((ledger) => ask(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe('second-digest');
+  });
+
+  test('asking without writing commits to nothing', async () => {
+    const { open } = book();
+    const asked = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
+    expect([asked, await open((ledger) => ask(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
+  });
+
+  test('bytes that were signed for one transaction are not signed for another', async () => {
+    const { open } = book();
+    await open((ledger) => ask(ledger, TX, 1, checked(1)));
+    expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(1)))).toBe('second-digest');
+    expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
+  });
+
+  test('SQL says it too: no digest stands there twice', async () => {
+    const { open } = book();
+    await open((ledger) => ask(ledger, TX, 1, checked(1)));
+    const doubled = await open((_ledger, sql) => {
+      try {
+        sql.exec(
+          `INSERT INTO signed SELECT '${OTHER_TX}', attempt, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed`,
+        );
+        return 'written';
+      } catch (error) {
+        return String(error);
+      }
+    });
+    expect(doubled).toContain('UNIQUE');
+  });
+});
+
+describe('a replacement', () => {
+  test.each<[string, number, ReturnType<typeof checked>, string]>([
+    ['a tenth more of both prices', 2, checked(2, { fee: 1100n, tip: 110n }), 'signs'],
+    ['a hair less than a tenth of the fee', 2, checked(2, { fee: 1099n, tip: 110n }), 'second-digest'],
+    ['a hair less than a tenth of the tip', 2, checked(2, { fee: 1100n, tip: 109n }), 'second-digest'],
+    ['another account nonce', 2, checked(2, { fee: 1100n, tip: 110n, nonce: 5n }), 'second-digest'],
+    ['another intent', 2, checked(2, { fee: 1100n, tip: 110n, intent: 'bb'.repeat(32) }), 'second-digest'],
+    ['the number of the first', 1, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
+    ['a number before the first', 0, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
+    ['the same bytes under the next number', 2, checked(1), 'second-digest'],
+  ])('%s', async (_name, attempt, what, outcome) => {
+    const { open } = book();
+    await open((ledger) => ask(ledger, TX, 1, checked(1)));
+    expect(await open((ledger) => ask(ledger, TX, attempt, what))).toBe(outcome);
+  });
+
+  test('the earlier one may still be asked for again: both are out, and at most one is mined', async () => {
+    const { open } = book();
+    await open((ledger) => ask(ledger, TX, 1, checked(1)));
+    await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
+    expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+    expect(await open((ledger) => ask(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe('second-digest');
+  });
+});
+
+describe('sessions', () => {
+  test('a session id is taken once for ever, and moves on by one round at a time', async () => {
+    const { open, restart } = book();
+    await open((ledger) => ledger.openSession(sid(1)));
+    await restart();
+    const moves = await open((ledger) => [2, 2, 1, 4, 3, 3].map((round) => ledger.advance(sid(1), round)));
+    expect(moves).toEqual([true, false, false, false, true, false]);
+    const again = await open((ledger) => {
+      try {
+        ledger.openSession(sid(1));
+        return 'opened';
+      } catch (error) {
+        return String(error);
+      }
+    });
+    expect(again).toContain('UNIQUE');
+  });
+
+  test('a session that was never opened does not move', async () => {
+    const { open } = book();
+    expect(await open((ledger) => ledger.advance(sid(1), 2))).toBe(false);
+  });
+});
+
+test('the first ban stays, whatever is found later', async () => {
+  const { open, restart } = book();
+  expect(await open((ledger) => ledger.ban())).toBeNull();
+  await open((ledger) => ledger.putBan('sign-2/ot-extension', 1));
+  await open((ledger) => ledger.putBan('sign-3/vole', 2));
+  await restart();
+  expect(await open((ledger) => ledger.ban())).toBe('sign-2/ot-extension');
+});
+
+test('a sealed record comes back as it was, and only the last one', async () => {
+  const { open, restart } = book();
+  const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
+  await open((ledger) => ledger.putSealed(record(1), 'first'));
+  await open((ledger) => ledger.putSealed(record(2), 'second'));
+  await restart();
+  const stored = await open((ledger) => ledger.sealed());
+  expect(stored).toEqual({ record: record(2), label: 'second' });
+});
+
+test('policies come in order, and no version is written twice', async () => {
+  const { open } = book();
+  const second = { ...policy, version: 2, threshold: 3 };
+  await open((ledger) => ledger.putPolicy(second));
+  await open((ledger) => ledger.putPolicy(policy));
+  const [policies, again] = await open((ledger) => {
+    try {
+      ledger.putPolicy({ ...policy, threshold: 1 });
+      return [ledger.policies(), 'written'];
+    } catch (error) {
+      return [ledger.policies(), String(error)];
+    }
+  });
+  expect(policies).toEqual([policy, second]);
+  expect(again).toContain('UNIQUE');
+});
+
+test('asking an object that keeps nothing leaves nothing behind', async () => {
+  const { open } = book();
+  const tables = await open((ledger, sql) => {
+    const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
+    ledger.sealed();
+    ledger.policies();
+    ledger.ban();
+    ledger.signOnce(TX, 1, { ...checked(1), record: false });
+    return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;
+  });
+  expect(tables).toBe(0);
+});
