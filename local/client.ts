@@ -49,6 +49,9 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Nothing came back that the service has said: it may have done what it was asked, or not. */
+export class NoAnswer extends Error {}
+
 /** What one holder of a token (or of a service key) does over HTTP, as any client would. */
 export class Client {
   readonly #url: string;
@@ -64,10 +67,10 @@ export class Client {
     return new Client(url, this.#token);
   }
 
-  /** Gives any answer, good or bad. Throws when there is none. */
+  /** Gives any answer, good or bad. Throws `NoAnswer` when there is none. */
   async ask<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const { body, headers } = options;
-    const response = await fetch(`${this.#url}${path}`, {
+    const request = {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
@@ -75,8 +78,14 @@ export class Client {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as T };
+    };
+    try {
+      const response = await fetch(`${this.#url}${path}`, request);
+      return { status: response.status, headers: response.headers, body: (await response.json()) as T };
+    } catch (error) {
+      // No connection, a broken one, or the text of a proxy in between.
+      throw new NoAnswer(`${method} ${path} had no answer: ${String(error)}`, { cause: error });
+    }
   }
 
   /** Gives the body of a good answer. Throws what the service said otherwise. */

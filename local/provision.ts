@@ -1,4 +1,4 @@
-import { Client } from './client.ts';
+import { Client, NoAnswer } from './client.ts';
 import { until } from './until.ts';
 
 export interface Person {
@@ -54,13 +54,21 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
       ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
     },
   });
-  const address = await until(
-    'key',
-    async () => {
-      const now = await service.get<VaultRecord>('GET', `/internal/vault/${vault.id}`);
-      return now.wallets.find((wallet) => wallet.chain === 'anvil')?.address ?? null;
-    },
-    KEY_DEADLINE_MS,
-  );
+  const address = await until('key', () => addressOf(service, vault.id), KEY_DEADLINE_MS);
   return { id: vault.id, address };
+}
+
+/**
+ * The address of a vault's wallet, or null while there is none. The local co-signers compute on the one thread that also
+ * answers, for seconds when a machine is busy; a connection that has idled that long is closed under the next question, which
+ * is simply asked again.
+ */
+export async function addressOf(service: Client, vaultId: number): Promise<string | null> {
+  try {
+    const vault = await service.get<VaultRecord>('GET', `/internal/vault/${vaultId}`);
+    return vault.wallets.find((wallet) => wallet.chain === 'anvil')?.address ?? null;
+  } catch (error) {
+    if (error instanceof NoAnswer) return null;
+    throw error;
+  }
 }

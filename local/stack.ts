@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runBundled, WRANGLER } from './bundle.ts';
 import { configure, migrationNames } from './configuration.ts';
 import type { Settings } from './configuration.ts';
 import { availablePort } from './port.ts';
@@ -30,8 +31,6 @@ export interface Stack {
   readonly kill: () => Promise<void>;
 }
 
-const WRANGLER = join(import.meta.dirname, '..', 'node_modules', 'wrangler', 'bin', 'wrangler.js');
-
 /** Four Workers are bundled and started in 3 to 5 s on two cores; a loaded machine gets ten times that. */
 const START_DEADLINE_MS = 60_000;
 
@@ -50,6 +49,7 @@ const QUIET = {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { folder } = options;
   const { files, serviceKey } = configure(folder, options);
+  for (const file of files) runBundled(file, join(folder, 'bundle'));
   const absent = options.absent ?? [];
   const started = files.filter((_, i) => !absent.includes(i));
   migrate(folder, files[0]);
@@ -57,7 +57,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const logFile = join(folder, 'workers.log');
   const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, devArguments({ files: started, folder, port }), {
-    env: { ...process.env, ...QUIET },
+    // A registry of its own: in the common one two stacks of this machine would find, and answer for, each other's co-signers.
+    env: { ...process.env, ...QUIET, WRANGLER_REGISTRY_PATH: join(folder, 'registry') },
     stdio: ['ignore', log, log],
     // Its own process group, so that a kill reaches wrangler, workerd and esbuild together.
     detached: true,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
+import { NoAnswer } from '#local/client.ts';
 import type { Person } from '#local/provision.ts';
 
 /** What a client knows of a transfer that it has asked for. */
@@ -16,7 +17,7 @@ export interface Wish {
 /** Whether a request got an answer. What is thrown is only ever that there was none. */
 async function answered<T>(asked: Promise<T>): Promise<T | null> {
   return asked.catch((error: unknown) => {
-    if (error instanceof TypeError || error instanceof SyntaxError) return null;
+    if (error instanceof NoAnswer) return null;
     throw error;
   });
 }
