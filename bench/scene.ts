@@ -42,8 +42,8 @@ export async function startScene(): Promise<Scene> {
   const anvil = await startAnvil();
   const { files, serviceKey } = configure(folder, { rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED });
   const here = import.meta.dirname;
-  const service = await startRuntime([...files, join(here, 'sign.toml')], folder);
-  const bare = await startRuntime([join(here, 'bare.toml')], join(folder, 'bare'));
+  const service = await startRuntime([...files, join(here, 'sign.toml')], { folder });
+  const bare = await startRuntime([join(here, 'bare.toml')], { folder: join(folder, 'bare') });
   const [servicePort, signPort, barePort] = [service.ports[0] ?? 0, service.ports.at(-1) ?? 0, bare.ports[0] ?? 0];
   const database = await service.miniflare.getD1Database('DB', 'conclave');
   for (const statement of await migration()) await database.prepare(statement).run();

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runBundled, WRANGLER } from './bundle.ts';
+import { WRANGLER } from './bundle.ts';
 import { configure, migrationNames } from './configuration.ts';
 import type { Settings } from './configuration.ts';
 import { availablePort } from './port.ts';
+import type { ServeOrder } from './serve.ts';
 import { until } from './until.ts';
 
 export interface StackOptions extends Settings {
@@ -13,7 +14,7 @@ export interface StackOptions extends Settings {
   readonly folder: string;
   /** Of the coordinator; a free one when absent. */
   readonly port?: number;
-  /** Numbers of the co-signers that are not started, as if their machines were down. */
+  /** Numbers of the co-signers that do not run, as if their machines were down. */
   readonly absent?: readonly number[];
 }
 
@@ -31,8 +32,13 @@ export interface Stack {
   readonly kill: () => Promise<void>;
 }
 
-/** Four Workers are bundled and started in 3 to 5 s on two cores; a loaded machine gets ten times that. */
+/** Four Workers are bundled and started in 4 s on two cores, without the bundling in 1; a loaded machine gets many times that. */
 const START_DEADLINE_MS = 60_000;
+
+const SERVE = join(import.meta.dirname, 'serve.ts');
+
+/** Folders whose bundles are of this process; others may be older than the sources. */
+const built = new Set<string>();
 
 /** Nothing here may look outside, and nothing of a request may be written to disk by the tools. */
 const QUIET = {
@@ -49,18 +55,17 @@ const QUIET = {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { folder } = options;
   const { files, serviceKey } = configure(folder, options);
-  for (const file of files) runBundled(file, join(folder, 'bundle'));
-  const absent = options.absent ?? [];
-  const started = files.filter((_, i) => !absent.includes(i));
+  if (!built.has(folder)) rmSync(join(folder, 'bundle'), { recursive: true, force: true });
+  built.add(folder);
   migrate(folder, files[0]);
-  const port = await availablePort(options.port ?? 0);
+  const [port, cronPort] = [await availablePort(options.port ?? 0), await availablePort(0)];
   const logFile = join(folder, 'workers.log');
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, devArguments({ files: started, folder, port }), {
-    // A registry of its own: in the common one two stacks of this machine would find, and answer for, each other's co-signers.
-    env: { ...process.env, ...QUIET, WRANGLER_REGISTRY_PATH: join(folder, 'registry') },
-    stdio: ['ignore', log, log],
-    // Its own process group, so that a kill reaches wrangler, workerd and esbuild together.
+  const order: ServeOrder = { files, folder, port, cronPort, absent: options.absent ?? [] };
+  const child = spawn(process.execPath, [SERVE, JSON.stringify(order)], {
+    env: { ...process.env, ...QUIET },
+    stdio: ['ignore', log, log, 'ipc'],
+    // Its own process group, so that a kill reaches it and workerd together.
     detached: true,
   });
   closeSync(log);
@@ -89,22 +94,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     url,
     serviceKey,
     logFile,
-    sweep: () => sweep(url),
+    sweep: () => sweep(`http://127.0.0.1:${cronPort}`),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
-}
-
-function devArguments(run: {
-  readonly files: readonly string[];
-  readonly folder: string;
-  readonly port: number;
-}): string[] {
-  const { files, folder, port } = run;
-  const configs = files.flatMap((file) => ['--config', file]);
-  const address = ['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0'];
-  const quiet = ['--log-level', 'warn', '--show-interactive-dev-session=false'];
-  return [WRANGLER, 'dev', ...configs, '--persist-to', join(folder, 'state'), ...address, ...quiet];
 }
 
 /** Brings the local database to the newest schema; most starts have nothing to do, and wrangler takes seconds to say so. */

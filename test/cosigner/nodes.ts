@@ -35,7 +35,7 @@ export type Nodes = Awaited<ReturnType<typeof startNodes>>;
 export async function startNodes() {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
   const { files } = configure(folder, { rpcUrls: {} });
-  let runtime: Runtime = await startRuntime(files.slice(1), folder);
+  let runtime: Runtime = await startRuntime(files.slice(1), { folder });
   let relay: Relay = () => {};
   const seen: string[] = [];
 
@@ -66,7 +66,7 @@ export async function startNodes() {
     /** Power off and on: memory is gone, storage stays. */
     restart: async () => {
       await runtime.stop();
-      runtime = await startRuntime(files.slice(1), folder);
+      runtime = await startRuntime(files.slice(1), { folder });
     },
     stop: async () => {
       await runtime.stop();
