@@ -14,4 +14,8 @@ export type Refusal =
   | { readonly code: 'external-id-taken'; readonly transactionId: string }
   | { readonly code: 'wallet-not-ready'; readonly chain: string }
   | { readonly code: 'chain-not-enabled'; readonly chain: string }
-  | { readonly code: 'too-many-pending'; readonly limit: number };
+  | { readonly code: 'too-many-pending'; readonly limit: number }
+  /** Unknown, deleted, or somebody else's: one answer for all. */
+  | { readonly code: 'access-token-not-found' }
+  | { readonly code: 'access-token-own-expiry' }
+  | { readonly code: 'access-token-inactive'; readonly reason: 'disabled' | 'expired' };

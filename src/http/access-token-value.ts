@@ -30,13 +30,23 @@ export interface PresentedToken {
   readonly secretHash: string;
 }
 
-/** A new value, shown to its owner once. @param macKey hex of 32 bytes */
-export function newTokenValue(macKey: string): PresentedToken & { readonly value: string } {
-  const [idText, secret] = [randomText(ID_LENGTH), randomText(SECRET_LENGTH)];
-  const id = parseTokenId(idText);
+/** A secret on its way to its owner: what is stored of it, and the value for the one token that has it. */
+export interface NewSecret {
+  readonly hash: string;
+  /** @param macKey hex of 32 bytes */
+  readonly valueFor: (id: TokenId, macKey: string) => string;
+}
+
+export function newSecret(): NewSecret {
+  const secret = randomText(SECRET_LENGTH);
+  const valueFor = (id: TokenId, macKey: string) => `${TOKEN_PREFIX}${id}${secret}${codeOf(macKey, id, secret)}`;
+  return { hash: hashOf(secret), valueFor };
+}
+
+export function newTokenId(): TokenId {
+  const id = parseTokenId(randomText(ID_LENGTH));
   if (id === null) throw new Error('a new token id must parse');
-  const value = `${TOKEN_PREFIX}${idText}${secret}${codeOf(macKey, idText, secret)}`;
-  return { id, secretHash: hashOf(secret), value };
+  return id;
 }
 
 /** Gives null for anything that this service has not issued. @param macKey hex of 32 bytes */

@@ -11,6 +11,11 @@ import { putThreshold } from '#http/internal/threshold.ts';
 import { createUser } from '#http/internal/user.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
+import { deleteAccessToken } from '#http/personal-access-token/delete.ts';
+import { listAccessTokens } from '#http/personal-access-token/list.ts';
+import { readAccessToken } from '#http/personal-access-token/read.ts';
+import { rotateAccessToken } from '#http/personal-access-token/rotate.ts';
+import { updateAccessToken } from '#http/personal-access-token/update.ts';
 import { problem } from '#http/problem.ts';
 import { requestId } from '#http/request-id.ts';
 import { approve } from '#http/transaction/approve.ts';
@@ -29,6 +34,11 @@ export const ROUTES: readonly Route[] = [
   approve,
   reject,
   vaultTransactions,
+  listAccessTokens,
+  readAccessToken,
+  updateAccessToken,
+  rotateAccessToken,
+  deleteAccessToken,
   me,
   health,
   createUser,

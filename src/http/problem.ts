@@ -15,6 +15,7 @@ export type HttpFault =
   | 'not-found'
   | 'user-not-found'
   | 'vault-not-found'
+  | 'too-many-access-tokens'
   | 'method-not-allowed'
   | 'body-too-large'
   | 'unsupported-media-type'
@@ -34,9 +35,11 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'token-disabled': [401, 'The token is disabled'],
   'service-key-invalid': [401, 'A service key is required'],
   forbidden: [403, 'Not allowed'],
+  'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],
   'transaction-not-found': [404, 'There is no such transaction'],
   'user-not-found': [404, 'There is no such user'],
+  'access-token-not-found': [404, 'There is no such token'],
   'vault-not-found': [404, 'There is no such vault'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'transaction-not-pending': [409, 'The transaction is not pending'],
@@ -44,6 +47,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'external-id-taken': [409, 'The external id is taken'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
+  'too-many-access-tokens': [409, 'There are too many tokens'],
+  'access-token-inactive': [409, 'The token is not active'],
   'body-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],
   'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
@@ -122,6 +127,14 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return { detail: `The vault is not set up for ${refusal.chain}.` };
     case 'too-many-pending':
       return { detail: `At most ${refusal.limit} transactions of a vault may be pending. Decide some first.` };
+    case 'access-token-not-found':
+      return { detail: 'You have no token with this id.' };
+    case 'access-token-own-expiry':
+      return { detail: 'A token may shorten its own life, not prolong it. Use another token of yours.' };
+    case 'access-token-inactive':
+      return refusal.reason === 'expired'
+        ? { detail: 'The token has expired. Give it a later expiresAt together with enabled: true.' }
+        : { detail: 'The token is disabled. Enable it first.' };
     default:
       return unreachable(refusal);
   }

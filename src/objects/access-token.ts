@@ -1,10 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
-import type { AccessToken, AdmissionFault, UserProfile } from '#domain/access-token.ts';
-import { admissionFault } from '#domain/access-token.ts';
+import type { AccessToken, AdmissionFault, TokenChange, TokenManager, UserProfile } from '#domain/access-token.ts';
+import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
 import { equalTexts } from '#domain/equal-texts.ts';
-import type { TokenId } from '#domain/id.ts';
+import type { TokenId, UserId } from '#domain/id.ts';
 import type { RateLimitPolicy, Window } from '#domain/rate-limit.ts';
 import { admit, DEFAULT_QUOTAS } from '#domain/rate-limit.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /** The state of one limit after a request, for the RateLimit headers. */
@@ -28,12 +31,23 @@ export interface NewAccessToken {
   readonly secretHash: string;
 }
 
+/** The caller of a management endpoint; the object itself tells the time. */
+export type TokenOwner = Omit<TokenManager, 'nowMs'>;
+
+/** A token as its owner sees it: no hash of any value is in it. */
+export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> {
+  readonly lastUsedAtMs: number | null;
+  /** Until when the value before the last rotation works; null when none does. */
+  readonly previousUntilMs: number | null;
+}
+
 const SCHEMA = `
   CREATE TABLE token (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
 `;
 
-/** Key of the windows in the object's storage. */
+/** Keys in the object's storage. */
 const WINDOWS = 'windows';
+const LAST_USED = 'lastUsedAtMs';
 
 /** Under load the windows are stored this often; a request that comes alone is stored at once. */
 const STORE_EVERY_MS = 250;
@@ -51,29 +65,31 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
   readonly #quotas: Readonly<Record<RateLimitPolicy, number>>;
   readonly #windows = new Map<RateLimitPolicy, Window>();
   #token: AccessToken | null = null;
+  #lastUsedAtMs: number | null = null;
   /** Whether the windows are being stored, and whether they have changed since. */
   #storing = false;
-  #changed = false;
+  #dirty = false;
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
     this.#quotas = quotasFrom(env.RATE_LIMITS);
     if (this.#exists()) {
       this.#load();
-      void ctx.blockConcurrencyWhile(() => this.#loadWindows());
+      void ctx.blockConcurrencyWhile(() => this.#loadUsage());
     }
   }
 
   /** Idempotent: a token that exists stays as it is. */
-  create(input: NewAccessToken): AccessToken {
-    if (this.#token !== null) return this.#token;
-    const token = { ...input, enabled: true, previous: null, createdAtMs: Date.now(), deletedAtMs: null };
+  create(input: NewAccessToken): TokenView {
+    if (this.#token !== null) return this.#view(this.#token);
+    const nowMs = Date.now();
+    const fresh = { enabled: true, previous: null, rotatedAtMs: null, deletedAtMs: null };
+    const token = { ...input, ...fresh, createdAtMs: nowMs, updatedAtMs: nowMs };
     this.ctx.storage.transactionSync(() => {
       this.ctx.storage.sql.exec(SCHEMA);
       this.#store(token);
     });
-    this.#token = token;
-    return token;
+    return this.#view(token);
   }
 
   /**
@@ -96,30 +112,61 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
     const { remaining, resetSeconds } = admission;
     const limit = { policy: request.policy, quota, remaining, resetSeconds };
     if (!admission.admitted) return { outcome: 'limited', limit };
+    this.#lastUsedAtMs = nowMs;
     this.#count(request.policy, admission.window);
     return { outcome: 'admitted', tokenId: token.id, user: token.user, limit };
   }
 
-  /** The record without its hashes, or null when there is no such token. */
-  read(): Omit<AccessToken, 'secretHash' | 'previous'> | null {
-    if (this.#token === null) return null;
-    const { secretHash: _secretHash, previous: _previous, ...rest } = this.#token;
-    return rest;
+  /** Refuses `access-token-not-found`. */
+  read(userId: UserId): Result<TokenView, Refusal> {
+    return this.#shown(ownToken(this.#token, userId));
+  }
+
+  /** Refuses what `updatedToken` refuses. In force for every request that begins after the answer. */
+  update(owner: TokenOwner, change: TokenChange): Result<TokenView, Refusal> {
+    return this.#changed(updatedToken(this.#token, change, { ...owner, nowMs: Date.now() }));
+  }
+
+  /** Refuses what `rotatedToken` refuses. @param secretHash lower-case hex SHA-256 of the new secret */
+  rotate(owner: TokenOwner, secretHash: string): Result<TokenView, Refusal> {
+    return this.#changed(rotatedToken(this.#token, secretHash, { ...owner, nowMs: Date.now() }));
+  }
+
+  /** Refuses `access-token-not-found`. There is no way back. */
+  remove(owner: TokenOwner): Result<TokenView, Refusal> {
+    return this.#changed(deletedToken(this.#token, { ...owner, nowMs: Date.now() }));
+  }
+
+  /** The output gate holds the answer until the change is on disk. */
+  #changed(change: Result<AccessToken, Refusal>): Result<TokenView, Refusal> {
+    if (change.ok) this.#store(change.value);
+    return this.#shown(change);
+  }
+
+  #shown(token: Result<AccessToken, Refusal>): Result<TokenView, Refusal> {
+    return token.ok ? accepted(this.#view(token.value)) : token;
+  }
+
+  #view(token: AccessToken): TokenView {
+    const { secretHash: _secretHash, previous, ...rest } = token;
+    const previousUntilMs = previous !== null && Date.now() < previous.untilMs ? previous.untilMs : null;
+    return { ...rest, lastUsedAtMs: this.#lastUsedAtMs, previousUntilMs };
   }
 
   #count(policy: RateLimitPolicy, window: Window): void {
     this.#windows.set(policy, window);
-    this.#changed = true;
-    if (!this.#storing) this.ctx.waitUntil(this.#storeWindows());
+    this.#dirty = true;
+    if (!this.#storing) this.ctx.waitUntil(this.#storeUsage());
   }
 
   /** What changes while one write rests goes with the next one, however many requests there were. */
-  async #storeWindows(): Promise<void> {
+  async #storeUsage(): Promise<void> {
     this.#storing = true;
     try {
-      while (this.#changed) {
-        this.#changed = false;
-        await this.ctx.storage.put(WINDOWS, Object.fromEntries(this.#windows), { allowUnconfirmed: true });
+      while (this.#dirty) {
+        this.#dirty = false;
+        const usage = { [WINDOWS]: Object.fromEntries(this.#windows), [LAST_USED]: this.#lastUsedAtMs };
+        await this.ctx.storage.put(usage, { allowUnconfirmed: true });
         await scheduler.wait(STORE_EVERY_MS);
       }
     } finally {
@@ -143,8 +190,9 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
     this.#token = row === undefined ? null : (JSON.parse(row.document) as AccessToken);
   }
 
-  async #loadWindows(): Promise<void> {
+  async #loadUsage(): Promise<void> {
     const windows = (await this.ctx.storage.get<Record<string, Window>>(WINDOWS)) ?? {};
+    this.#lastUsedAtMs = (await this.ctx.storage.get<number>(LAST_USED)) ?? null;
     for (const [policy, window] of Object.entries(windows)) this.#windows.set(policy as RateLimitPolicy, window);
   }
 }

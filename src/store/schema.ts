@@ -43,17 +43,14 @@ export const wallets = sqliteTable(
   (table) => [primaryKey({ columns: [table.chain, table.address] }), index('wallets_vault').on(table.vaultId)],
 );
 
-/** Read model of the token objects. No value and no hash of one is in it. */
+/** Which tokens a person has. The token's object is the truth for everything else, and no value or hash of one is here. */
 export const accessTokens = sqliteTable(
   'access_tokens',
   {
     id: text('id').primaryKey(),
     userId: text('user_id').notNull(),
-    name: text('name').notNull(),
-    /** Unix seconds. */
-    expiresAt: integer('expires_at'),
-    enabled: integer('enabled', { mode: 'boolean' }).notNull(),
     createdAtMs: integer('created_at_ms').notNull(),
+    deletedAtMs: integer('deleted_at_ms'),
   },
   (table) => [index('access_tokens_user').on(table.userId)],
 );

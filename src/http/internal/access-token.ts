@@ -1,21 +1,25 @@
 import * as z from 'zod';
-import { newTokenValue } from '#http/access-token-value.ts';
+import { newSecret, newTokenId } from '#http/access-token-value.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
-import { plainText } from '#http/plain-text.ts';
+import { tokenObject } from '#http/personal-access-token/own-token.ts';
+import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { problem } from '#http/problem.ts';
 import { check, jsonBody } from '#http/request-check.ts';
-import { enterAccessToken } from '#store/access-tokens.ts';
+import { enterAccessToken, tokenCount } from '#store/access-tokens.ts';
 import { findUser } from '#store/users.ts';
 
-const tokenBody = z.strictObject({
-  name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
-  expiresAt: z.int().positive().nullish(),
-});
+const tokenBody = z.strictObject({ name: tokenName, expiresAt: tokenExpiry.nullish() });
+
+/** A list asks the object of each, and nobody oversees more. */
+const MOST_TOKENS = 50;
 
 /**
  * POST /internal/user/{userId}/access-token (ours): issues a token. Its value is in this answer and nowhere else; when the
  * answer is lost, issue another one and delete this one.
+ *
+ * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`.
  */
 export const createAccessToken: Route = {
   method: 'POST',
@@ -26,16 +30,19 @@ export const createAccessToken: Route = {
 };
 
 async function issue(context: HttpContext): Promise<Response> {
-  const { name, expiresAt: expiry } = tokenBody.parse(await context.req.json());
+  const { name, expiresAt } = tokenBody.parse(await context.req.json());
   const user = await findUser(context.env.DB, context.req.param('userId') ?? '');
   if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
-  const { id, secretHash, value } = newTokenValue(context.env.TOKEN_MAC_KEY);
-  const expiresAt = expiry ?? null;
+  if ((await tokenCount(context.env.DB, user.id)) >= MOST_TOKENS) {
+    const detail = `A person has at most ${MOST_TOKENS} tokens. Delete some first.`;
+    return problem(context, 'too-many-access-tokens', { detail });
+  }
+  const [id, secret] = [newTokenId(), newSecret()];
   const token = await askObject(
-    () => context.env.ACCESS_TOKEN.getByName(`token:${id}`),
-    (object) => object.create({ id, user, name, expiresAt, secretHash }),
+    () => tokenObject(context, id),
+    (stub) => stub.create({ id, user, name, expiresAt: expiresAt ?? null, secretHash: secret.hash }),
   );
-  const { enabled, createdAtMs } = token;
-  await enterAccessToken(context.env.DB, { id, userId: user.id, name, expiresAt, enabled, createdAtMs });
-  return context.json({ id, userId: user.id, name, expiresAt, enabled, token: value }, 201);
+  await enterAccessToken(context.env.DB, { id, userId: user.id, createdAtMs: token.createdAtMs });
+  const value = secret.valueFor(id, context.env.TOKEN_MAC_KEY);
+  return context.json({ ...accessTokenRecord(token), userId: user.id, token: value }, 201);
 }

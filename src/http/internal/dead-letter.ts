@@ -1,5 +1,5 @@
 import type { Route } from '#http/context.ts';
-import { timeText } from '#http/transaction/record.ts';
+import { timeText } from '#http/time-text.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 
 const SHOWN = 100;

@@ -5,7 +5,7 @@ import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { timeText } from '#http/transaction/record.ts';
+import { timeText } from '#http/time-text.ts';
 import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
 import type { TransactionView } from '#objects/vault.ts';
 

@@ -5,6 +5,7 @@ import { may } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
+import { timeText } from '#http/time-text.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
 
 /** What a record is shown against: the policy of now, the reader, and the chain it is on. */
@@ -57,11 +58,6 @@ export function transactionRecord(transaction: PublicTransaction, scope: RecordS
     updatedAt: timeText(transaction.updatedAtMs),
     expiresAt: timeText(intent.expiresAtMs),
   };
-}
-
-/** RFC 3339 in UTC, to the millisecond. */
-export function timeText(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
 
 function assetOf({ intent }: PublicTransaction, chain: Chain | null) {

@@ -1,3 +1,4 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { addDeadLetter } from '#store/dead-letters.ts';
 import { ask, asService, coordinator, enter, foundTreasury } from './scene.ts';
@@ -35,7 +36,11 @@ test('the value of a token is in the answer and nowhere else', async () => {
     expect(JSON.stringify(results)).not.toContain(secret);
   }
   const stub = coordinator.ACCESS_TOKEN.getByName(`token:${trent.token.slice(12, 28)}`);
-  expect(JSON.stringify(await stub.read())).not.toContain(secret);
+  const record = await runInDurableObject(stub, (_instance, { storage }) =>
+    storage.sql.exec('SELECT * FROM token').one(),
+  );
+  expect(JSON.stringify(record)).toContain('script');
+  expect(JSON.stringify(record)).not.toContain(secret);
 });
 
 test.each([
@@ -47,6 +52,17 @@ test.each([
   const trent = await enter('trent');
   const answer = await asService(`POST /internal/user/${trent.id}/access-token`, body);
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
+});
+
+test('a person has fifty tokens and not one more, until one is deleted', async () => {
+  const trent = await enter('trent');
+  const issue = () => asService(`POST /internal/user/${trent.id}/access-token`, { name: 'x' });
+  const issued = await Promise.all(Array.from({ length: 49 }, issue));
+  expect(new Set(issued.map(({ status }) => status))).toEqual(new Set([201]));
+  const refused = await issue();
+  expect([refused.status, refused.body['code']]).toEqual([409, 'too-many-access-tokens']);
+  await ask(`DELETE /personal-access-token/${issued[0]?.body['id']}`, { token: trent.token });
+  expect((await issue()).status).toBe(201);
 });
 
 test('there is no token for a person who does not exist', async () => {

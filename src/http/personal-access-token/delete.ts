@@ -1,0 +1,27 @@
+import type { Route } from '#http/context.ts';
+import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { noBody } from '#http/request-check.ts';
+import { markDeleted } from '#store/access-tokens.ts';
+
+/**
+ * DELETE /personal-access-token/{id} (spec part 4): ends a token and all of its values for good. 204; again it is
+ * `access-token-not-found`, as for one that never was.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
+ */
+export const deleteAccessToken: Route = {
+  method: 'DELETE',
+  path: '/personal-access-token/:id',
+  access: 'token-secret',
+  checks: noBody,
+  handle: (context) =>
+    withOwnToken(
+      context,
+      async (stub, owner) => stub.remove(owner),
+      async (token) => {
+        // The object has refused it from now on. Should this line not be reached, lists ask the object and leave it out.
+        await markDeleted(context.env.DB, token.id, token.updatedAtMs);
+        return context.body(null, 204);
+      },
+    ),
+};

@@ -1,0 +1,33 @@
+import type { HttpContext, Route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { tokenObject } from '#http/personal-access-token/own-token.ts';
+import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { tokensOf } from '#store/access-tokens.ts';
+
+/**
+ * GET /personal-access-token (spec part 4): every token of the caller that was not deleted, newest first, disabled and expired
+ * ones included so that they can be seen and mended. The directory names them, each object tells its own state of now.
+ *
+ * Refuses: the credential.
+ */
+export const listAccessTokens: Route = {
+  method: 'GET',
+  path: '/personal-access-token',
+  access: 'token-read',
+  handle: list,
+};
+
+async function list(context: HttpContext): Promise<Response> {
+  const { user } = context.get('caller');
+  const ids = await tokensOf(context.env.DB, user.id);
+  const read = await Promise.all(
+    ids.map((id) =>
+      askObject(
+        () => tokenObject(context, id),
+        (stub) => stub.read(user.id),
+      ),
+    ),
+  );
+  const tokens = read.flatMap((token) => (token.ok ? [accessTokenRecord(token.value)] : []));
+  return context.json({ tokens });
+}

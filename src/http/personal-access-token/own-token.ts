@@ -1,0 +1,38 @@
+import type { TokenId } from '#domain/id.ts';
+import { parseTokenId } from '#domain/id.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import type { HttpContext } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import type { TokenOwner, TokenView } from '#objects/access-token.ts';
+
+export type TokenStub = ReturnType<typeof tokenObject>;
+
+export function tokenObject(context: HttpContext, id: TokenId) {
+  return context.env.ACCESS_TOKEN.getByName(`token:${id}`);
+}
+
+/**
+ * Asks the token of the path as its owner, and answers what `answer` makes of it. Whether a token of somebody else exists is
+ * not to be seen: its object is asked in any case, and says the same as one that was never made.
+ *
+ * Refuses, in order: `invalid-request`, then what was asked.
+ */
+export async function withOwnToken(
+  context: HttpContext,
+  ask: (stub: TokenStub, owner: TokenOwner) => Promise<Result<TokenView, Refusal>>,
+  answer: (token: TokenView) => Response | Promise<Response>,
+): Promise<Response> {
+  const id = parseTokenId(context.req.param('id') ?? '');
+  if (id === null) {
+    return invalidRequest(context, [{ pointer: 'id', code: 'invalid-id', detail: 'is not the id of a token' }]);
+  }
+  const { user, tokenId } = context.get('caller');
+  const asked = await askObject(
+    () => tokenObject(context, id),
+    (stub) => ask(stub, { userId: user.id, tokenId }),
+  );
+  return asked.ok ? answer(asked.value) : refusalProblem(context, asked.refusal);
+}

@@ -1,0 +1,20 @@
+import type { Route } from '#http/context.ts';
+import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+
+/**
+ * GET /personal-access-token/{id} (spec part 4): name, dates and enabled status.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
+ */
+export const readAccessToken: Route = {
+  method: 'GET',
+  path: '/personal-access-token/:id',
+  access: 'token-read',
+  handle: (context) =>
+    withOwnToken(
+      context,
+      async (stub, { userId }) => stub.read(userId),
+      (token) => context.json(accessTokenRecord(token)),
+    ),
+};

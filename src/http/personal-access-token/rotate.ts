@@ -1,0 +1,31 @@
+import { newSecret } from '#http/access-token-value.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { noBody } from '#http/request-check.ts';
+
+/**
+ * POST /personal-access-token/{id}/rotate (spec part 4): a new value, shown in this answer and nowhere else. The one before
+ * works for five more minutes; whoever loses this answer rotates again with it.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`, `access-token-inactive`.
+ */
+export const rotateAccessToken: Route = {
+  method: 'POST',
+  path: '/personal-access-token/:id/rotate',
+  access: 'token-secret',
+  checks: noBody,
+  handle: rotate,
+};
+
+function rotate(context: HttpContext): Promise<Response> {
+  const secret = newSecret();
+  return withOwnToken(
+    context,
+    async (stub, owner) => stub.rotate(owner, secret.hash),
+    (token) => {
+      const value = secret.valueFor(token.id, context.env.TOKEN_MAC_KEY);
+      return context.json({ ...accessTokenRecord(token), token: value });
+    },
+  );
+}

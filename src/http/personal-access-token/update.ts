@@ -1,0 +1,51 @@
+import * as z from 'zod';
+import type { TokenChange } from '#domain/access-token.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
+import { check, invalidRequest, jsonBody } from '#http/request-check.ts';
+
+const updateBody = z.strictObject({
+  name: tokenName.optional(),
+  expiresAt: tokenExpiry.nullable().optional(),
+  enabled: z.boolean().optional(),
+});
+
+/**
+ * PATCH /personal-access-token/{id} (spec part 4): changes any of name, expiresAt (null: never) and enabled. In force for every
+ * request that begins after the answer.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request` (also for
+ * nothing to change, and for an expiry that has passed), `access-token-not-found`, `access-token-own-expiry`,
+ * `access-token-inactive`.
+ */
+export const updateAccessToken: Route = {
+  method: 'PATCH',
+  path: '/personal-access-token/:id',
+  access: 'token-update',
+  checks: [...jsonBody, check('json', updateBody)],
+  handle: update,
+};
+
+async function update(context: HttpContext): Promise<Response> {
+  const { name, expiresAt, enabled } = updateBody.parse(await context.req.json());
+  const change: TokenChange = {
+    ...(name === undefined ? {} : { name }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(enabled === undefined ? {} : { enabled }),
+  };
+  if (Object.keys(change).length === 0) {
+    const detail = 'names at least one of name, expiresAt and enabled';
+    return invalidRequest(context, [{ pointer: '/', code: 'nothing-to-change', detail }]);
+  }
+  if (expiresAt != null && expiresAt * 1000 <= Date.now()) {
+    const detail = 'is not in the future; to end a token now, disable or delete it';
+    return invalidRequest(context, [{ pointer: '/expiresAt', code: 'in-the-past', detail }]);
+  }
+  return withOwnToken(
+    context,
+    async (stub, owner) => stub.update(owner, change),
+    (token) => context.json(accessTokenRecord(token)),
+  );
+}
