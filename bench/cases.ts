@@ -1,5 +1,6 @@
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
+import { UNWATCHED_CHAIN } from './scene.ts';
 
 /** One figure: what is asked, of whom, and against what it is held. */
 export interface Case {
@@ -29,7 +30,7 @@ export function casesOf(scene: Scene): readonly Case[] {
   const { token } = alice;
   const body = {
     vaultId: slowVault.id,
-    chain: 'anvil',
+    chain: UNWATCHED_CHAIN,
     to: recipient,
     amount: '1000',
     tokenAddress: null,
@@ -81,7 +82,12 @@ async function createMany({ alice, slowVault, recipient }: Scene, count: number)
   const ids: string[] = [];
   const creators = Array.from({ length: CONNECTIONS }, async () => {
     while (ids.length < count) {
-      const { id } = await alice.client.transfer({ vaultId: slowVault.id, chain: 'anvil', to: recipient, amount: '1' });
+      const { id } = await alice.client.transfer({
+        vaultId: slowVault.id,
+        chain: UNWATCHED_CHAIN,
+        to: recipient,
+        amount: '1',
+      });
       ids.push(id);
     }
   });

@@ -12,7 +12,7 @@ import { cosignersOf } from '#jobs/cosigner-client.ts';
 import { generateKey } from '#jobs/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { newTransfer } from '#objects/new-transfer.ts';
+import { newTransaction } from '#objects/new-transaction.ts';
 
 /** One signature per request, each of a new transfer: what happens between the last approval and the signed bytes, no chain asked. */
 
@@ -35,31 +35,31 @@ export default {
     const actor = present(signers[0]);
     const request = {
       chain: adapter.chain.name,
-      to: address,
-      tokenAddress: null,
-      amount: present(parseAmount('1000')),
+      action: { kind: 'transfer', to: address, tokenAddress: null, amount: present(parseAmount('1000')) } as const,
       note: null,
       externalId: null,
       idempotency: null,
     };
-    const transaction = newTransfer(request, { vault, chain: adapter.chain, from: address, actor, nowMs });
+    const transaction = newTransaction(request, { vault, chain: adapter.chain, from: address, actor, nowMs });
     const quote = {
       gasLimit: '21000',
       maxFeePerGas: '2000000000',
       maxPriorityFeePerGas: '1000000000',
       maxFee: present(parseAmount('42000000000000')),
     };
-    const attempt = unsignedAttempt(adapter.compose(transaction.intent, quote, nonce++), 1, nowMs);
+    const { intent } = transaction;
+    if (intent.kind === 'message') throw new Error('a transfer is no message');
+    const attempt = unsignedAttempt(adapter.compose(intent, quote, nonce++), 1, nowMs);
     const outcome = await thresholdSign(cosignersOf(env), {
       key,
       signingThreshold: 2,
-      intent: transaction.intent,
+      intent,
       attempt,
       approvals: signers.map((signer) => ({ actor: signer, digest: transaction.digest, atMs: nowMs })),
       policies: [vault.policy],
     });
     if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
-    const signed = adapter.assemble(transaction.intent, attempt, outcome.signature);
+    const signed = adapter.assemble(intent, attempt, outcome.signature);
     return signed.ok ? new Response(signed.value.hash) : new Response(signed.refusal.detail, { status: 500 });
   },
 } satisfies ExportedHandler<CoordinatorEnv>;

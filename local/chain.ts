@@ -11,7 +11,8 @@ import {
   writeContract,
 } from 'viem/actions';
 import { anvil } from 'viem/chains';
-import { compileDemoDollar } from './contracts/compile.ts';
+import type { ContractFile } from './contracts/compile.ts';
+import { compile } from './contracts/compile.ts';
 
 /** What the local programs do on the chain themselves, beside the service, and how they check what the service says. */
 export interface LocalChain {
@@ -19,8 +20,11 @@ export interface LocalChain {
   readonly fund: (to: string, wei: bigint) => Promise<void>;
   /** Gives the address of a new Demo Dollar; the given account holds all of it. */
   readonly deployDollar: (holder: string, amount: bigint) => Promise<string>;
+  /** Gives the address of a new contract out of `local/contracts`. */
+  readonly deploy: (file: ContractFile, name: string) => Promise<string>;
   readonly balance: (of: string) => Promise<bigint>;
   readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
+  readonly allowance: (token: string, owner: string, spender: string) => Promise<bigint>;
   /** Transactions that an account has in the chain. */
   readonly sentBy: (of: string) => Promise<number>;
   /** An unlocked account of anvil's, by number: somebody to send to. */
@@ -35,17 +39,22 @@ export function localChain(url: string): LocalChain {
     return getAddress(found);
   };
   const mined = (hash: Hex) => waitForTransactionReceipt(client, { hash });
+  const deploy = async (file: ContractFile, name: string): Promise<Address> => {
+    const contract = compile(file).get(name);
+    if (contract === undefined) throw new Error(`${file} has no contract ${name}`);
+    const { contractAddress } = await mined(await deployContract(client, { account: await account(0), ...contract }));
+    if (contractAddress == null) throw new Error(`${name} was not deployed`);
+    return getAddress(contractAddress);
+  };
   return {
     account,
+    deploy,
     fund: async (to, value) => {
       await mined(await sendTransaction(client, { account: await account(0), to: getAddress(to), value }));
     },
     deployDollar: async (holder, amount) => {
       const owner = await account(0);
-      const { abi, bytecode } = compileDemoDollar();
-      const { contractAddress } = await mined(await deployContract(client, { account: owner, abi, bytecode }));
-      if (contractAddress == null) throw new Error('the token was not deployed');
-      const token = getAddress(contractAddress);
+      const token = await deploy('DemoDollar.sol', 'DemoDollar');
       const args = [getAddress(holder), amount] as const;
       await mined(
         await writeContract(client, { account: owner, address: token, abi: erc20Abi, functionName: 'transfer', args }),
@@ -59,6 +68,13 @@ export function localChain(url: string): LocalChain {
         abi: erc20Abi,
         functionName: 'balanceOf',
         args: [getAddress(of)],
+      }),
+    allowance: (token, owner, spender) =>
+      readContract(client, {
+        address: getAddress(token),
+        abi: erc20Abi,
+        functionName: 'allowance',
+        args: [getAddress(owner), getAddress(spender)],
       }),
     sentBy: (of) => getTransactionCount(client, { address: getAddress(of) }),
   };

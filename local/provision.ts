@@ -16,6 +16,8 @@ export interface VaultWish {
   readonly threshold: number;
   readonly initialState?: 'DRAFT' | 'SUBMITTED';
   readonly mostPending?: number;
+  /** Besides the local chain. */
+  readonly chains?: readonly string[];
 }
 
 export interface ReadyVault {
@@ -50,7 +52,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
       members: wish.signers.map(({ id }) => ({ userId: id, roles: ['viewer', 'initiator', 'signer'] })),
       threshold: wish.threshold,
       initialState: wish.initialState ?? 'SUBMITTED',
-      chains: ['anvil'],
+      chains: ['anvil', ...(wish.chains ?? [])],
       ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
     },
   });

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startAnvil } from './anvil.ts';
@@ -13,6 +14,7 @@ import { startStack } from './stack.ts';
 const FOLDER = resolve(import.meta.dirname, '..', '.conclave');
 const ETHER = 10n ** 18n;
 const CRON_MS = 60_000;
+const OWNER_ONLY = 0o600;
 
 const { values } = parseArgs({
   options: {
@@ -32,8 +34,7 @@ async function main(): Promise<void> {
     rpcUrls: { anvil: [anvil.url] },
   });
   const service = new Client(stack.url, stack.serviceKey);
-  const people: Person[] = [];
-  for (const name of ['alice', 'bob', 'carol', 'mallory']) people.push(await enterPerson(service, stack.url, name));
+  const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
   const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2 });
   const chain = localChain(anvil.url);
@@ -50,6 +51,20 @@ async function main(): Promise<void> {
   console.log('\nStopping; `npm start` goes on from here.');
   await stack.stop();
   await anvil.stop();
+}
+
+/** The people, with the tokens that they had the last time. */
+async function entered(service: Client, url: string): Promise<readonly Person[]> {
+  const file = join(FOLDER, 'people.json');
+  if (existsSync(file)) {
+    const known: readonly Omit<Person, 'client'>[] = JSON.parse(await readFile(file, 'utf8'));
+    return known.map((person) => ({ ...person, client: new Client(url, person.token) }));
+  }
+  const people: Person[] = [];
+  for (const name of ['alice', 'bob', 'carol', 'mallory']) people.push(await enterPerson(service, url, name));
+  const text = JSON.stringify(people.map(({ name, id, token }) => ({ name, id, token })));
+  await writeFile(file, text, { mode: OWNER_ONLY });
+  return people;
 }
 
 function portOf(text: string): number {

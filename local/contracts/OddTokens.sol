@@ -57,3 +57,17 @@ contract SwitchedToken is OddToken {
         return true;
     }
 }
+
+/// Takes a new allowance only when there is none: USDT. Its transfer is an ordinary one.
+contract ResettingToken is OddToken {
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    function approve(address spender, uint256 value) external {
+        require(value == 0 || allowance[msg.sender][spender] == 0);
+        allowance[msg.sender][spender] = value;
+    }
+
+    function transfer(address to, uint256 value) external {
+        emit Transfer(msg.sender, to, value);
+    }
+}

@@ -19,8 +19,10 @@ interface CompilerOutput {
   >;
 }
 
+export type ContractFile = 'DemoDollar.sol' | 'OddTokens.sol';
+
 /** Compiles every contract of a file beside this one, by name. Loading the compiler takes some seconds. Throws what it says. */
-export function compile(file: 'DemoDollar.sol' | 'OddTokens.sol'): ReadonlyMap<string, CompiledContract> {
+export function compile(file: ContractFile): ReadonlyMap<string, CompiledContract> {
   const content = readFileSync(join(import.meta.dirname, file), 'utf8');
   const input = {
     language: 'Solidity',

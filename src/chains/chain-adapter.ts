@@ -1,7 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { FailureReason, PreparedAttempt } from '#domain/event.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
 
@@ -20,6 +20,28 @@ export interface Quote {
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
 }
+
+/** One speed of an estimate; wei per gas, and in the chain's smallest unit what that comes to. */
+export interface FeeTier {
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+  /** At the price of now, data fee included. */
+  readonly expectedFee: Amount;
+  /** The most that it can come to while the price rises, data fee included. */
+  readonly maxFee: Amount;
+}
+
+export interface FeeEstimate {
+  readonly gasLimit: string;
+  /** Of OP-stack chains for putting the bytes on Ethereum; 0 elsewhere. */
+  readonly dataFee: Amount;
+  readonly slow: FeeTier;
+  readonly normal: FeeTier;
+  readonly fast: FeeTier;
+}
+
+/** A message in the one spelling that is signed, and how it is hashed. */
+export type MessageText = Pick<MessageIntent, 'format' | 'message'>;
 
 /** Of an ECDSA signature: two scalars of 32 bytes, big-endian, and the parity of the nonce point. */
 export interface EcdsaSignatureParts {
@@ -76,17 +98,27 @@ export interface ChainAdapter {
   /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, `bad-checksum`. */
   parseRecipient(text: string): Result<string, AddressFault>;
   parseToken(text: string): Result<string, AddressFault>;
+  /** The canonical spelling of calldata; null for what is none, or too long. */
+  parseCalldata(text: string): string | null;
+  /** Refuses in words. */
+  parseMessage(text: string): Result<MessageText, string>;
   /** The unsigned bytes of an intent at a nonce. */
-  compose(intent: Intent, quote: Quote, nonce: bigint): PreparedAttempt;
+  compose(intent: OnChainIntent, quote: Quote, nonce: bigint): PreparedAttempt;
   /** Joins bytes and signature. Refuses what is not exactly the intent, signed by exactly its wallet. */
   assemble(
-    intent: Intent,
+    intent: OnChainIntent,
     attempt: Attempt,
     signature: EcdsaSignatureParts,
   ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
+  /** What is signed for a message, in hex: the bytes, and their hash. */
+  composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string };
+  /** The signature as the chain's wallets give it. Refuses one that is not by exactly the intent's wallet. */
+  assembleMessage(intent: MessageIntent, signature: EcdsaSignatureParts): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
-  quote(intent: Intent, replaced: Attempt | null): Promise<Result<Quote, PreparationFault>>;
+  quote(intent: OnChainIntent, replaced: Attempt | null): Promise<Result<Quote, PreparationFault>>;
+  /** What an intent would cost now. Refuses what its call would meet. */
+  estimate(intent: OnChainIntent): Promise<Result<FeeEstimate, PreparationFault>>;
   accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */

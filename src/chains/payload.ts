@@ -1,11 +1,11 @@
-import type { EvmPayload, EvmPayloadFault } from '#chains/evm/payload.ts';
-import { inspectEvmPayload } from '#chains/evm/payload.ts';
+import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/payload.ts';
+import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/payload.ts';
 import type { Intent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
 export type PayloadFault = 'unsupported-chain' | EvmPayloadFault;
-export type InspectedPayload = EvmPayload;
+export type InspectedPayload = EvmPayload | EvmMessage;
 
 /**
  * Proves that unsigned bytes do exactly what an intent says and cost at most what it allows. Every co-signer runs this by
@@ -15,5 +15,6 @@ export type InspectedPayload = EvmPayload;
  */
 export function inspectPayload(intent: Intent, payload: string): Result<InspectedPayload, PayloadFault> {
   const isEvm = typeof intent.chain === 'string' && intent.chain.startsWith('eip155:');
-  return isEvm ? inspectEvmPayload(intent, payload) : refused('unsupported-chain');
+  if (!isEvm) return refused('unsupported-chain');
+  return intent.kind === 'message' ? inspectEvmMessage(intent, payload) : inspectEvmPayload(intent, payload);
 }

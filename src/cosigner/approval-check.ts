@@ -37,6 +37,12 @@ export interface CheckedRequest {
   readonly intentDigest: string;
   /** 32 bytes: what is signed. */
   readonly signingDigest: Uint8Array;
+  /** Null for a message, which nothing ever replaces. */
+  readonly bid: Bid | null;
+}
+
+/** What a replacement has to keep, and what it has to raise. */
+interface Bid {
   readonly nonce: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -68,8 +74,9 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectPayload(intent, request.payload);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
-  const { signingDigest, nonce, fees } = payload.value;
-  return accepted({ intentDigest, signingDigest, nonce, ...fees });
+  const { signingDigest } = payload.value;
+  const bid = payload.value.kind === 'message' ? null : { nonce: payload.value.nonce, ...payload.value.fees };
+  return accepted({ intentDigest, signingDigest, bid });
 }
 
 /** Distinct signers of now whose vote names exactly this intent. */

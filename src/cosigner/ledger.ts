@@ -11,7 +11,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sealed (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL UNIQUE, nonce TEXT NOT NULL, max_fee TEXT NOT NULL, max_tip TEXT NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
+  CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
   CREATE TABLE IF NOT EXISTS ban (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), step TEXT NOT NULL, at_ms INTEGER NOT NULL);
 `;
 
@@ -20,9 +21,10 @@ interface SignedRow {
   readonly attempt: number;
   readonly intent_digest: string;
   readonly signing_digest: string;
-  readonly nonce: string;
-  readonly max_fee: string;
-  readonly max_tip: string;
+  /** Null for a message, as the fees are. */
+  readonly nonce: string | null;
+  readonly max_fee: string | null;
+  readonly max_tip: string | null;
 }
 
 /** A replacement pays at least a tenth more, as nodes demand; anything less would only be a second signature. */
@@ -38,7 +40,7 @@ export class Ledger {
   }
 
   /** Tables come with the first write, so that asking for what does not exist leaves nothing behind. */
-  #write(query: string, ...bindings: (string | number)[]): SqlStorageCursor<Record<string, SqlStorageValue>> {
+  #write(query: string, ...bindings: (string | number | null)[]): SqlStorageCursor<Record<string, SqlStorageValue>> {
     if (!this.#created) this.#sql.exec(SCHEMA);
     this.#created = true;
     return this.#sql.exec(query, ...bindings);
@@ -119,9 +121,10 @@ export class Ledger {
     if (same !== undefined) {
       return same.signing_digest === digest ? accepted(null) : refused(refusal('second-digest'));
     }
-    // Bytes that were signed for one transaction are never signed for another: one payment would then settle two.
-    const elsewhere = this.#read('SELECT 1 FROM signed WHERE signing_digest = ?', digest);
-    if (elsewhere.length > 0) return refused(refusal('second-digest'));
+    // Bytes that were signed for one transaction are never signed for another: one payment would then settle two. A message
+    // may be signed as often as a quorum wants: it is the same signature of the same words.
+    const elsewhere = this.#read<{ nonce: string | null }>('SELECT nonce FROM signed WHERE signing_digest = ?', digest);
+    if (elsewhere.some(({ nonce }) => nonce !== null || checked.bid !== null)) return refused(refusal('second-digest'));
     const newest = rows.at(-1);
     if (!(newest === undefined ? attempt === 1 : replaces(newest, attempt, checked))) {
       return refused(refusal('second-digest'));
@@ -133,9 +136,9 @@ export class Ledger {
         attempt,
         checked.intentDigest,
         digest,
-        checked.nonce.toString(),
-        checked.maxFeePerGas.toString(),
-        checked.maxPriorityFeePerGas.toString(),
+        checked.bid?.nonce.toString() ?? null,
+        checked.bid?.maxFeePerGas.toString() ?? null,
+        checked.bid?.maxPriorityFeePerGas.toString() ?? null,
       );
     }
     return accepted(null);
@@ -151,13 +154,15 @@ export class Ledger {
   }
 }
 
-function replaces(newest: SignedRow, attempt: number, checked: CheckedRequest): boolean {
+function replaces(newest: SignedRow, attempt: number, { bid, intentDigest }: CheckedRequest): boolean {
+  const { nonce, max_fee: maxFee, max_tip: maxTip } = newest;
+  if (bid === null || nonce === null || maxFee === null || maxTip === null) return false;
   const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * REPLACEMENT_PERCENT;
   return (
     attempt === newest.attempt + 1 &&
-    checked.intentDigest === newest.intent_digest &&
-    checked.nonce === BigInt(newest.nonce) &&
-    enough(newest.max_fee, checked.maxFeePerGas) &&
-    enough(newest.max_tip, checked.maxPriorityFeePerGas)
+    intentDigest === newest.intent_digest &&
+    bid.nonce === BigInt(nonce) &&
+    enough(maxFee, bid.maxFeePerGas) &&
+    enough(maxTip, bid.maxPriorityFeePerGas)
   );
 }

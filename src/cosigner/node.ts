@@ -20,7 +20,7 @@ import {
   Malformed,
   partyOf,
   policyOf,
-  textOf,
+  payloadOf,
   voteOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
@@ -180,7 +180,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const request = fieldsOf(fields['request'], ['intent', 'payload', 'attempt', 'approvals', 'policyVersion']);
     return key.prepareSignature(keyId, signers, {
       intent: intentOf(request['intent']),
-      payload: textOf(request['payload']),
+      payload: payloadOf(request['payload']),
       attempt: wholeNumberOf(request['attempt']),
       approvals: listOf(request['approvals'], 100, voteOf),
       policyVersion: wholeNumberOf(request['policyVersion']),

@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
 import { parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import type { Intent } from '#domain/intent.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
@@ -25,7 +25,7 @@ export function fieldsOf(value: unknown, names: readonly string[]): Fields {
   return fields;
 }
 
-export function textOf(value: unknown, longest = 4096): string {
+function textOf(value: unknown, longest = 4096): string {
   if (typeof value !== 'string' || value.length > longest) throw new Malformed('not a text');
   return value;
 }
@@ -74,42 +74,86 @@ export function envelopeOf(value: unknown): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-const INTENT_FIELDS = [
+const FRAME_FIELDS = [
   'kind',
   'vaultId',
   'transactionId',
   'chain',
   'from',
-  'to',
-  'tokenAddress',
-  'amount',
-  'maxFee',
   'policyVersion',
   'policyHash',
   'note',
   'createdAtMs',
   'expiresAtMs',
-] as const satisfies readonly (keyof TransferIntent)[];
+] as const;
 
-export function intentOf(value: unknown): TransferIntent {
-  const fields = fieldsOf(value, INTENT_FIELDS);
-  if (fields['kind'] !== 'transfer') throw new Malformed('kind');
+/** Calldata and messages are the longest texts that there are; what they may hold is looked at later. */
+const LONGEST_CONTENT = 64 * 1024;
+
+export function intentOf(value: unknown): Intent {
+  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
+  switch (kind) {
+    case 'transfer': {
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'tokenAddress', 'amount', 'maxFee']);
+      return {
+        kind,
+        ...frameOf(fields),
+        to: textOf(fields['to'], 128),
+        tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
+        amount: amountOf(fields['amount']),
+        maxFee: amountOf(fields['maxFee']),
+      };
+    }
+    case 'contract-interaction': {
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'data', 'value', 'maxFee']);
+      return {
+        kind,
+        ...frameOf(fields),
+        to: textOf(fields['to'], 128),
+        data: textOf(fields['data'], LONGEST_CONTENT),
+        value: amountOf(fields['value']),
+        maxFee: amountOf(fields['maxFee']),
+      };
+    }
+    case 'erc20-approve': {
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'tokenAddress', 'spender', 'amount', 'maxFee']);
+      return {
+        kind,
+        ...frameOf(fields),
+        tokenAddress: textOf(fields['tokenAddress'], 128),
+        spender: textOf(fields['spender'], 128),
+        amount: amountOf(fields['amount']),
+        maxFee: amountOf(fields['maxFee']),
+      };
+    }
+    case 'message': {
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'format', 'message']);
+      const format = fields['format'];
+      if (format !== 'eip191' && format !== 'eip712') throw new Malformed('format');
+      return { kind, ...frameOf(fields), format, message: textOf(fields['message'], LONGEST_CONTENT) };
+    }
+    default:
+      throw new Malformed('kind');
+  }
+}
+
+function frameOf(fields: Fields) {
   return {
-    kind: 'transfer',
     vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
     transactionId: present(parseTransactionId(textOf(fields['transactionId'], 64))),
     chain: textOf(fields['chain'], 64),
     from: textOf(fields['from'], 128),
-    to: textOf(fields['to'], 128),
-    tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
-    amount: amountOf(fields['amount']),
-    maxFee: amountOf(fields['maxFee']),
     policyVersion: wholeNumberOf(fields['policyVersion']),
     policyHash: hexOf(fields['policyHash'], 32),
     note: fields['note'] === null ? null : textOf(fields['note']),
     createdAtMs: wholeNumberOf(fields['createdAtMs']),
     expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
   };
+}
+
+/** The bytes to sign: hex of calldata and a frame, or of a message. */
+export function payloadOf(value: unknown): string {
+  return textOf(value, LONGEST_CONTENT);
 }
 
 export function voteOf(value: unknown): Vote {

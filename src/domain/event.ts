@@ -6,6 +6,7 @@ import type { Actor, Attempt, Inclusion, SendOutcome } from '#domain/transaction
 export type FailureReason =
   | 'INSUFFICIENT_FUNDS'
   | 'SIMULATION_REVERTED'
+  | 'ALLOWANCE_NOT_ZERO'
   | 'FEE_CAP_EXCEEDED'
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'
@@ -25,6 +26,8 @@ export type TransactionEvent =
   | { readonly type: 'delaySigning'; readonly reason: string }
   /** Nothing will ever be signed: no signature was released, and the nonce is free again. */
   | { readonly type: 'failSigning'; readonly reason: FailureReason; readonly detail: string | null }
+  /** Of a message: there is nothing to broadcast. */
+  | { readonly type: 'signMessage'; readonly signature: string }
   | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }
   | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
   /** The network refused the bytes for good and never took any attempt. */

@@ -2,26 +2,16 @@ import type { Amount } from '#domain/amount.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
+import { unreachable } from '#domain/result.ts';
 
-/**
- * What the signers approve: every field that moves value, fixed at creation and never edited. Approvals bind to the hash of
- * its canonical bytes; every co-signer rebuilds that hash from the fields and proves that the bytes to sign do exactly this.
- * The account nonce is not part of it: it is allocated at signing, so that a slow approval never blocks a faster one.
- */
-export interface TransferIntent {
-  readonly kind: 'transfer';
+/** What every intent has, whatever it does. */
+interface IntentFrame {
   readonly vaultId: VaultId;
   readonly transactionId: TransactionId;
   /** CAIP-2: names differ between vendors, and a chain id alone does not name its family. */
   readonly chain: string;
-  /** The wallet that pays, in the chain's canonical spelling. */
+  /** The wallet that acts, in the chain's canonical spelling. */
   readonly from: string;
-  readonly to: string;
-  /** Token contract in canonical spelling, or null for the native asset. */
-  readonly tokenAddress: string | null;
-  readonly amount: Amount;
-  /** The most that may be paid for inclusion, in the chain's smallest unit. */
-  readonly maxFee: Amount;
   readonly policyVersion: number;
   /** Lower-case hex SHA-256 of that policy. */
   readonly policyHash: string;
@@ -30,8 +20,56 @@ export interface TransferIntent {
   readonly expiresAtMs: number;
 }
 
-/** Grows with the kinds of transaction; every consumer switches over `kind`. */
-export type Intent = TransferIntent;
+/** What every intent has that ends in a transaction on a chain. */
+interface OnChainFrame extends IntentFrame {
+  /** The most that may be paid for inclusion, in the chain's smallest unit. */
+  readonly maxFee: Amount;
+}
+
+/** Pays native asset or tokens to somebody. */
+export interface TransferIntent extends OnChainFrame {
+  readonly kind: 'transfer';
+  readonly to: string;
+  /** Token contract in canonical spelling, or null for the native asset. */
+  readonly tokenAddress: string | null;
+  readonly amount: Amount;
+}
+
+/** Calls a contract with exactly these bytes. */
+export interface ContractInteractionIntent extends OnChainFrame {
+  readonly kind: 'contract-interaction';
+  readonly to: string;
+  /** Calldata in lower-case hex with 0x. */
+  readonly data: string;
+  /** Of the native asset, paid along. */
+  readonly value: Amount;
+}
+
+/** Lets somebody take tokens out of the wallet, up to an amount; 0 takes an earlier leave back. */
+export interface Erc20ApproveIntent extends OnChainFrame {
+  readonly kind: 'erc20-approve';
+  readonly tokenAddress: string;
+  readonly spender: string;
+  readonly amount: Amount;
+}
+
+/** Signs a text that no chain takes for a transaction. */
+export interface MessageIntent extends IntentFrame {
+  readonly kind: 'message';
+  /** EIP-191 for a text, EIP-712 for typed data. */
+  readonly format: 'eip191' | 'eip712';
+  /** Exactly what is signed; typed data in its one canonical spelling. */
+  readonly message: string;
+}
+
+export type OnChainIntent = TransferIntent | ContractInteractionIntent | Erc20ApproveIntent;
+
+/**
+ * What the signers approve: every field that moves value, fixed at creation and never edited. Approvals bind to the hash of
+ * its canonical bytes; every co-signer rebuilds that hash from the fields and proves that the bytes to sign do exactly this.
+ * The account nonce is not part of it: it is allocated at signing, so that a slow approval never blocks a faster one.
+ */
+export type Intent = OnChainIntent | MessageIntent;
 
 /** Ours: a quorum that met just before the expiry still has a day to be signed. */
 const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
@@ -41,7 +79,10 @@ export function signingEndsAtMs(intent: Intent): number {
   return intent.expiresAtMs + SIGNING_GRACE_MS;
 }
 
-/** The bytes whose SHA-256 is the digest that signers approve (GET challenge shows both). */
+/**
+ * The bytes whose SHA-256 is the digest that signers approve (GET challenge shows both). The kind stands first, so what follows
+ * is never read as another kind's.
+ */
 export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
   const fields: CanonicalField[] = [
     ['kind', intent.kind],
@@ -49,10 +90,7 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
     ['transactionId', intent.transactionId],
     ['chain', intent.chain],
     ['from', intent.from],
-    ['to', intent.to],
-    ['tokenAddress', intent.tokenAddress],
-    ['amount', intent.amount],
-    ['maxFee', intent.maxFee],
+    ...actionFields(intent),
     ['policyVersion', String(intent.policyVersion)],
     ['policyHash', intent.policyHash],
     ['note', intent.note],
@@ -60,4 +98,37 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
     ['expiresAtMs', String(intent.expiresAtMs)],
   ];
   return canonicalBytes('conclave/intent/v1', fields);
+}
+
+function actionFields(intent: Intent): readonly CanonicalField[] {
+  switch (intent.kind) {
+    case 'transfer':
+      return [
+        ['to', intent.to],
+        ['tokenAddress', intent.tokenAddress],
+        ['amount', intent.amount],
+        ['maxFee', intent.maxFee],
+      ];
+    case 'contract-interaction':
+      return [
+        ['to', intent.to],
+        ['data', intent.data],
+        ['value', intent.value],
+        ['maxFee', intent.maxFee],
+      ];
+    case 'erc20-approve':
+      return [
+        ['tokenAddress', intent.tokenAddress],
+        ['spender', intent.spender],
+        ['amount', intent.amount],
+        ['maxFee', intent.maxFee],
+      ];
+    case 'message':
+      return [
+        ['format', intent.format],
+        ['message', intent.message],
+      ];
+    default:
+      return unreachable(intent);
+  }
 }

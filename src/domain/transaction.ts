@@ -108,6 +108,8 @@ export interface Transaction {
   readonly rejection: Vote | null;
   readonly attempts: readonly Attempt[];
   readonly inclusion: Inclusion | null;
+  /** Of a message, in hex, as the chain's wallets give it. */
+  readonly signature: string | null;
   /** From the decision to sign until the wallet's nonce allocator was told how it ended: a forgotten nonce blocks a wallet. */
   readonly nonceHeld: boolean;
   readonly externalId: string | null;

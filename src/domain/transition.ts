@@ -31,7 +31,10 @@ export interface Decision {
 
 /** The part of a record that a step may change. */
 type Change = Partial<
-  Pick<Transaction, 'state' | 'stateReason' | 'approvals' | 'rejection' | 'attempts' | 'inclusion' | 'nonceHeld'>
+  Pick<
+    Transaction,
+    'state' | 'stateReason' | 'approvals' | 'rejection' | 'attempts' | 'inclusion' | 'signature' | 'nonceHeld'
+  >
 >;
 
 /** A step gives the change, or null for 'nothing new', or refuses (people only). */
@@ -49,8 +52,8 @@ const approve: Step<'approve'> = (transaction, event, { nowMs, policy }) => {
   if (hasApproved(transaction, event.actor.userId)) return null;
   const approvals = [...transaction.approvals, { actor: event.actor, digest: event.digest, atMs: nowMs }];
   const count = approvers({ ...transaction, approvals }, policy).length;
-  const met = count >= approvalsNeeded(transaction, policy);
-  return met ? { approvals, state: 'SIGNING', stateReason: null, nonceHeld: true } : { approvals };
+  if (count < approvalsNeeded(transaction, policy)) return { approvals };
+  return { approvals, state: 'SIGNING', stateReason: null, nonceHeld: transaction.intent.kind !== 'message' };
 };
 
 const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
@@ -92,6 +95,9 @@ const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
   const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
   return { state: 'BROADCAST', stateReason: null, attempts: replaceNewest(transaction, { ...newest, signed }) };
 };
+
+const signMessage: Step<'signMessage'> = (transaction, { signature }) =>
+  transaction.intent.kind === 'message' ? { state: 'SUCCEEDED', stateReason: null, signature } : null;
 
 const send: Step<'send'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
@@ -162,7 +168,7 @@ const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire };
 const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
-  SIGNING: { prepare, delaySigning, failSigning, sign },
+  SIGNING: { prepare, delaySigning, failSigning, sign, signMessage },
   BROADCAST: { prepare, sign, send, refuseBroadcast, include, miss: missInBroadcast },
   CONFIRMING: { include, miss: reorganise },
   SUCCEEDED: { include: includeAgain, miss: reorganise, settle },

@@ -20,6 +20,10 @@ import { problem } from '#http/problem.ts';
 import { requestId } from '#http/request-id.ts';
 import { approve } from '#http/transaction/approve.ts';
 import { challenge } from '#http/transaction/challenge.ts';
+import { contractInteraction } from '#http/transaction/contract-interaction.ts';
+import { erc20Approve } from '#http/transaction/erc20-approve.ts';
+import { estimateFee } from '#http/transaction/estimate-fee.ts';
+import { message } from '#http/transaction/message.ts';
 import { readTransaction } from '#http/transaction/read.ts';
 import { reject } from '#http/transaction/reject.ts';
 import { transfer } from '#http/transaction/transfer.ts';
@@ -28,7 +32,11 @@ import { vaultTransactions } from '#http/vault/transactions.ts';
 
 /** The whole interface. What is not in this list does not exist. */
 export const ROUTES: readonly Route[] = [
+  estimateFee,
   transfer,
+  message,
+  contractInteraction,
+  erc20Approve,
   readTransaction,
   challenge,
   approve,

@@ -3,13 +3,14 @@ import * as z from 'zod';
 /** Control characters, and the marks that turn the direction of text around: they make a note read as what it is not. */
 const DECEPTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 
+export function isDeceptive(text: string): boolean {
+  return DECEPTIVE.test(text);
+}
+
 /** Text that people read before they approve something. Counted in characters, not in bytes. */
 export function plainText(longest: number) {
   return z
     .string()
     .refine((text) => [...text].length <= longest, `has at most ${longest} characters`)
-    .refine(
-      (text) => !DECEPTIVE.test(text),
-      'has no control characters and no marks that change the direction of text',
-    );
+    .refine((text) => !isDeceptive(text), 'has no control characters and no marks that change the direction of text');
 }

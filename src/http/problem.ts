@@ -16,6 +16,10 @@ export type HttpFault =
   | 'user-not-found'
   | 'vault-not-found'
   | 'too-many-access-tokens'
+  | 'insufficient-funds'
+  | 'would-revert'
+  | 'allowance-not-zero'
+  | 'chain-unavailable'
   | 'method-not-allowed'
   | 'body-too-large'
   | 'unsupported-media-type'
@@ -53,7 +57,11 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'unsupported-media-type': [415, 'The body must be JSON'],
   'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
   'chain-not-enabled': [422, 'The vault does not use this chain'],
+  'insufficient-funds': [422, 'The wallet does not have enough'],
+  'would-revert': [422, 'The chain would refuse it'],
+  'allowance-not-zero': [422, 'The token wants its allowance set to 0 first'],
   'quota-exceeded': [429, 'Too many requests'],
+  'chain-unavailable': [503, 'The chain can not be asked'],
   unavailable: [503, 'Not available right now'],
   internal: [500, 'Something went wrong here'],
 };

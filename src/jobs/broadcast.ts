@@ -1,7 +1,7 @@
 import { unreachable } from '#domain/result.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newestAttempt } from '#domain/transaction.ts';
-import { chainAccess } from '#jobs/chain-access.ts';
+import { chainAccess } from '#chains/access.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 

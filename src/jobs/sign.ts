@@ -1,15 +1,18 @@
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import { signingEndsAtMs } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
-import { chainAccess } from '#jobs/chain-access.ts';
+import { chainAccess } from '#chains/access.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
+import type { Signable } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
+import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { TransactionWork, VaultObject } from '#objects/vault.ts';
 
@@ -39,14 +42,19 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' });
     return;
   }
-  const prepared = await prepare({ env, vault, adapter, transaction: work.transaction });
+  const { intent } = work.transaction;
+  if (intent.kind === 'message') {
+    await signMessage({ env, vault, adapter, work }, intent);
+    return;
+  }
+  const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });
   if (!prepared.ok) {
     const fault = prepared.refusal;
     if (fault.kind === 'transient') await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
     else await vault.record(id, { type: 'failSigning', reason: fault.reason, detail: fault.detail });
     return;
   }
-  await signAttempt({ env, vault, adapter, work, attempt: prepared.value });
+  await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
 }
 
 interface Preparation {
@@ -54,12 +62,13 @@ interface Preparation {
   readonly vault: VaultStub;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
+  readonly intent: OnChainIntent;
 }
 
 /** The attempt to sign: the one that is stored already, or a new one. */
 async function prepare(preparation: Preparation): Promise<Result<Attempt, PreparationFault>> {
-  const { env, vault, adapter, transaction } = preparation;
-  const { intent, id } = transaction;
+  const { env, vault, adapter, transaction, intent } = preparation;
+  const { id } = transaction;
   const newest = newestAttempt(transaction);
   if (newest !== null && newest.signed === null) return accepted(newest);
   const quote = await adapter.quote(intent, newest);
@@ -96,31 +105,40 @@ interface SigningTurn {
   readonly vault: VaultStub;
   readonly adapter: ChainAdapter;
   readonly work: TransactionWork;
-  readonly attempt: Attempt;
 }
 
-async function signAttempt({ env, vault, adapter, work, attempt }: SigningTurn): Promise<void> {
-  const { transaction, key, policies, signingThreshold } = work;
-  const { id, intent, approvals } = transaction;
-  const outcome = await thresholdSign(cosignersOf(env), {
-    key,
-    signingThreshold,
-    intent,
-    attempt,
-    approvals,
-    policies,
-  });
-  if (!outcome.ok) {
-    if (outcome.verdict === 'unavailable')
-      await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
-    else await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: outcome.reason });
-    return;
-  }
-  const assembled = adapter.assemble(intent, attempt, outcome.signature);
+async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: Attempt): Promise<void> {
+  const { env, vault, adapter, work } = turn;
+  const { id } = work.transaction;
+  const signature = await signatureOver(turn, attempt);
+  if (signature === null) return;
+  const assembled = adapter.assemble(intent, attempt, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
   // The message for the broadcast follows from the outbox in any case; going on at once only saves its trip.
   await broadcast(env, vault, id);
+}
+
+/** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */
+async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
+  const { vault, adapter, work } = turn;
+  const signature = await signatureOver(turn, { number: 1, ...adapter.composeMessage(intent) });
+  if (signature === null) return;
+  const assembled = adapter.assembleMessage(intent, signature);
+  if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
+  await vault.record(work.transaction.id, { type: 'signMessage', signature: assembled.value });
+}
+
+/** Null when there is none yet, or never will be: that is recorded here. */
+async function signatureOver({ env, vault, work }: SigningTurn, attempt: Signable): Promise<EcdsaSignature | null> {
+  const { transaction, key, policies, signingThreshold } = work;
+  const { id, intent, approvals } = transaction;
+  const request = { key, signingThreshold, intent, attempt, approvals, policies };
+  const outcome = await thresholdSign(cosignersOf(env), request);
+  if (outcome.ok) return outcome.signature;
+  if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
+  else await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: outcome.reason });
+  return null;
 }
 
 /** Reads the id of a message; null for one that no version of this service has sent. */

@@ -9,12 +9,15 @@ import { relay } from '#jobs/relay.ts';
 import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import { combinePartials } from '#mpc/ecdsa/combine.ts';
 
+/** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
+export type Signable = Pick<Attempt, 'number' | 'payload' | 'signingDigest'>;
+
 export interface SigningRequest {
   readonly key: VaultKey;
   /** How many nodes sign together. */
   readonly signingThreshold: number;
   readonly intent: Intent;
-  readonly attempt: Attempt;
+  readonly attempt: Signable;
   readonly approvals: readonly Vote[];
   /** Every version, in order: a node that was away catches up. */
   readonly policies: readonly Policy[];

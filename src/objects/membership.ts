@@ -5,7 +5,7 @@ import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
-import { policyHash } from '#objects/new-transfer.ts';
+import { policyHash } from '#objects/new-transaction.ts';
 
 export interface VaultFoundation {
   readonly id: VaultId;

@@ -6,7 +6,7 @@ import { newestAttempt } from '#domain/transaction.ts';
 import type { Decision, Effect } from '#domain/transition.ts';
 import { effectsOfCreation } from '#domain/transition.ts';
 import type { Vault } from '#domain/vault.ts';
-import { policyHash } from '#objects/new-transfer.ts';
+import { policyHash } from '#objects/new-transaction.ts';
 import { pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
@@ -88,7 +88,7 @@ function appendHistory(
     to: after.state,
     reason: after.stateReason,
     digest: after.digest,
-    detail: attempt === null ? null : `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`,
+    detail: attempt === null ? after.signature : `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`,
     atMs: after.updatedAtMs,
   });
   oweProjection(storage, after.id, after.version);

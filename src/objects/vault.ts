@@ -20,8 +20,8 @@ import { walletAddress } from '#domain/vault.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember, withThreshold } from '#objects/membership.ts';
-import type { TransferRequest } from '#objects/new-transfer.ts';
-import { newTransfer, policyHash } from '#objects/new-transfer.ts';
+import type { CreationRequest } from '#objects/new-transaction.ts';
+import { newTransaction, policyHash } from '#objects/new-transaction.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { postponeAfter, writeCreation, writeDecision, writeVaultChange } from '#objects/vault-writes.ts';
@@ -113,28 +113,46 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /**
-   * Creates a transfer, or answers the same Idempotency-Key with what it created before.
+   * Creates a transaction, or answers the same Idempotency-Key with what it created before.
    *
    * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
    * `too-many-pending`.
    */
-  async createTransfer(
+  async create(
     actor: Actor,
-    request: TransferRequest,
+    request: CreationRequest,
   ): Promise<Result<{ readonly view: TransactionView; readonly replayed: boolean }, Refusal>> {
+    const rehearsed = this.rehearse(actor, request);
+    if (!rehearsed.ok) return rehearsed;
+    const { view, replayed } = rehearsed.value;
+    if (replayed) return accepted({ view, replayed });
+    const { transaction } = view;
+    await this.#commit(() => {
+      if (request.idempotency !== null) this.#storage.remember(actor.userId, request.idempotency, transaction);
+      writeCreation(this.#storage, transaction, { action: 'create', actor });
+    });
+    return accepted({ view, replayed: false });
+  }
+
+  /**
+   * What `create` would do now, and does not do: the transaction that would be made is in no way kept, and its id never used. What
+   * it would meet on its chain can be asked before anything is stored. Refuses as `create` does.
+   */
+  rehearse(
+    actor: Actor,
+    request: CreationRequest,
+  ): Result<{ readonly view: TransactionView; readonly replayed: boolean }, Refusal> {
     const nowMs = Date.now();
     const entered = this.#enter(actor, 'create');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const view = (transaction: Transaction) => ({ transaction, policy: vault.policy, viewer });
     const { idempotency, externalId } = request;
-    if (idempotency !== null) {
-      const before = this.#storage.remembered(actor.userId, idempotency.key, nowMs);
-      if (before !== null) {
-        return before.fingerprint === idempotency.fingerprint
-          ? accepted({ view: view(before.transaction), replayed: true })
-          : refused({ code: 'idempotency-key-reused' });
-      }
+    const before = idempotency === null ? null : this.#storage.remembered(actor.userId, idempotency.key, nowMs);
+    if (before !== null) {
+      return before.fingerprint === idempotency?.fingerprint
+        ? accepted({ view: view(before.transaction), replayed: true })
+        : refused({ code: 'idempotency-key-reused' });
     }
     const taken = externalId === null ? null : this.#storage.transactionOfExternalId(externalId);
     if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
@@ -146,12 +164,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
     const limit = vault.configuration.mostPending;
     if (this.#storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
-
-    const transaction = newTransfer(request, { vault, chain, from, actor, nowMs });
-    await this.#commit(() => {
-      if (idempotency !== null) this.#storage.remember(actor.userId, idempotency, transaction);
-      writeCreation(this.#storage, transaction, { action: 'create', actor });
-    });
+    const transaction = newTransaction(request, { vault, chain, from, actor, nowMs });
     return accepted({ view: view(transaction), replayed: false });
   }
 

@@ -1,15 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import { composeTransfer } from '#chains/evm/compose.ts';
+import { composeTransaction } from '#chains/evm/compose.ts';
 import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest, policyHashOf } from '#cosigner/approval-check.ts';
 import { newTransactionId, parseVaultId } from '#domain/id.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
-import { alice, amount, bob, carol, mallory, NOON_MS, policy, transactionIn } from '../domain/cast.ts';
+import { alice, amount, bob, carol, mallory, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
 
@@ -22,8 +22,8 @@ const QUOTE = {
   maxFee: amount('42000000'),
 };
 
-const intent: Intent = {
-  ...transactionIn('SIGNING').intent,
+const intent: TransferIntent = {
+  ...transferIntent(),
   maxFee: amount('42000000'),
   policyHash: policyHashOf(policy),
 };
@@ -38,10 +38,10 @@ function votes(of: Intent, ...actors: readonly Actor[]): readonly Vote[] {
 }
 
 /** Approved by alice and bob, and composed honestly, unless the story says otherwise. */
-function request(differences: Partial<SigningRequest> = {}, of: Intent = intent): SigningRequest {
+function request(differences: Partial<SigningRequest> = {}, of: OnChainIntent = intent): SigningRequest {
   return {
     intent: of,
-    payload: composeTransfer(of, QUOTE, 4n).payload,
+    payload: composeTransaction(of, QUOTE, 4n).payload,
     attempt: 1,
     approvals: votes(of, alice, bob),
     policyVersion: 1,
@@ -64,10 +64,10 @@ function next(before: Policy, change: Partial<Policy>): Policy {
 test('what a quorum has approved is signed, and the node knows the digest, nonce and fees by itself', () => {
   const checked = checkRequest(request(), pinned);
   if (!checked.ok) throw new Error(checked.refusal.code);
-  const { intentDigest, signingDigest, ...fees } = checked.value;
+  const { intentDigest, signingDigest, bid } = checked.value;
   expect(intentDigest).toBe(digestOf(intent));
-  expect(`0x${bytesToHex(signingDigest)}`).toBe(composeTransfer(intent, QUOTE, 4n).signingDigest);
-  expect(fees).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n });
+  expect(`0x${bytesToHex(signingDigest)}`).toBe(composeTransaction(intent, QUOTE, 4n).signingDigest);
+  expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n });
 });
 
 test('asked twice it gives the same answer: nothing is remembered here', () => {
@@ -100,7 +100,7 @@ describe('voices', () => {
 });
 
 describe('every field of the intent is under the approvals', () => {
-  const changes: readonly Partial<Intent>[] = [
+  const changes: readonly Partial<TransferIntent>[] = [
     { transactionId: newTransactionId(intent.vaultId, intent.createdAtMs, new Uint8Array(10).fill(6)) },
     { to: OTHER },
     { tokenAddress: OTHER },
@@ -182,9 +182,9 @@ test('approvals end with their time, to the millisecond', () => {
 });
 
 describe('bytes that do something else', () => {
-  const other = (change: Partial<Intent>) => composeTransfer({ ...intent, ...change }, QUOTE, 4n).payload;
+  const other = (change: Partial<TransferIntent>) => composeTransaction({ ...intent, ...change }, QUOTE, 4n).payload;
   const honest = request().payload;
-  const dear = composeTransfer({ ...intent, maxFee: amount('9'.repeat(30)) }, { ...QUOTE, gasLimit: '21001' }, 4n);
+  const dear = composeTransaction({ ...intent, maxFee: amount('9'.repeat(30)) }, { ...QUOTE, gasLimit: '21001' }, 4n);
   test.each([
     ['another recipient', other({ to: OTHER }), 'wrong-recipient'],
     ['another amount', other({ amount: amount('1001') }), 'wrong-value'],
@@ -201,10 +201,10 @@ describe('bytes that do something else', () => {
   });
 
   test('calldata of a token transfer is held against the intent byte for byte', () => {
-    const token: Intent = { ...intent, tokenAddress: OTHER };
+    const token: TransferIntent = { ...intent, tokenAddress: OTHER };
     const good = request({}, token);
     expect(answer(good)).toBe('signs');
-    const elsewhere = composeTransfer({ ...token, to: WALLET }, QUOTE, 4n).payload;
+    const elsewhere = composeTransaction({ ...token, to: WALLET }, QUOTE, 4n).payload;
     expect(answer({ ...good, payload: elsewhere })).toBe('payload-refused wrong-data');
   });
 
@@ -215,8 +215,8 @@ describe('bytes that do something else', () => {
       const payload = `${honest.slice(0, place)}${byte.toString(16).padStart(2, '0')}${honest.slice(place + 2)}`;
       const checked = checkRequest(request({ payload }), pinned);
       if (!checked.ok) continue;
-      const { nonce, maxFeePerGas, maxPriorityFeePerGas } = checked.value;
-      allowed.add(`nonce ${nonce}, at most ${maxFeePerGas}, tip ${maxPriorityFeePerGas}`);
+      const { bid } = checked.value;
+      allowed.add(`nonce ${bid?.nonce}, at most ${bid?.maxFeePerGas}, tip ${bid?.maxPriorityFeePerGas}`);
     }
     expect([...allowed].toSorted()).toEqual([
       'nonce 4, at most 1744, tip 1000',

@@ -6,6 +6,7 @@ import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { unsignedAttempt } from '#domain/event.ts';
+import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#jobs/cosigner-client.ts';
@@ -15,7 +16,8 @@ import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';
 import { startRuntime } from '#local/runtime.ts';
-import { newTransfer } from '#objects/new-transfer.ts';
+import type { Action } from '#objects/new-transaction.ts';
+import { newTransaction } from '#objects/new-transaction.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 
@@ -97,10 +99,50 @@ export interface Wish {
 
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 
+export interface ApprovedTransfer extends SigningRequest {
+  readonly intent: TransferIntent;
+  readonly attempt: Attempt;
+  readonly transaction: Transaction;
+}
+
+type OnChainAction = Exclude<Action, { readonly kind: 'message' }>;
+
 /** A transfer of 1000 wei that alice and bob have approved, as the coordinator asks the nodes to sign it. */
-export function approvedTransfer(wish: Wish): SigningRequest & { readonly transaction: Transaction } {
-  const { key } = wish;
-  const from = key.addresses['anvil'] ?? '';
+export function approvedTransfer(wish: Wish): ApprovedTransfer {
+  const to = wish.to ?? RECIPIENT;
+  const action = { kind: 'transfer', to, tokenAddress: null, amount: amount('1000') } as const;
+  const transaction = entered(wish.key, action, wish.createdAtMs);
+  const { intent } = transaction;
+  if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
+  return {
+    ...requestFor(wish.key, transaction, wish.approvedBy),
+    intent,
+    attempt: attemptOf(intent, wish),
+    transaction,
+  };
+}
+
+/** The same for any other transaction on the chain. */
+export function approved(key: VaultKey, action: OnChainAction) {
+  const transaction = entered(key, action);
+  const { intent } = transaction;
+  if (intent.kind === 'message') throw new Error('the story is about the chain');
+  return { ...requestFor(key, transaction), intent, attempt: attemptOf(intent, { gasLimit: '90000' }) };
+}
+
+/** The same for a message. */
+export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format' | 'message'>) {
+  const transaction = entered(key, { kind: 'message', ...text });
+  const { intent } = transaction;
+  if (intent.kind !== 'message') throw new Error('the story is about a message');
+  return { ...requestFor(key, transaction), intent, attempt: { number: 1, ...anvilAdapter.composeMessage(intent) } };
+}
+
+function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
+  return { key, signingThreshold: 2, approvals: approvedBy.map((actor) => vote(actor, digest)), policies: [policy] };
+}
+
+function entered(key: VaultKey, action: Action, createdAtMs = Date.now()): Transaction {
   const configuration = {
     name: 'Treasury',
     initialState: 'SUBMITTED',
@@ -110,22 +152,10 @@ export function approvedTransfer(wish: Wish): SigningRequest & { readonly transa
     signingThreshold: 2,
   } as const;
   const vault = { id: policy.vaultId, configuration, members: [], policy, keys: [key] };
-  const transaction = newTransfer(
-    {
-      chain: 'anvil',
-      to: wish.to ?? RECIPIENT,
-      tokenAddress: null,
-      amount: amount('1000'),
-      note: null,
-      externalId: null,
-      idempotency: null,
-    },
-    { vault, chain: anvilAdapter.chain, from, actor: alice, nowMs: wish.createdAtMs ?? Date.now() },
+  return newTransaction(
+    { chain: 'anvil', action, note: null, externalId: null, idempotency: null },
+    { vault, chain: anvilAdapter.chain, from: key.addresses['anvil'] ?? '', actor: alice, nowMs: createdAtMs },
   );
-  const attempt = attemptOf(transaction, wish);
-  const approvals = (wish.approvedBy ?? [alice, bob]).map((actor) => vote(actor, transaction.digest));
-  const { intent } = transaction;
-  return { key, signingThreshold: 2, intent, attempt, approvals, policies: [policy], transaction };
 }
 
 export function vote(actor: Actor, digest: string): Vote {
@@ -134,10 +164,14 @@ export function vote(actor: Actor, digest: string): Vote {
 
 let lastNonce = 0n;
 
-export function attemptOf({ intent }: Transaction, wish: Partial<Wish> = {}, number = 1): Attempt {
+export function attemptOf(
+  intent: OnChainIntent,
+  wish: Partial<Wish> & { readonly gasLimit?: string } = {},
+  number = 1,
+): Attempt {
   const maxFeePerGas = wish.maxFeePerGas ?? 2_000_000_000n;
   const quote = {
-    gasLimit: '21000',
+    gasLimit: wish.gasLimit ?? '21000',
     maxFeePerGas: maxFeePerGas.toString(),
     maxPriorityFeePerGas: (maxFeePerGas / 2n).toString(),
     maxFee: amount((21_000n * maxFeePerGas).toString()),

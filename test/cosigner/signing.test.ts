@@ -4,11 +4,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#jobs/cosigner-client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
-import type { SigningOutcome, SigningRequest } from '#jobs/threshold-sign.ts';
+import type { SigningOutcome } from '#jobs/threshold-sign.ts';
 import { alice, amount, bob, carol, mallory, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
-import type { Nodes, Passage } from './nodes.ts';
+import type { ApprovedTransfer, Nodes, Passage } from './nodes.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, newKey, present, startNodes, vote } from './nodes.ts';
+import { openBody, refusedByAll } from './refused-by-all.ts';
 
 /** Three real co-signers; what is played here is their coordinator, first an honest one and then one that is not. */
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => nodes.stop());
 beforeEach(() => void nodes.watch(() => {}));
 
-function signed(outcome: SigningOutcome, request: SigningRequest): string {
+function signed(outcome: SigningOutcome, request: ApprovedTransfer): string {
   if (!outcome.ok) throw new Error(outcome.reason);
   const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signature);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
@@ -95,47 +96,6 @@ test('the same transfer again gives a signature over the same bytes: a lost repl
   expect(unsigned(two)).toEqual(unsigned(one));
 });
 
-/** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */
-async function refusedByAll(request: SigningRequest, code: string): Promise<void> {
-  for (const pair of [
-    [1, 2],
-    [1, 3],
-    [2, 3],
-  ]) {
-    const outcome = await thresholdSign(nodes.some(...pair), request);
-    expect([pair, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([pair, false, expect.stringContaining(code)]);
-  }
-  // And each alone, without a second one that could have been the one to refuse.
-  for (const node of nodes.all) {
-    const answer = await node.call(
-      `key/${key.keyId}/open`,
-      openBody(
-        request,
-        [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1),
-      ),
-    );
-    expect([node.index, answer.ok, answer.ok ? '' : answer.refusal.code]).toEqual([node.index, false, code]);
-  }
-}
-
-function openBody(request: SigningRequest, signers: readonly number[]) {
-  const { intent, attempt, approvals, policies } = request;
-  return {
-    signers,
-    request: {
-      intent,
-      payload: attempt.payload,
-      attempt: attempt.number,
-      approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
-        actor: { userId, tokenId },
-        digest,
-        atMs,
-      })),
-      policyVersion: policies.at(-1)?.version ?? 0,
-    },
-  };
-}
-
 test('no node signs without enough voices for exactly this intent', async () => {
   const good = approvedTransfer({ key });
   const { digest } = good.transaction;
@@ -147,17 +107,13 @@ test('no node signs without enough voices for exactly this intent', async () => 
     [vote(alice, digest), vote(mallory, digest)],
     [vote(alice, digest), vote(bob, other)],
   ];
-  for (const approvals of cases) await refusedByAll({ ...good, approvals }, 'not-enough-approvals');
+  for (const approvals of cases) await refusedByAll(nodes, { ...good, approvals }, 'not-enough-approvals');
 });
 
 test('no node signs bytes that do something else than what was approved', async () => {
   const good = approvedTransfer({ key });
-  const swap = (change: Partial<SigningRequest['intent']>) =>
-    attemptOf({ ...good.transaction, intent: { ...good.intent, ...change } });
-  const dear = attemptOf(
-    { ...good.transaction, intent: { ...good.intent, maxFee: amount('9'.repeat(40)) } },
-    { maxFeePerGas: 10n ** 24n },
-  );
+  const swap = (change: Partial<ApprovedTransfer['intent']>) => attemptOf({ ...good.intent, ...change });
+  const dear = attemptOf({ ...good.intent, maxFee: amount('9'.repeat(40)) }, { maxFeePerGas: 10n ** 24n });
   const cases = [
     swap({ to: '0x3333333333333333333333333333333333333333' }),
     swap({ amount: amount('1001') }),
@@ -168,15 +124,15 @@ test('no node signs bytes that do something else than what was approved', async 
     { ...good.attempt, payload: '0x' },
     dear,
   ];
-  for (const attempt of cases) await refusedByAll({ ...good, attempt }, 'payload-refused');
+  for (const attempt of cases) await refusedByAll(nodes, { ...good, attempt }, 'payload-refused');
 });
 
 test('an intent that was changed after the approvals has none', async () => {
   const good = approvedTransfer({ key });
   for (const change of [{ to: '0x3333333333333333333333333333333333333333' }, { note: 'urgent' }, { createdAtMs: 1 }]) {
     const intent = { ...good.intent, ...change };
-    const attempt = attemptOf({ ...good.transaction, intent });
-    await refusedByAll({ ...good, intent, attempt }, 'not-enough-approvals');
+    const attempt = attemptOf(intent);
+    await refusedByAll(nodes, { ...good, intent, attempt }, 'not-enough-approvals');
   }
 });
 
@@ -184,18 +140,18 @@ test('an approval is worth nothing for another vault, wallet, policy, or after i
   const good = approvedTransfer({ key });
   const otherKey = await newKey(nodes.all);
   const elsewhere = approvedTransfer({ key: otherKey });
-  await refusedByAll({ ...elsewhere, key }, 'wrong-wallet');
-  await refusedByAll({ ...good, intent: { ...good.intent, policyVersion: 2 } }, 'policy-mismatch');
-  await refusedByAll({ ...good, intent: { ...good.intent, policyHash: '11'.repeat(32) } }, 'policy-mismatch');
+  await refusedByAll(nodes, { ...elsewhere, key }, 'wrong-wallet');
+  await refusedByAll(nodes, { ...good, intent: { ...good.intent, policyVersion: 2 } }, 'policy-mismatch');
+  await refusedByAll(nodes, { ...good, intent: { ...good.intent, policyHash: '11'.repeat(32) } }, 'policy-mismatch');
   const longAgo = Date.now() - 3 * 24 * 60 * 60 * 1000;
-  await refusedByAll(approvedTransfer({ key, createdAtMs: longAgo }), 'expired');
+  await refusedByAll(nodes, approvedTransfer({ key, createdAtMs: longAgo }), 'expired');
 });
 
 test('a second digest for one transaction is refused, by nodes that signed the first and remember it', async () => {
   const request = approvedTransfer({ key });
   expect((await thresholdSign(nodes.all, request)).ok).toBe(true);
   await nodes.restart();
-  const again = { ...request, attempt: attemptOf(request.transaction) };
+  const again = { ...request, attempt: attemptOf(request.intent) };
   for (const pair of [
     [1, 2],
     [1, 3],
@@ -215,7 +171,7 @@ test('a replacement is the same intent at the same nonce for at least a tenth mo
   expect((await thresholdSign(nodes.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, nonce: bigint, maxFeePerGas: bigint) => ({
     ...request,
-    attempt: attemptOf(request.transaction, { nonce, maxFeePerGas }, number),
+    attempt: attemptOf(request.intent, { nonce, maxFeePerGas }, number),
   });
   const refused = [
     attempt(2, 501n, 3_000_000_000n),

@@ -2,6 +2,7 @@ import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
 import { newTransactionId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
+import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
 import type { Actor, Attempt, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
@@ -40,14 +41,37 @@ export const DIGEST = 'd1'.repeat(32);
 export const HASH = `0x${'aa'.repeat(32)}`;
 export const OTHER_HASH = `0x${'bb'.repeat(32)}`;
 
+const transactionId = newTransactionId(vaultId, CREATED_AT_MS, new Uint8Array(10).fill(5));
+
+/** What all intents of the stories have. */
+export const FRAME = {
+  vaultId,
+  transactionId,
+  chain: 'eip155:31337',
+  from: '0x1111111111111111111111111111111111111111',
+  policyVersion: 1,
+  policyHash: '00'.repeat(32),
+  note: null,
+  createdAtMs: CREATED_AT_MS,
+  expiresAtMs: EXPIRES_AT_MS,
+};
+
+export function transferIntent(): TransferIntent {
+  const to = '0x2222222222222222222222222222222222222222';
+  return { ...FRAME, kind: 'transfer', to, tokenAddress: null, amount: amount('1000'), maxFee: amount('100') };
+}
+
+export function messageIntent(): MessageIntent {
+  return { ...FRAME, kind: 'message', format: 'eip191', message: 'hello' };
+}
+
 /** A 2-of-3 transfer in the given state, with what a record in that state has gone through. */
 export function transactionIn(state: TransactionState, differences: Partial<Transaction> = {}): Transaction {
-  const id = newTransactionId(vaultId, CREATED_AT_MS, new Uint8Array(10).fill(5));
   const decided = !['DRAFT', 'SUBMITTED', 'REJECTED', 'CANCELLED', 'EXPIRED'].includes(state);
   const sent = ['BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED'].includes(state);
   const mined = ['CONFIRMING', 'SUCCEEDED'].includes(state) || state === 'FAILED';
   return {
-    id,
+    id: transactionId,
     vaultId,
     version: 5,
     state,
@@ -56,22 +80,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     direction: 'out',
     visible: true,
     chain: 'anvil',
-    intent: {
-      kind: 'transfer',
-      vaultId,
-      transactionId: id,
-      chain: 'eip155:31337',
-      from: '0x1111111111111111111111111111111111111111',
-      to: '0x2222222222222222222222222222222222222222',
-      tokenAddress: null,
-      amount: amount('1000'),
-      maxFee: amount('100'),
-      policyVersion: 1,
-      policyHash: '00'.repeat(32),
-      note: null,
-      createdAtMs: CREATED_AT_MS,
-      expiresAtMs: EXPIRES_AT_MS,
-    },
+    intent: transferIntent(),
     digest: DIGEST,
     requiredApprovals: 2,
     approvals: decided ? [vote(alice), vote(bob)] : [],
@@ -80,6 +89,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     inclusion: mined
       ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 })
       : null,
+    signature: null,
     nonceHeld: decided,
     externalId: null,
     createdBy: alice,

@@ -2,39 +2,98 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import type { Intent } from '#domain/intent.ts';
+import type {
+  ContractInteractionIntent,
+  Erc20ApproveIntent,
+  Intent,
+  MessageIntent,
+  TransferIntent,
+} from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
 import { parseUserId, parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, policyFault } from '#domain/policy.ts';
-import { amount, policy, transactionIn } from './cast.ts';
+import { amount, FRAME as CAST_FRAME, messageIntent, policy, transactionIn, transferIntent } from './cast.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-const { intent } = transactionIn('SUBMITTED');
+const intent = transferIntent();
 
-/** Another value for each field: the type makes sure that a new field gets its line here. */
-const CHANGED: { readonly [F in keyof Required<Intent>]: Intent[F] } = {
-  kind: 'other' as 'transfer',
+type Fields<I extends Intent> = { readonly [F in keyof Required<Omit<I, 'kind'>>]: I[F] };
+
+/** Another value for each field: the types make sure that a new field gets its line here. */
+const FRAME = {
   vaultId: parseVaultId(8) ?? intent.vaultId,
   transactionId: transactionIn('SUBMITTED').id.replace('7.', '8.') as Intent['transactionId'],
   chain: 'eip155:1',
   from: '0x1111111111111111111111111111111111111112',
-  to: '0x2222222222222222222222222222222222222223',
-  tokenAddress: '0x3333333333333333333333333333333333333333',
-  amount: amount('1001'),
-  maxFee: amount('101'),
   policyVersion: 2,
   policyHash: '01'.repeat(32),
   note: '',
   createdAtMs: intent.createdAtMs + 1,
   expiresAtMs: intent.expiresAtMs + 1,
 };
+const [ADDRESS, TOKEN] = [
+  '0x2222222222222222222222222222222222222223',
+  '0x3333333333333333333333333333333333333333',
+] as const;
+const TRANSFER: Fields<TransferIntent> = {
+  ...FRAME,
+  to: ADDRESS,
+  tokenAddress: TOKEN,
+  amount: amount('1001'),
+  maxFee: amount('101'),
+};
+const INTERACTION: Fields<ContractInteractionIntent> = {
+  ...FRAME,
+  to: ADDRESS,
+  data: '0x00',
+  value: amount('1'),
+  maxFee: amount('101'),
+};
+const APPROVAL: Fields<Erc20ApproveIntent> = {
+  ...FRAME,
+  tokenAddress: ADDRESS,
+  spender: ADDRESS,
+  amount: amount('1001'),
+  maxFee: amount('101'),
+};
+const MESSAGE: Fields<MessageIntent> = { ...FRAME, format: 'eip712', message: 'hello!' };
 
-for (const [field, value] of Object.entries(CHANGED)) {
-  test(`the digest covers ${field}`, () => {
-    expect(hex(intentBytes({ ...intent, [field]: value }))).not.toBe(hex(intentBytes(intent)));
-  });
+const maxFee = amount('100');
+const interaction: Intent = {
+  ...CAST_FRAME,
+  kind: 'contract-interaction',
+  to: TOKEN,
+  data: '0x',
+  value: amount('0'),
+  maxFee,
+};
+const approval: Intent = {
+  ...CAST_FRAME,
+  kind: 'erc20-approve',
+  tokenAddress: TOKEN,
+  spender: TOKEN,
+  amount: amount('1000'),
+  maxFee,
+};
+for (const [of, changed] of [
+  [intent, TRANSFER],
+  [interaction, INTERACTION],
+  [approval, APPROVAL],
+  [messageIntent(), MESSAGE],
+] as const) {
+  for (const [field, value] of Object.entries(changed)) {
+    test(`the digest of a ${of.kind} covers ${field}`, () => {
+      expect(hex(intentBytes({ ...of, [field]: value }))).not.toBe(hex(intentBytes(of)));
+    });
+  }
 }
+
+test('no two kinds share an encoding, and one that is not known has none', () => {
+  const encodings = [intent, interaction, approval, messageIntent()].map((of) => hex(intentBytes(of)));
+  expect(new Set(encodings).size).toBe(4);
+  expect(() => intentBytes({ ...intent, kind: 'other' } as unknown as Intent)).toThrow('unreachable');
+});
 
 test('the encoding is pinned: an approval given today must be readable in ten years', () => {
   const start = hex(
@@ -93,7 +152,7 @@ test('a policy covers its signers, threshold, version, vault and the policy befo
     { ...policy, version: 2 },
     { ...policy, threshold: 3 },
     { ...policy, previousHash: '01'.repeat(32) },
-    { ...policy, vaultId: CHANGED.vaultId },
+    { ...policy, vaultId: FRAME.vaultId },
     { ...policy, signers: policy.signers.slice(1) },
     { ...policy, signers: [other, ...policy.signers.slice(1)] },
   ];

@@ -28,6 +28,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
   failSigning: { type: 'failSigning', reason: 'INSUFFICIENT_FUNDS', detail: null },
   sign: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH },
+  signMessage: { type: 'signMessage', signature: '0x5151' },
   send: { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' },
   refuseBroadcast: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
@@ -67,6 +68,10 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   sign: row(
     '        .            .            BROADCAST    .             .            .            .            .        .         .',
+  ),
+  // These are transfers; transition.test.ts has a message.
+  signMessage: row(
+    ' .            .            .            .             .            .            .            .        .         .',
   ),
   send: row(
     '        .            .            .            BROADCAST     .            .            .            .        .         .',

@@ -17,6 +17,7 @@ import {
   HASH,
   inclusion,
   mallory,
+  messageIntent,
   NOON_MS,
   OTHER_HASH,
   policy,
@@ -57,6 +58,31 @@ test('the approval that meets the threshold starts exactly one signing and ends 
     { type: 'finish', job: 'expire' },
     { type: 'start', job: 'sign' },
   ]);
+});
+
+test('a message holds no nonce, and ends with its signature', () => {
+  const pending = transactionIn('SUBMITTED', { intent: messageIntent() });
+  const once = after(pending, approves(alice)).transaction;
+  const signing = after(once, approves(bob)).transaction;
+  expect([signing.state, signing.nonceHeld, outstandingJob(signing)]).toEqual(['SIGNING', false, 'sign']);
+  const { transaction, effects } = after(signing, { type: 'signMessage', signature: '0x5151' });
+  expect([transaction.state, transaction.signature, outstandingJob(transaction)]).toEqual([
+    'SUCCEEDED',
+    '0x5151',
+    null,
+  ]);
+  expect(effects).toEqual([{ type: 'finish', job: 'sign' }]);
+  expect(after(transaction, { type: 'signMessage', signature: '0x5252' }).changed).toBe(false);
+});
+
+test('a message that nobody will sign fails and owes nothing', () => {
+  const signing = transactionIn('SIGNING', { intent: messageIntent(), nonceHeld: false });
+  const { transaction } = after(signing, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  expect([transaction.state, outstandingJob(transaction)]).toEqual(['FAILED', null]);
+});
+
+test('the signature of a message ends no transfer', () => {
+  expect(after(transactionIn('SIGNING'), { type: 'signMessage', signature: '0x5151' }).changed).toBe(false);
 });
 
 test('a draft is decided like a submitted transaction', () => {

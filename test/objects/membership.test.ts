@@ -3,7 +3,7 @@ import type { Role } from '#domain/member.ts';
 import type { Result } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { foundVault, withMember, withThreshold } from '#objects/membership.ts';
-import { policyHash } from '#objects/new-transfer.ts';
+import { policyHash } from '#objects/new-transaction.ts';
 import { alice, bob, carol, mallory, vaultId } from '../domain/cast.ts';
 
 const configuration = {

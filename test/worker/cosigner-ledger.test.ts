@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, test } from 'vitest';
+import type { CheckedRequest } from '#cosigner/approval-check.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { policy } from '../domain/cast.ts';
@@ -28,15 +29,18 @@ const checked = (
 ) => ({
   intentDigest: change.intent ?? 'aa'.repeat(32),
   signingDigest: new Uint8Array(32).fill(digest),
-  nonce: change.nonce ?? 4n,
-  maxFeePerGas: change.fee ?? 1000n,
-  maxPriorityFeePerGas: change.tip ?? 100n,
+  bid: {
+    nonce: change.nonce ?? 4n,
+    maxFeePerGas: change.fee ?? 1000n,
+    maxPriorityFeePerGas: change.tip ?? 100n,
+  },
 });
+const message = (digest: number) => ({ ...checked(digest), bid: null });
 const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
 
 /** Asks and, where that is allowed, writes; 'signs' or the refusal. */
-function ask(ledger: Ledger, transactionId: string, attempt: number, what: ReturnType<typeof checked>): string {
+function ask(ledger: Ledger, transactionId: string, attempt: number, what: CheckedRequest): string {
   const answer = ledger.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }
@@ -55,6 +59,30 @@ describe('the sign-once row', () => {
     const { open } = book();
     const asked = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
     expect([asked, await open((ledger) => ask(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
+  });
+
+  test('a message has one digest too, and nothing replaces it', async () => {
+    const { open } = book();
+    const answers = await open((ledger) => [
+      ask(ledger, TX, 1, message(1)),
+      ask(ledger, TX, 1, message(1)),
+      ask(ledger, TX, 1, message(2)),
+      ask(ledger, TX, 2, message(2)),
+      ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
+    ]);
+    expect(answers).toEqual(['signs', 'signs', 'second-digest', 'second-digest', 'second-digest']);
+  });
+
+  test('the same words may be signed again for another message, and never as a transaction', async () => {
+    const { open } = book();
+    const answers = await open((ledger) => [
+      ask(ledger, TX, 1, message(1)),
+      ask(ledger, OTHER_TX, 1, message(1)),
+      ask(ledger, '7.01J9ZK0000000000000000000C', 1, checked(1)),
+      ask(ledger, '7.01J9ZK0000000000000000000D', 1, checked(2)),
+      ask(ledger, '7.01J9ZK0000000000000000000E', 1, message(2)),
+    ]);
+    expect(answers).toEqual(['signs', 'signs', 'second-digest', 'signs', 'second-digest']);
   });
 
   test('bytes that were signed for one transaction are not signed for another', async () => {

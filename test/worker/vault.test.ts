@@ -9,7 +9,7 @@ import type { Actor } from '#domain/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
-import type { TransferRequest } from '#objects/new-transfer.ts';
+import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../domain/cast.ts';
 
@@ -57,14 +57,12 @@ async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] =
   return founded;
 }
 
-function transfer(differences: Partial<TransferRequest> = {}): TransferRequest {
+function transfer(differences: Partial<CreationRequest> = {}): CreationRequest {
   const amount = parseAmount('1000');
   if (amount === null) throw new Error('the amount must parse');
   return {
     chain: 'anvil',
-    to: RECIPIENT,
-    tokenAddress: null,
-    amount,
+    action: { kind: 'transfer', to: RECIPIENT, tokenAddress: null, amount },
     note: null,
     externalId: null,
     idempotency: null,
@@ -72,8 +70,8 @@ function transfer(differences: Partial<TransferRequest> = {}): TransferRequest {
   };
 }
 
-async function created(vault: VaultStub, actor: Actor = alice, request: TransferRequest = transfer()) {
-  const result = await vault.createTransfer(actor, request);
+async function created(vault: VaultStub, actor: Actor = alice, request: CreationRequest = transfer()) {
+  const result = await vault.create(actor, request);
   if (!result.ok) throw new Error(result.refusal.code);
   return result.value.view.transaction;
 }
@@ -151,7 +149,7 @@ test('an outsider learns nothing: not of this vault, not of one that does not ex
   const forbidden = { ok: false, refusal: { code: 'forbidden' } };
   const nowhere = coordinator.VAULT.getByName('vault:999999');
   for (const stub of [vault, nowhere]) {
-    expect(await stub.createTransfer(mallory, transfer())).toEqual(forbidden);
+    expect(await stub.create(mallory, transfer())).toEqual(forbidden);
     expect(await stub.read(mallory, id)).toEqual(forbidden);
     expect(await stub.challenge(mallory, id)).toEqual(forbidden);
     expect(await stub.approve(mallory, id)).toEqual(forbidden);
@@ -169,7 +167,7 @@ test('a viewer reads but neither creates nor votes', async () => {
   await vault.putMember(mallory.userId, ['viewer']);
   const forbidden = { ok: false, refusal: { code: 'forbidden' } };
   expect((await vault.read(mallory, id)).ok).toBe(true);
-  expect(await vault.createTransfer(mallory, transfer())).toEqual(forbidden);
+  expect(await vault.create(mallory, transfer())).toEqual(forbidden);
   expect(await vault.approve(mallory, id)).toEqual(forbidden);
   expect(await vault.reject(mallory, id)).toEqual(forbidden);
 });
@@ -186,18 +184,18 @@ test('the same Idempotency-Key finds the same transaction, also after the object
   const request = transfer({ idempotency: { key: 'payout-1', fingerprint: 'f1' } });
   const first = await created(vault, alice, request);
   await evictDurableObject(vault);
-  const again = await vault.createTransfer(alice, request);
+  const again = await vault.create(alice, request);
   expect(again).toMatchObject({ ok: true, value: { replayed: true, view: { transaction: { id: first.id } } } });
-  const other = await vault.createTransfer(alice, { ...request, idempotency: { key: 'payout-1', fingerprint: 'f2' } });
+  const other = await vault.create(alice, { ...request, idempotency: { key: 'payout-1', fingerprint: 'f2' } });
   expect(other).toEqual({ ok: false, refusal: { code: 'idempotency-key-reused' } });
-  const bobs = await vault.createTransfer(bob, request);
+  const bobs = await vault.create(bob, request);
   expect(bobs).toMatchObject({ ok: true, value: { replayed: false } });
 });
 
 test('an external id is taken for good', async () => {
   const { vault } = await vaultWithWallet();
   const first = await created(vault, alice, transfer({ externalId: 'invoice-7' }));
-  expect(await vault.createTransfer(bob, transfer({ externalId: 'invoice-7' }))).toEqual({
+  expect(await vault.create(bob, transfer({ externalId: 'invoice-7' }))).toEqual({
     ok: false,
     refusal: { code: 'external-id-taken', transactionId: first.id },
   });
@@ -205,22 +203,22 @@ test('an external id is taken for good', async () => {
 
 test('nothing is created without a wallet, on a chain that is not enabled, or over the cap of pending ones', async () => {
   const { vault: keyless } = await foundedVault();
-  expect(await keyless.createTransfer(alice, transfer())).toEqual({
+  expect(await keyless.create(alice, transfer())).toEqual({
     ok: false,
     refusal: { code: 'wallet-not-ready', chain: 'anvil' },
   });
   const { vault } = await vaultWithWallet({ mostPending: 1 });
-  expect(await vault.createTransfer(alice, transfer({ chain: 'ethereum' }))).toEqual({
+  expect(await vault.create(alice, transfer({ chain: 'ethereum' }))).toEqual({
     ok: false,
     refusal: { code: 'chain-not-enabled', chain: 'ethereum' },
   });
   const { id } = await created(vault);
-  expect(await vault.createTransfer(alice, transfer())).toEqual({
+  expect(await vault.create(alice, transfer())).toEqual({
     ok: false,
     refusal: { code: 'too-many-pending', limit: 1 },
   });
   await vault.reject(bob, id);
-  expect((await vault.createTransfer(alice, transfer())).ok).toBe(true);
+  expect((await vault.create(alice, transfer())).ok).toBe(true);
 });
 
 test('the vault decides whether a transaction starts in DRAFT or SUBMITTED, and a draft is decided all the same', async () => {

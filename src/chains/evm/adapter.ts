@@ -1,16 +1,19 @@
 import type { AccountNonce, ChainAdapter, ChainFault, Observation, PreparationFault } from '#chains/chain-adapter.ts';
 import { addressOfPublicKey, parseAddress } from '#chains/evm/address.ts';
-import { assembleTransfer } from '#chains/evm/assemble.ts';
+import { assembleTransaction } from '#chains/evm/assemble.ts';
 import { broadcastSigned } from '#chains/evm/broadcast.ts';
-import { composeTransfer } from '#chains/evm/compose.ts';
+import { isCalldata } from '#chains/evm/call.ts';
+import { composeMessage, composeTransaction } from '#chains/evm/compose.ts';
 import type { PermanentFault } from '#chains/evm/dry-run.ts';
+import { estimateFee } from '#chains/evm/estimate.ts';
 import type { Fleet, Trouble } from '#chains/evm/fleet.ts';
 import { onFirstFitNode } from '#chains/evm/fleet.ts';
+import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { connect } from '#chains/evm/node.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
-import { observeTransfer } from '#chains/evm/observe.ts';
+import { observeTransaction } from '#chains/evm/observe.ts';
 import { askNonce } from '#chains/evm/question.ts';
-import { quoteTransfer } from '#chains/evm/quote.ts';
+import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
@@ -25,16 +28,27 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     addressOf: addressOfPublicKey,
     parseRecipient: parseAddress,
     parseToken: parseAddress,
-    compose: composeTransfer,
-    assemble: assembleTransfer,
+    parseCalldata,
+    parseMessage: (text) => readMessage(chain.caip2, text),
+    compose: composeTransaction,
+    assemble: assembleTransaction,
+    composeMessage,
+    assembleMessage,
     quote: async (intent, replaced) =>
-      preparation(await onFirstFitNode(fleet, (node) => quoteTransfer(node, intent, replaced))),
+      preparation(await onFirstFitNode(fleet, (node) => quoteTransaction(node, intent, replaced))),
+    estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
     accountNonce: async (address) =>
       looked(await onFirstFitNode<AccountNonce, never>(fleet, (node) => accountNonce(node, address))),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
     observe: async (watched) =>
-      looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransfer(node, chain, watched))),
+      looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
   };
+}
+
+/** Upper-case digits are lowered; the one spelling is stored. */
+function parseCalldata(text: string): string | null {
+  const lower = text.startsWith('0x') ? text.toLowerCase() : text;
+  return isCalldata(lower) ? lower : null;
 }
 
 async function accountNonce(node: EvmNode, address: string) {

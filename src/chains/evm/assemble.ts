@@ -6,7 +6,7 @@ import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { inspectEvmPayload } from '#chains/evm/payload.ts';
 import type { SignedTransaction } from '#chains/evm/transaction.ts';
 import { parseSigned, parseUnsigned, serialiseSigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction.ts';
@@ -18,8 +18,8 @@ import type { Attempt } from '#domain/transaction.ts';
  * Refuses, in order: bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a signature that is out
  * of range, not low-s (EIP-2), or not by the intent's wallet; a result that does not read back as the bytes that were approved.
  */
-export function assembleTransfer(
-  intent: Intent,
+export function assembleTransaction(
+  intent: OnChainIntent,
   attempt: Attempt,
   signature: EcdsaSignatureParts,
 ): Result<{ readonly raw: Hex; readonly hash: Hex }, ChainFault> {

@@ -1,19 +1,20 @@
-import { bytesToHex } from 'viem/utils';
+import { bytesToHex, keccak256 } from 'viem/utils';
 import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { inspectEvmPayload } from '#chains/evm/payload.ts';
 import { serialiseUnsigned } from '#chains/evm/transaction.ts';
-import { transferCall } from '#chains/evm/transfer-call.ts';
+import { callOf } from '#chains/evm/call.ts';
+import { messagePreimage } from '#chains/evm/message.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { PreparedAttempt } from '#domain/event.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 
 /**
  * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every
  * co-signer makes; bytes that it refuses are a bug here and are thrown, never stored.
  */
-export function composeTransfer(intent: Intent, quote: Quote, nonce: bigint): PreparedAttempt {
-  const call = transferCall(intent);
+export function composeTransaction(intent: OnChainIntent, quote: Quote, nonce: bigint): PreparedAttempt {
+  const call = callOf(intent);
   const chainId = chainIdOf(intent.chain);
   if (call === null || chainId === null) throw new Error('a stored intent is in canonical form');
   const payload = serialiseUnsigned({
@@ -30,4 +31,11 @@ export function composeTransfer(intent: Intent, quote: Quote, nonce: bigint): Pr
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
   return { nonce: nonce.toString(), payload, signingDigest: bytesToHex(signingDigest), maxFee: amountOf(maxFee) };
+}
+
+/** What is signed for a message: the prefixed bytes and their hash, in hex. */
+export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
+  const payload = messagePreimage(intent);
+  if (payload === null) throw new Error('a stored message is in canonical form');
+  return { payload, signingDigest: keccak256(payload) };
 }

@@ -1,52 +1,110 @@
+import type { Hex } from 'viem';
 import type { PreparationFault } from '#chains/chain-adapter.ts';
+import { canonicalAddress } from '#chains/evm/address.ts';
 import type { Trouble } from '#chains/evm/fleet.ts';
 import { word } from '#chains/evm/hex.ts';
 import type { EvmNode, NodeFault } from '#chains/evm/node.ts';
 import { askCall, askCode } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
-import type { Call } from '#chains/evm/transfer-call.ts';
+import type { Call } from '#chains/evm/call.ts';
+import { callOf } from '#chains/evm/call.ts';
+import { amountOf } from '#domain/amount.ts';
 import type { FailureReason } from '#domain/event.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import type { Erc20ApproveIntent, OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 export type PermanentFault = Extract<PreparationFault, { kind: 'permanent' }>;
 
 /** First four bytes of keccak256('balanceOf(address)'). */
 const BALANCE_OF_SELECTOR = '0x70a08231';
 
+/** First four bytes of keccak256('allowance(address,address)'). */
+const ALLOWANCE_SELECTOR = '0xdd62ed3e';
+
 /**
- * Whether the wallet has the tokens. Refuses, in order: SIMULATION_REVERTED for an address without code (a call to it succeeds
- * and moves nothing) or a contract that tells no balance; INSUFFICIENT_FUNDS.
+ * Whether the contract is there, and the wallet has the tokens that it pays. Refuses, in order: SIMULATION_REVERTED for an
+ * address without code (a call to it succeeds and does nothing) or a contract that tells no balance; INSUFFICIENT_FUNDS.
  */
-export async function tokenFault(
+export async function targetFault(
   node: EvmNode,
-  intent: TransferIntent,
+  intent: OnChainIntent,
   call: Call,
 ): Promise<PermanentFault | Trouble | null> {
-  if (intent.tokenAddress === null) return null;
-  const question: Call = { to: call.to, value: 0n, data: `${BALANCE_OF_SELECTOR}${word(BigInt(intent.from))}` };
+  if (intent.kind === 'transfer' && intent.tokenAddress === null) return null;
   const [code, balance] = await Promise.all([
     node.ask(askCode(call.to)),
-    node.ask(askCall(intent.from, question, 'latest')),
+    intent.kind === 'transfer' ? askUnits(node, intent.from, { token: call.to, owner: intent.from }) : null,
   ]);
   if (!code.ok) return code.refusal;
-  if (code.value === '0x') return permanent('SIMULATION_REVERTED', 'there is no contract at the token address');
-  if (!balance.ok) return callFault(balance.refusal);
-  if (balance.value.length < 66) return permanent('SIMULATION_REVERTED', 'the token tells no balance');
-  const held = BigInt(balance.value.slice(0, 66));
+  if (code.value === '0x') return permanent('SIMULATION_REVERTED', 'there is no contract at this address');
+  if (balance === null || intent.kind !== 'transfer') return null;
+  if (!balance.ok) return balance.refusal;
   const wanted = BigInt(intent.amount);
-  return held < wanted ? permanent('INSUFFICIENT_FUNDS', `the wallet holds ${held} of ${wanted} token units`) : null;
+  return balance.value < wanted
+    ? permanent('INSUFFICIENT_FUNDS', `the wallet holds ${balance.value} of ${wanted} token units`)
+    : null;
 }
 
 /**
  * Runs the very call that would be signed. SIMULATION_REVERTED when it reverts, and when a token answers anything but true: a
- * token that answers nothing at all (USDT) is fine, one that says false has moved nothing (chains.md 4.7).
+ * token that answers nothing at all (USDT) is fine, one that says false has moved nothing (chains.md 4.7). ALLOWANCE_NOT_ZERO
+ * when a token refuses a new allowance only because there is one already.
  */
-export async function dryRunFault(node: EvmNode, from: string, call: Call): Promise<PermanentFault | Trouble | null> {
-  const answer = await node.ask(askCall(from, call, 'latest'));
-  if (!answer.ok) return callFault(answer.refusal);
-  if (call.data === '0x' || answer.value === '0x') return null;
-  if (answer.value.length < 66) return permanent('SIMULATION_REVERTED', 'the token gives a malformed answer');
-  return BigInt(answer.value.slice(0, 66)) === 0n ? permanent('SIMULATION_REVERTED', 'the token answers false') : null;
+export async function dryRunFault(
+  node: EvmNode,
+  intent: OnChainIntent,
+  call: Call,
+): Promise<PermanentFault | Trouble | null> {
+  const answer = await node.ask(askCall(intent.from, call, 'latest'));
+  const fault = answer.ok ? answerFault(intent, call, answer.value) : callFault(answer.refusal);
+  const mayBeAllowance = intent.kind === 'erc20-approve' && fault?.kind === 'permanent' && intent.amount !== '0';
+  return mayBeAllowance ? ((await allowanceFault(node, intent)) ?? fault) : fault;
+}
+
+/** Only tokens answer in a way that is known. */
+function answerFault(intent: OnChainIntent, call: Call, answer: Hex): PermanentFault | null {
+  if (intent.kind === 'contract-interaction' || call.data === '0x' || answer === '0x') return null;
+  if (answer.length < 66) return permanent('SIMULATION_REVERTED', 'the token gives a malformed answer');
+  return BigInt(answer.slice(0, 66)) === 0n ? permanent('SIMULATION_REVERTED', 'the token answers false') : null;
+}
+
+/** USDT and its like: an allowance goes to 0 before it goes anywhere else. Null when that is not what was wrong. */
+async function allowanceFault(node: EvmNode, intent: Erc20ApproveIntent): Promise<PermanentFault | null> {
+  const { from, tokenAddress: token, spender } = intent;
+  const reset = callOf({ ...intent, amount: amountOf(0n) });
+  if (reset === null) return null;
+  const [allowance, dryRun] = await Promise.all([
+    askUnits(node, from, { token, owner: from, spender }),
+    node.ask(askCall(from, reset, 'latest')),
+  ]);
+  const resets = dryRun.ok && answerFault(intent, reset, dryRun.value) === null;
+  if (!allowance.ok || allowance.value === 0n || !resets) return null;
+  const detail = `this token wants its allowance set to 0 before another one is given; now it is ${allowance.value}`;
+  return permanent('ALLOWANCE_NOT_ZERO', detail);
+}
+
+interface Holding {
+  readonly token: string;
+  readonly owner: string;
+  /** Of an allowance; absent for a balance. */
+  readonly spender?: string;
+}
+
+/** `balanceOf(owner)` or `allowance(owner, spender)`. */
+async function askUnits(
+  node: EvmNode,
+  from: string,
+  { token, owner, spender }: Holding,
+): Promise<Result<bigint, PermanentFault | Trouble>> {
+  const selector = spender === undefined ? BALANCE_OF_SELECTOR : ALLOWANCE_SELECTOR;
+  const accounts = [owner, ...(spender === undefined ? [] : [spender])].map((account) => word(BigInt(account)));
+  const to = canonicalAddress(token);
+  if (to === null) throw new Error('a stored intent is in canonical form');
+  const answer = await node.ask(askCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, 'latest'));
+  if (!answer.ok) return refused(callFault(answer.refusal));
+  if (answer.value.length < 66) return refused(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
+  return accepted(BigInt(answer.value.slice(0, 66)));
 }
 
 /** What it means that a node did not run a call: the call is bad, or the wallet too poor for it, or the node in trouble. */

@@ -2,7 +2,7 @@ import type { EvmNode } from '#chains/evm/node.ts';
 import type { KnownTransaction, Log, Receipt } from '#chains/evm/question.ts';
 import { askReplay } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
-import { TRANSFER_SELECTOR } from '#chains/evm/transfer-call.ts';
+import { TRANSFER_SELECTOR } from '#chains/evm/call.ts';
 
 /** keccak256('Transfer(address,address,uint256)'), ERC-20. */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

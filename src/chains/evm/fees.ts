@@ -31,6 +31,35 @@ export function feesFor(caip2: string, baseFeePerGas: bigint, suggestedTip: bigi
   return { maxFeePerGas: 2n * baseFeePerGas + tip, maxPriorityFeePerGas: tip };
 }
 
+/** What blocks of late have been paid, in wei per gas; null where nobody knows. */
+export interface Tips {
+  readonly suggested: bigint | null;
+  /** A tenth of the gas paid less. */
+  readonly low: bigint | null;
+  /** A tenth of the gas paid more. */
+  readonly high: bigint | null;
+}
+
+/** Prices for who can wait, for most, and for who can not. `normal` is what signing itself would take. */
+export function feeTiers(
+  caip2: string,
+  baseFeePerGas: bigint,
+  tips: Tips,
+): { readonly slow: Fees; readonly normal: Fees; readonly fast: Fees } {
+  const normal = feesFor(caip2, baseFeePerGas, tips.suggested);
+  const { maxPriorityFeePerGas: tip } = normal;
+  const cheap = feesFor(caip2, baseFeePerGas, tips.low).maxPriorityFeePerGas;
+  const slowTip = cheap < tip ? cheap : tip;
+  // Half as much again where nobody pays more than is suggested: it has to be faster than normal.
+  const fastTip = larger(tips.high ?? 0n, tip + tip / 2n);
+  return {
+    // One full block may pass before its price is too low; it then waits, and is not lost.
+    slow: { maxFeePerGas: dividedUp(baseFeePerGas * 9n, 8n) + slowTip, maxPriorityFeePerGas: slowTip },
+    normal,
+    fast: { maxFeePerGas: 2n * baseFeePerGas + fastTip, maxPriorityFeePerGas: fastTip },
+  };
+}
+
 /** Nodes take a replacement only when BOTH prices are a tenth higher (geth's PriceBump); an eighth and one wei is safely more. */
 export function replacementFees(fresh: Fees, replaced: Fees): Fees {
   return {

@@ -18,7 +18,7 @@ const FINAL_AFTER_TIMES = 4n;
  * head already holds at depth cannot be missing from a later answer, so a transaction that is mined meanwhile is never taken
  * for one that somebody else has replaced.
  */
-export async function observeTransfer(
+export async function observeTransaction(
   node: EvmNode,
   chain: Chain,
   watched: Watched,

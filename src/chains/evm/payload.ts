@@ -3,15 +3,17 @@ import { canonicalAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import type { EncodingFault, UnsignedTransaction } from '#chains/evm/transaction.ts';
 import { parseUnsigned } from '#chains/evm/transaction.ts';
-import { transferCall } from '#chains/evm/transfer-call.ts';
+import { callOf } from '#chains/evm/call.ts';
+import { messagePreimage } from '#chains/evm/message.ts';
 import { parseAmount, unitsOf } from '#domain/amount.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 export type EvmPayloadFault =
   | 'intent-not-canonical'
   | EncodingFault
+  | 'wrong-message'
   | 'wrong-chain'
   | 'wrong-recipient'
   | 'wrong-value'
@@ -23,12 +25,20 @@ export type EvmPayloadFault =
 
 /** What the bytes were proven to be. */
 export interface EvmPayload {
+  readonly kind: 'transaction';
   /** 32 bytes: keccak256 of the payload, which is what is signed. */
   readonly signingDigest: Uint8Array;
   readonly nonce: bigint;
   /** Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee comes on top; no bytes can bound it. */
   readonly maxFee: bigint;
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+}
+
+/** A message was proven to be the one of its intent. */
+export interface EvmMessage {
+  readonly kind: 'message';
+  /** 32 bytes: keccak256 of the prefixed message, which is what is signed. */
+  readonly signingDigest: Uint8Array;
 }
 
 /** EIP-2681: the account nonce stays below 2^64 - 1. */
@@ -43,7 +53,7 @@ const GAS_LIMIT = 2n ** 64n;
  * Refuses, in order: `intent-not-canonical`, the faults of the encoding, `wrong-chain`, `wrong-recipient`, `wrong-value`,
  * `wrong-data`, `nonce-out-of-range`, `gas-out-of-range`, `tip-above-fee`, `fee-above-cap`.
  */
-export function inspectEvmPayload(intent: Intent, payload: string): Result<EvmPayload, EvmPayloadFault> {
+export function inspectEvmPayload(intent: OnChainIntent, payload: string): Result<EvmPayload, EvmPayloadFault> {
   const wanted = demandOf(intent);
   if (wanted === null) return refused('intent-not-canonical');
   const parsed = typeof payload === 'string' ? parseUnsigned(payload) : refused('malformed' as const);
@@ -53,11 +63,25 @@ export function inspectEvmPayload(intent: Intent, payload: string): Result<EvmPa
   if (fault !== null) return refused(fault);
   const { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = transaction;
   return accepted({
+    kind: 'transaction',
     signingDigest: hexToBytes(keccak256(hexToBytes(`0x${payload.slice(2)}`))),
     nonce,
     maxFee: gasLimit * maxFeePerGas,
     fees: { maxFeePerGas, maxPriorityFeePerGas },
   });
+}
+
+/**
+ * Proves that bytes are the message of an intent with the prefix that keeps it from being a transaction.
+ * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ */
+export function inspectEvmMessage(intent: MessageIntent, payload: string): Result<EvmMessage, EvmPayloadFault> {
+  const from: unknown = intent.from;
+  const isWallet = typeof from === 'string' && canonicalAddress(from) !== null;
+  const wanted = isWallet && chainIdOf(intent.chain) !== null ? messagePreimage(intent) : null;
+  if (wanted === null) return refused('intent-not-canonical');
+  if (payload !== wanted) return refused('wrong-message');
+  return accepted({ kind: 'message', signingDigest: hexToBytes(keccak256(wanted)) });
 }
 
 interface Demand {
@@ -72,15 +96,29 @@ interface Demand {
  * An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. A list with one text
  * in it would pass for that text in many places.
  */
-function demandOf(intent: Intent): Demand | null {
-  const texts: readonly unknown[] = [intent.chain, intent.from, intent.to, intent.amount, intent.maxFee];
-  if (intent.kind !== 'transfer' || texts.some((text) => typeof text !== 'string')) return null;
-  if (intent.tokenAddress !== null && typeof intent.tokenAddress !== 'string') return null;
+function demandOf(intent: OnChainIntent): Demand | null {
+  const texts = textsOf(intent);
+  if (texts === null || texts.some((text) => typeof text !== 'string')) return null;
   const chainId = chainIdOf(intent.chain);
-  const call = transferCall(intent);
+  const call = callOf(intent);
   const maxFee = parseAmount(intent.maxFee);
   if (chainId === null || call === null || maxFee === null || canonicalAddress(intent.from) === null) return null;
   return { chainId, to: call.to.toLowerCase(), value: call.value, data: call.data, maxFee: unitsOf(maxFee) };
+}
+
+/** Everything of an intent that has to be a text; null for a kind that there is not. */
+function textsOf(intent: OnChainIntent): readonly unknown[] | null {
+  const frame = [intent.chain, intent.from, intent.maxFee];
+  switch (intent.kind) {
+    case 'transfer':
+      return [...frame, intent.to, intent.amount, ...(intent.tokenAddress === null ? [] : [intent.tokenAddress])];
+    case 'contract-interaction':
+      return [...frame, intent.to, intent.data, intent.value];
+    case 'erc20-approve':
+      return [...frame, intent.tokenAddress, intent.spender, intent.amount];
+    default:
+      return null;
+  }
 }
 
 function effectFault(transaction: UnsignedTransaction, wanted: Demand): EvmPayloadFault | null {

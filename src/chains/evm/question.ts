@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
 import { isObject } from '#chains/evm/json.ts';
-import type { Call } from '#chains/evm/transfer-call.ts';
+import type { Call } from '#chains/evm/call.ts';
 
 /** A JSON-RPC call together with the only shape of answer that is believed. `read` gives undefined for any other. */
 export interface Question<T> {
@@ -94,17 +94,29 @@ export const askTransaction = (hash: string): Question<KnownTransaction | null> 
   read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
 });
 
-/** The median tip of each of the last blocks, for nodes that suggest none. */
-export const askPaidTips: Question<readonly bigint[]> = {
+/** What a tenth, half and nine tenths of the gas of a block were paid at most. */
+export interface PaidTips {
+  readonly low: bigint;
+  readonly middle: bigint;
+  readonly high: bigint;
+}
+
+/** The tips of each of the last blocks. */
+export const askPaidTips: Question<readonly PaidTips[]> = {
   method: 'eth_feeHistory',
-  params: ['0xa', 'latest', [50]],
+  params: ['0xa', 'latest', [10, 50, 90]],
   read: (answer) => {
     const reward = isObject(answer) ? answer['reward'] : undefined;
     if (!Array.isArray(reward)) return undefined;
-    const tips = reward.map((block: unknown) => (Array.isArray(block) ? parseQuantity(block[0]) : null));
-    return every(tips);
+    return every(reward.map(readTips));
   },
 };
+
+function readTips(answer: unknown): PaidTips | null {
+  if (!Array.isArray(answer)) return null;
+  const [low, middle, high] = (answer as readonly unknown[]).map(parseQuantity);
+  return low == null || middle == null || high == null ? null : { low, middle, high };
+}
 
 function readBlock(answer: unknown): Block | undefined {
   if (!isObject(answer)) return undefined;

@@ -2,38 +2,38 @@ import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { dataFee } from '#chains/evm/data-fee.ts';
 import type { PermanentFault } from '#chains/evm/dry-run.ts';
-import { callFault, dryRunFault, permanent, tokenFault } from '#chains/evm/dry-run.ts';
+import { callFault, dryRunFault, permanent, targetFault } from '#chains/evm/dry-run.ts';
 import type { Fees } from '#chains/evm/fees.ts';
 import { feesFor, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
 import type { Trouble } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
 import { askBalance, askBlock, askGas, askPaidTips, askTip } from '#chains/evm/question.ts';
 import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
-import type { Call } from '#chains/evm/transfer-call.ts';
-import { transferCall } from '#chains/evm/transfer-call.ts';
+import type { Call } from '#chains/evm/call.ts';
+import { callOf } from '#chains/evm/call.ts';
 import { amountOf, parseAmount } from '#domain/amount.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction.ts';
 
 /**
- * What a transfer costs now, after everything that can be known before signing has been looked at.
+ * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
  *
  * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance, SIMULATION_REVERTED (with the reason
  * that the contract gives), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together. The fee that is weighed includes
  * the data fee of OP-stack chains; `Quote.maxFee` is what the bytes themselves allow.
  */
-export async function quoteTransfer(
+export async function quoteTransaction(
   node: EvmNode,
-  intent: TransferIntent,
+  intent: OnChainIntent,
   replaced: Attempt | null,
 ): Promise<Result<Quote, PermanentFault | Trouble>> {
-  const call = transferCall(intent);
+  const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
   const [balance, token, fees] = await Promise.all([
     node.ask(askBalance(intent.from)),
-    tokenFault(node, intent, call),
+    targetFault(node, intent, call),
     marketFees(node, intent.chain),
   ]);
   if (!balance.ok) return balance;
@@ -43,7 +43,9 @@ export async function quoteTransfer(
   const price = replaced === null ? fees.value : replacementFees(fees.value, feesOf(replaced));
   const cost = await costOf(node, intent, { call, price });
   if (!cost.ok) return cost;
-  const { gasLimit, maxFee, charged } = cost.value;
+  const { gasLimit, dataFee: extra } = cost.value;
+  const maxFee = gasLimit * price.maxFeePerGas;
+  const charged = maxFee + extra;
   if (charged > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${charged} wei, ${intent.maxFee} are allowed`));
   }
@@ -61,22 +63,21 @@ interface Priced {
   readonly price: Fees;
 }
 
-interface Cost {
+export interface Cost {
   readonly gasLimit: bigint;
-  /** Gas limit times price, in wei. */
-  readonly maxFee: bigint;
-  /** With the data fee. */
-  readonly charged: bigint;
+  /** Of OP-stack chains, in wei; 0 elsewhere. */
+  readonly dataFee: bigint;
 }
 
-async function costOf(
+/** Runs the call, and gives what it takes besides a price. Refuses as `quoteTransaction` does for the call itself. */
+export async function costOf(
   node: EvmNode,
-  intent: TransferIntent,
+  intent: OnChainIntent,
   priced: Priced,
 ): Promise<Result<Cost, PermanentFault | Trouble>> {
   const { call, price } = priced;
   const [failure, estimate, data] = await Promise.all([
-    dryRunFault(node, intent.from, call),
+    dryRunFault(node, intent, call),
     node.ask(askGas(intent.from, call)),
     dataFee(node, intent.from, placeholder(intent, priced)),
   ]);
@@ -84,13 +85,12 @@ async function costOf(
   if (!estimate.ok) return refused(callFault(estimate.refusal));
   if (!data.ok) return data;
   const gasLimit = gasLimitFor(estimate.value);
-  const maxFee = gasLimit * price.maxFeePerGas;
-  const charged = maxFee + data.value;
+  const charged = gasLimit * price.maxFeePerGas + data.value;
   // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
   if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
     return refused({ kind: 'unfit', detail: 'the node estimates an impossible fee' });
   }
-  return accepted({ gasLimit, maxFee, charged });
+  return accepted({ gasLimit, dataFee: data.value });
 }
 
 async function marketFees(node: EvmNode, caip2: string): Promise<Result<Fees, Trouble>> {
@@ -106,11 +106,11 @@ async function suggestedTip(node: EvmNode): Promise<bigint | null> {
   const tip = await node.ask(askTip);
   if (tip.ok) return tip.value;
   const paid = await node.ask(askPaidTips);
-  return paid.ok ? median(paid.value) : null;
+  return paid.ok ? median(paid.value.map(({ middle }) => middle)) : null;
 }
 
 /** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */
-function placeholder(intent: TransferIntent, { call, price }: Priced) {
+function placeholder(intent: OnChainIntent, { call, price }: Priced) {
   const chainId = chainIdOf(intent.chain) ?? 0n;
   return serialiseUnsigned({ ...call, ...price, chainId, nonce: 0xffffffffn, gasLimit: 0xffffffn });
 }

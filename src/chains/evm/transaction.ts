@@ -1,10 +1,11 @@
 import type { Hex } from 'viem';
 import { concatHex, fromRlp, numberToHex, toRlp } from 'viem/utils';
+import { MOST_CALLDATA_BYTES } from '#chains/evm/call.ts';
 import { isHexBytes } from '#chains/evm/hex.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** The fields of an EIP-1559 transaction that Conclave uses. There is no access list: a transfer needs none. */
+/** The fields of an EIP-1559 transaction that Conclave uses. There is no access list: it only saves gas, and nobody reads it. */
 export interface UnsignedTransaction {
   readonly chainId: bigint;
   readonly nonce: bigint;
@@ -27,8 +28,8 @@ export type EncodingFault = 'malformed' | 'unsupported-type' | 'access-list' | '
 
 const TYPE = '0x02';
 
-/** The largest transfer has 222 bytes; whatever is far beyond is refused before it is decoded. */
-const LONGEST_HEX = 2 + 2 * 512;
+/** All fields but the calldata have at most 300 bytes; whatever is far beyond is refused before it is decoded. */
+const LONGEST_HEX = 2 + 2 * (MOST_CALLDATA_BYTES + 512);
 
 /** EIP-1559: `0x02 || rlp([chainId, nonce, tip, maxFee, gasLimit, to, value, data, accessList])`; its keccak256 is signed. */
 export function serialiseUnsigned(transaction: UnsignedTransaction): Hex {

@@ -1,8 +1,11 @@
+import { decodeCall } from '#chains/evm/decode-call.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { Intent } from '#domain/intent.ts';
 import type { Member } from '#domain/member.ts';
 import { may } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
+import { unreachable } from '#domain/result.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
 import { timeText } from '#http/time-text.ts';
@@ -31,10 +34,7 @@ export function transactionRecord(transaction: PublicTransaction, scope: RecordS
     visible: transaction.visible,
     chain: transaction.chain,
     from: intent.from,
-    to: intent.to,
-    asset: assetOf(transaction, scope.chain),
-    amount: intent.amount,
-    maxFee: intent.maxFee,
+    ...actionRecord(intent, scope.chain),
     feePaid: inclusion?.feePaid ?? null,
     nonce: transaction.attempts.at(-1)?.nonce ?? null,
     txHash: hash,
@@ -44,6 +44,7 @@ export function transactionRecord(transaction: PublicTransaction, scope: RecordS
     block: inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
     finality: finalityOf(transaction),
     failure: inclusion?.failure ?? null,
+    signature: transaction.signature,
     note: intent.note,
     externalId: transaction.externalId,
     digest: transaction.digest,
@@ -60,10 +61,34 @@ export function transactionRecord(transaction: PublicTransaction, scope: RecordS
   };
 }
 
-function assetOf({ intent }: PublicTransaction, chain: Chain | null) {
-  return intent.tokenAddress === null
-    ? { tokenAddress: null, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
-    : { tokenAddress: intent.tokenAddress, symbol: null, decimals: null };
+/** What it does. Fields that a kind does not have are null, so that a client reads every kind in one way. */
+function actionRecord(intent: Intent, chain: Chain | null) {
+  const nothing = { to: null, asset: null, amount: null, spender: null, data: null, call: null };
+  const none = { ...nothing, maxFee: null, messageFormat: null, message: null };
+  switch (intent.kind) {
+    case 'transfer': {
+      const { to, tokenAddress, amount, maxFee } = intent;
+      return { ...none, to, asset: assetOf(tokenAddress, chain), amount, maxFee };
+    }
+    case 'contract-interaction': {
+      const { to, data, value: amount, maxFee } = intent;
+      return { ...none, to, asset: assetOf(null, chain), amount, data, call: decodeCall(data), maxFee };
+    }
+    case 'erc20-approve': {
+      const { tokenAddress, spender, amount, maxFee } = intent;
+      return { ...none, to: tokenAddress, asset: assetOf(tokenAddress, chain), amount, spender, maxFee };
+    }
+    case 'message':
+      return { ...none, messageFormat: intent.format, message: intent.message };
+    default:
+      return unreachable(intent);
+  }
+}
+
+function assetOf(tokenAddress: string | null, chain: Chain | null) {
+  return tokenAddress === null
+    ? { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
+    : { tokenAddress, symbol: null, decimals: null };
 }
 
 function attemptRecord({ number, nonce, maxFee, signed, sent }: PublicAttempt) {

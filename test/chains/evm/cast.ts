@@ -1,4 +1,4 @@
-import { composeTransfer } from '#chains/evm/compose.ts';
+import { composeTransaction } from '#chains/evm/compose.ts';
 import type { Quote } from '#chains/chain-adapter.ts';
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
@@ -48,7 +48,7 @@ export const QUOTE: Quote = {
 };
 
 export function attemptFor(intent: TransferIntent, quote: Quote = QUOTE, nonce = 4n): Attempt {
-  const prepared = composeTransfer(intent, quote, nonce);
+  const prepared = composeTransaction(intent, quote, nonce);
   return { ...prepared, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
 }
 

@@ -3,7 +3,7 @@ import { encodeAbiParameters, encodeFunctionData, parseAbi, toFunctionSelector }
 import { expect, test } from 'vitest';
 import { encodeBytes } from '#chains/evm/data-fee.ts';
 import { feesFor, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
-import { transferCall } from '#chains/evm/transfer-call.ts';
+import { callOf } from '#chains/evm/call.ts';
 import { amountOf } from '#domain/amount.ts';
 import { BOB, DOLLAR, TOKEN } from './cast.ts';
 
@@ -83,7 +83,7 @@ test('hand-written calldata is what the ABI coder gives', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.uint8Array({ maxLength: 200 }), (units, content) => {
       const data = encodeFunctionData({ abi, functionName: 'transfer', args: [BOB, units] });
-      expect(transferCall({ ...TOKEN, amount: amountOf(units) })).toEqual({ to: DOLLAR, value: 0n, data });
+      expect(callOf({ ...TOKEN, amount: amountOf(units) })).toEqual({ to: DOLLAR, value: 0n, data });
       const bytes = `0x${Buffer.from(content).toString('hex')}` as const;
       expect(`0x${encodeBytes(bytes)}`).toBe(encodeAbiParameters([{ type: 'bytes' }], [bytes]));
     }),

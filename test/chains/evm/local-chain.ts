@@ -9,7 +9,14 @@ import { compile, compileDemoDollar } from '#local/contracts/compile.ts';
 import { startAnvil } from '#local/anvil.ts';
 import { present } from './cast.ts';
 
-const ODD_TOKENS = ['SilentToken', 'FalseToken', 'BlockingToken', 'WordlessToken', 'SwitchedToken'] as const;
+const ODD_TOKENS = [
+  'SilentToken',
+  'FalseToken',
+  'BlockingToken',
+  'WordlessToken',
+  'SwitchedToken',
+  'ResettingToken',
+] as const;
 export type OddToken = (typeof ODD_TOKENS)[number];
 
 /** What a signed transaction of these tests says; the rest is EIP-1559 on anvil. */
@@ -59,13 +66,14 @@ export async function startLocalChain() {
         const receipt = await mined(await client.deployContract({ account: owner, abi, bytecode }));
         deployed[name] = getAddress(present(receipt.contractAddress));
       }
-      const { SilentToken, FalseToken, BlockingToken, WordlessToken, SwitchedToken } = deployed;
+      const { SilentToken, FalseToken, BlockingToken, WordlessToken, SwitchedToken, ResettingToken } = deployed;
       return {
         SilentToken: present(SilentToken),
         FalseToken: present(FalseToken),
         BlockingToken: present(BlockingToken),
         WordlessToken: present(WordlessToken),
         SwitchedToken: present(SwitchedToken),
+        ResettingToken: present(ResettingToken),
       };
     },
     /** Replaces the newest blocks by empty ones of the same height. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, keccak256, parseTransaction, serializeTransaction, toBytes, toRlp } from 'viem';
 import { expect, test } from 'vitest';
-import { composeTransfer } from '#chains/evm/compose.ts';
+import { composeTransaction } from '#chains/evm/compose.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import { UINT256_MAX, amountOf } from '#domain/amount.ts';
 import type { TransferIntent } from '#domain/intent.ts';
@@ -42,6 +42,7 @@ test('an honest payment passes, and what comes out is what viem reads', () => {
   expect(inspectPayload(NATIVE, payload)).toEqual({
     ok: true,
     value: {
+      kind: 'transaction',
       signingDigest: toBytes(keccak256(hex(payload))),
       nonce: 4n,
       maxFee: 120_000_000_000_000n,
@@ -82,12 +83,12 @@ test('composed bytes are what viem serialises, for every amount and nonce', () =
         maxPriorityFeePerGas: `${tip}`,
         maxFee: intent.maxFee,
       };
-      const composed = composeTransfer(intent, quote, BigInt(nonce));
+      const composed = composeTransaction(intent, quote, BigInt(nonce));
       const call = token ? { to: hex(DOLLAR), data: transferData(BOB, units) } : { to: hex(BOB), value: units };
       const fees = { maxFeePerGas: fee, maxPriorityFeePerGas: tip, gas: gasLimit };
       expect(composed.payload).toBe(serializeTransaction({ type: 'eip1559', chainId: 31337, nonce, ...fees, ...call }));
       const inspected = inspectPayload(intent, composed.payload);
-      expect(inspected.ok && inspected.value.nonce).toBe(BigInt(nonce));
+      expect(inspected).toMatchObject({ ok: true, value: { kind: 'transaction', nonce: BigInt(nonce) } });
     }),
   );
 });
@@ -245,7 +246,7 @@ test('whatever mutation still passes does the same for no more than the cap', ()
       });
       expect(effect(after)).toEqual(effect(before));
       expect((after.gas ?? 0n) * (after.maxFeePerGas ?? 0n)).toBeLessThanOrEqual(BigInt(intent.maxFee));
-      expect(inspected.value.nonce).toBe(BigInt(after.nonce ?? 0));
+      expect(inspected.value).toMatchObject({ nonce: BigInt(after.nonce ?? 0) });
     }),
     { numRuns: 5000 },
   );
@@ -278,6 +279,6 @@ test('random bytes and random intents never throw and never pass', () => {
 });
 
 test('composing for a fee above the cap is a bug and throws', () => {
-  expect(() => composeTransfer({ ...NATIVE, maxFee: amount('1') }, QUOTE, 0n)).toThrow('fee-above-cap');
-  expect(() => composeTransfer({ ...NATIVE, to: TREASURY.toLowerCase() }, QUOTE, 0n)).toThrow('canonical');
+  expect(() => composeTransaction({ ...NATIVE, maxFee: amount('1') }, QUOTE, 0n)).toThrow('fee-above-cap');
+  expect(() => composeTransaction({ ...NATIVE, to: TREASURY.toLowerCase() }, QUOTE, 0n)).toThrow('canonical');
 });

@@ -1,10 +1,11 @@
 import type { Hex } from 'viem';
-import { getAddress, parseEther } from 'viem';
+import { getAddress, parseAbi, parseEther } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
+import { callOf } from '#chains/evm/call.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, TransferIntent } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import { BOB, CREATED_AT_MS, NATIVE, amount } from './cast.ts';
 import type { FalseNode, Rule } from './false-node.ts';
@@ -89,13 +90,85 @@ test('a token that answers false, reverts, or reverts without words fails before
 });
 
 test('what is no token fails before anything is signed', async () => {
-  const nothing = 'there is no contract at the token address';
+  const nothing = 'there is no contract at this address';
   expect(await quoteOf(token(BOB))).toEqual(permanent('SIMULATION_REVERTED', nothing));
   const [stops, reverts] = [await walletWith(0n), await walletWith(0n)] as [Hex, Hex];
   await chain.client.setCode({ address: stops, bytecode: '0x00' });
   await chain.client.setCode({ address: reverts, bytecode: '0x60006000fd' });
   expect(await quoteOf(token(stops))).toEqual(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
   expect(await quoteOf(token(reverts))).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+function allowance(tokenAddress: string, units: string): Erc20ApproveIntent {
+  const { to: spender, tokenAddress: _token, ...frame } = native;
+  return { ...frame, kind: 'erc20-approve', tokenAddress, spender, amount: amount(units) };
+}
+
+function interaction(to: string, data: string, value = '0'): ContractInteractionIntent {
+  const { to: _to, tokenAddress: _token, amount: _amount, ...frame } = native;
+  return { ...frame, kind: 'contract-interaction', to, data, value: amount(value) };
+}
+
+test('an allowance is quoted, from nothing, to nothing and from one to another', async () => {
+  expect((await chain.adapter().quote(allowance(dollar, '5'), null)).ok).toBe(true);
+  expect((await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).ok).toBe(true);
+  const { client } = chain;
+  const abi = parseAbi(['function approve(address spender, uint256 value)']);
+  const [address, account] = [getAddress(odd.ResettingToken), chain.account(0)];
+  await chain.mined(await client.writeContract({ account, address, abi, functionName: 'approve', args: [BOB, 3n] }));
+  expect(await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).toEqual(
+    permanent('ALLOWANCE_NOT_ZERO', expect.stringContaining('now it is 3')),
+  );
+  expect((await chain.adapter().quote(allowance(odd.ResettingToken, '0'), null)).ok).toBe(true);
+  expect((await chain.adapter().quote(allowance(dollar, '7'), null)).ok).toBe(true);
+});
+
+test('an allowance of what is no token, or of one that has none, fails before anything is signed', async () => {
+  const nobody = await chain.adapter().quote(allowance(BOB, '5'), null);
+  expect(nobody).toEqual(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+test('a call of a contract is run before it is signed, and its answer is its own affair', async () => {
+  const zero = '0x18160ddd';
+  expect((await chain.adapter().quote(interaction(dollar, zero), null)).ok).toBe(true);
+  // transfer(bob, 5) of a token that answers false: for a bare call that is no failure.
+  const call = callOf({ ...token(odd.FalseToken), amount: amount('5') });
+  expect((await chain.adapter().quote(interaction(odd.FalseToken, call?.data ?? ''), null)).ok).toBe(true);
+  expect(await chain.adapter().quote(interaction(odd.BlockingToken, call?.data ?? ''), null)).toEqual(
+    permanent('SIMULATION_REVERTED', 'this address is blocked'),
+  );
+  expect(await chain.adapter().quote(interaction(dollar, zero, '1'), null)).toEqual(permanent('SIMULATION_REVERTED'));
+  expect(await chain.adapter().quote(interaction(BOB, zero), null)).toEqual(
+    permanent('SIMULATION_REVERTED', 'there is no contract at this address'),
+  );
+  const poor = { ...interaction(dollar, zero, '1'), from: await walletWith(0n) };
+  expect(await chain.adapter().quote(poor, null)).toEqual(
+    permanent('INSUFFICIENT_FUNDS', 'the wallet holds 0 of 1 wei'),
+  );
+});
+
+test('an estimate has three speeds, none cheaper than a slower one, and the normal one is what signing would take', async () => {
+  const estimated = await chain.adapter().estimate(native);
+  const quote = await quoteOf(native);
+  if (!estimated.ok || !quote.ok) throw new Error('no estimate');
+  const { slow, normal, fast, gasLimit, dataFee } = estimated.value;
+  expect([gasLimit, dataFee]).toEqual(['21000', '0']);
+  expect([normal.maxFeePerGas, normal.maxPriorityFeePerGas, normal.maxFee]).toEqual([
+    quote.value.maxFeePerGas,
+    quote.value.maxPriorityFeePerGas,
+    quote.value.maxFee,
+  ]);
+  for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas', 'maxFee', 'expectedFee'] as const) {
+    const [a, b, c] = [slow, normal, fast].map((tier) => BigInt(tier[field]));
+    expect([field, (a ?? 0n) <= (b ?? 0n), (b ?? 0n) <= (c ?? 0n)]).toEqual([field, true, true]);
+  }
+  for (const tier of [slow, normal, fast]) expect(BigInt(tier.expectedFee) <= BigInt(tier.maxFee)).toBe(true);
+  const tokens = await chain.adapter().estimate(token(dollar));
+  expect(tokens.ok && BigInt(tokens.value.gasLimit) > 30_000n).toBe(true);
+  expect(await chain.adapter().estimate(token(odd.BlockingToken))).toEqual(
+    permanent('SIMULATION_REVERTED', 'this address is blocked'),
+  );
 });
 
 test('a payment to a contract that takes none fails before anything is signed', async () => {
@@ -208,7 +281,7 @@ test('nonces are counted with and without the mempool', async () => {
 test('without a suggested tip the last blocks tell, and without those the floor', async () => {
   const adapter = adapterFor(anvilChain(), [liar.url]);
   const missing: Rule = { error: { code: -32601, message: 'the method does not exist' } };
-  const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => [tip]);
+  const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => ['0x0', tip, '0x77359400']);
   liar.follow((method) =>
     method === 'eth_maxPriorityFeePerGas' ? missing : method === 'eth_feeHistory' ? { result: { reward } } : 'forward',
   );

@@ -1,0 +1,20 @@
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import type { Chain } from '#domain/chain.ts';
+
+/**
+ * The adapter of a chain with the nodes that the operator configured for it; null when there is none. Throws for a setting that
+ * is not JSON of chain names and lists of URLs.
+ */
+export function chainAccess(env: { readonly RPC_URLS: string }, chain: Chain): ChainAdapter | null {
+  const setting: unknown = JSON.parse(env.RPC_URLS);
+  if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS is an object of lists of URLs');
+  const urls: unknown = new Map<string, unknown>(Object.entries(setting)).get(chain.name);
+  if (urls === undefined) return null;
+  if (!isUrlList(urls)) throw new Error(`RPC_URLS: ${chain.name} has no list of URLs`);
+  return adapterFor(chain, urls);
+}
+
+function isUrlList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((url) => typeof url === 'string' && URL.canParse(url));
+}

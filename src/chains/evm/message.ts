@@ -1,0 +1,83 @@
+import type { Hex } from 'viem';
+import { bytesToHex, concatHex, hexToBytes, keccak256, stringToHex } from 'viem/utils';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { ChainFault, EcdsaSignatureParts, MessageText } from '#chains/chain-adapter.ts';
+import { addressOfPublicKey } from '#chains/evm/address.ts';
+import { chainIdOf } from '#chains/evm/chain-id.ts';
+import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/typed-data.ts';
+import type { MessageIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** Long enough for every sign-in text and typed order; people have to read it. */
+const MOST_MESSAGE_BYTES = 16 * 1024;
+
+/**
+ * Reads the text of a new message (spec part 4): JSON with the four parts of EIP-712 is typed data, and has to be right as such;
+ * anything else is a text for EIP-191. Gives the one spelling that is stored, shown and signed. Refuses in words.
+ */
+export function readMessage(caip2: string, text: string): Result<MessageText, string> {
+  if (text.length === 0) return refused('is empty');
+  if (!text.isWellFormed()) return refused('is not well-formed Unicode');
+  if (new TextEncoder().encode(text).length > MOST_MESSAGE_BYTES) {
+    return refused(`has at most ${MOST_MESSAGE_BYTES} bytes in UTF-8`);
+  }
+  const json = parsedJson(text);
+  if (!looksTyped(json)) return accepted({ format: 'eip191', message: text });
+  const typed = readTypedData(json);
+  if (!typed.ok) return typed;
+  const chainId = typed.value.domain['chainId'];
+  if (chainId !== undefined && BigInt(chainId as string | number) !== chainIdOf(caip2)) {
+    return refused('domain.chainId is another chain');
+  }
+  return accepted({ format: 'eip712', message: typedDataText(typed.value) });
+}
+
+/**
+ * The bytes whose keccak256 is signed for a message, or null for an intent that is not in canonical form. Every co-signer makes
+ * them by itself. They begin with 0x19, and a transaction does not (EIP-191): no message is ever a payment.
+ */
+export function messagePreimage(intent: MessageIntent): Hex | null {
+  if (typeof intent.message !== 'string' || typeof intent.chain !== 'string') return null;
+  const read = readMessage(intent.chain, intent.message);
+  if (!read.ok || read.value.message !== intent.message || read.value.format !== intent.format) return null;
+  if (intent.format === 'eip712') {
+    const typed = readTypedData(parsedJson(intent.message));
+    return typed.ok ? typedDataPreimage(typed.value) : null;
+  }
+  const content = stringToHex(intent.message);
+  const length = String(hexToBytes(content).length);
+  return concatHex([stringToHex(`\u0019Ethereum Signed Message:\n${length}`), content]);
+}
+
+/** The signature of a message as wallets give it, r || s || v in hex. Refuses one that is not by the intent's wallet. */
+export function assembleMessage(
+  intent: MessageIntent,
+  { r, s, yParity }: EcdsaSignatureParts,
+): Result<Hex, ChainFault> {
+  const preimage = messagePreimage(intent);
+  if (preimage === null) return refused({ detail: 'the message is not in canonical form' });
+  if (r.length !== 32 || s.length !== 32) return refused({ detail: 'a scalar has 32 bytes' });
+  const signer = recover(keccak256(preimage), { r, s, yParity });
+  if (signer !== intent.from) return refused({ detail: 'signed by another wallet' });
+  return accepted(concatHex([bytesToHex(r), bytesToHex(s), yParity === 0 ? '0x1b' : '0x1c']));
+}
+
+/** noble refuses scalars out of range and points that are not on the curve by throwing. */
+function recover(digest: Hex, { r, s, yParity }: EcdsaSignatureParts): string | null {
+  try {
+    const signature = secp256k1.Signature.fromBytes(new Uint8Array([...r, ...s])).addRecoveryBit(yParity);
+    if (signature.hasHighS()) return null;
+    return addressOfPublicKey(signature.recoverPublicKey(hexToBytes(digest)).toBytes(false));
+  } catch {
+    return null;
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

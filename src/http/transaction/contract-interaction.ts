@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import type { HttpContext, Route } from '#http/context.ts';
+import { check, jsonBody } from '#http/request-check.ts';
+import { addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+
+const interactionBody = z.strictObject({
+  ...creationFields,
+  to: addressField,
+  data: z.string(),
+  value: amountField,
+});
+
+/**
+ * POST /transaction/contract-interaction (spec part 4): calls a contract with exactly these bytes, and pays `value` of the native
+ * asset along. Calldata of a known standard is shown decoded in the record.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
+ */
+export const contractInteraction: Route = {
+  method: 'POST',
+  path: '/transaction/contract-interaction',
+  access: 'write',
+  checks: [...jsonBody, check('json', interactionBody)],
+  handle: createInteraction,
+};
+
+async function createInteraction(context: HttpContext): Promise<Response> {
+  const body = interactionBody.parse(await context.req.json());
+  return create(context, body, (reader) => {
+    const to = reader.recipient(body.to, '/to');
+    const data = reader.adapter.parseCalldata(body.data);
+    if (data === null) {
+      const detail = 'is calldata in hex: 0x and two digits for each byte, 24 KiB at most';
+      reader.fault({ pointer: '/data', code: 'invalid-data', detail });
+    }
+    const value = reader.amount(body.value, '/value', '0');
+    if (to === null || data === null || value === null) return null;
+    return { kind: 'contract-interaction', to, data, value };
+  });
+}

@@ -1,0 +1,174 @@
+import * as z from 'zod';
+import { chainAccess } from '#chains/access.ts';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Amount } from '#domain/amount.ts';
+import { parseAmount } from '#domain/amount.ts';
+import { parseVaultId } from '#domain/id.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { idempotencyOf } from '#http/idempotency.ts';
+import { askObject } from '#http/object-call.ts';
+import { plainText } from '#http/plain-text.ts';
+import type { FieldFault } from '#http/problem.ts';
+import { problem, refusalProblem } from '#http/problem.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { recordOf } from '#http/transaction/view.ts';
+import type { Action, CreationRequest } from '#objects/new-transaction.ts';
+
+/** Where it happens: in every creating body and in the estimate. */
+export const placeFields = {
+  vaultId: z.int().positive(),
+  chain: z.string().min(1).max(64),
+};
+
+/** What every creating body may say besides. */
+export const creationFields = {
+  ...placeFields,
+  note: plainText(500).nullish(),
+  externalId: z
+    .string()
+    .regex(/^[!-~]{1,128}$/, 'has 1 to 128 printable ASCII characters')
+    .nullish(),
+};
+
+export const addressField = z.string().min(1).max(128);
+export const amountField = z.string().min(1).max(128);
+
+export interface CreationBody {
+  readonly vaultId: number;
+  readonly chain: string;
+  readonly note?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+}
+
+/** Reads one field with its chain, or notes what is wrong with it and gives null. */
+interface FieldReader {
+  readonly adapter: ChainAdapter;
+  readonly recipient: (text: string, pointer: string) => string | null;
+  readonly token: (text: string, pointer: string) => string | null;
+  readonly amount: (text: string, pointer: string, least: '0' | '1') => Amount | null;
+  readonly fault: (fault: FieldFault) => null;
+}
+
+/** What a caller wants, in the spelling of its chain; or every fault of it. */
+export type ReadAction = (reader: FieldReader) => Action | null;
+
+/**
+ * Creates a transaction of any kind. 201 with the record; an Idempotency-Key that comes again answers as the first time, marked
+ * `Idempotency-Replayed`. What would fail on its chain is refused before anything is stored.
+ *
+ * Refuses, in order: `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`,
+ * `wallet-not-ready`, `too-many-pending`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ */
+export async function create(context: HttpContext, body: CreationBody, readAction: ReadAction): Promise<Response> {
+  const read = readCreation(context, body, readAction);
+  if (!read.ok) return invalidRequest(context, read.refusal);
+  const idempotency = await idempotencyOf(context);
+  if (idempotency === 'malformed') {
+    const detail = 'has 1 to 64 letters, digits or . _ : / = + -';
+    return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
+  }
+  const request = { ...read.value, idempotency };
+  const stop = await rehearse(context, body.vaultId, request);
+  if (stop !== null) return stop;
+  const actor = actorOf(context);
+  const created = await askObject(
+    () => context.env.VAULT.getByName(`vault:${body.vaultId}`),
+    (vault) => vault.create(actor, request),
+  );
+  if (!created.ok) return refusalProblem(context, created.refusal);
+  const { view, replayed } = created.value;
+  if (replayed) context.header('idempotency-replayed', 'true');
+  context.header('location', `/transaction/${view.transaction.id}`);
+  return context.json(recordOf(context, view), 201);
+}
+
+/** The body with every value parsed by its chain. */
+export function readCreation(
+  context: HttpContext,
+  body: CreationBody,
+  readAction: ReadAction,
+): Result<Omit<CreationRequest, 'idempotency'>, readonly FieldFault[]> {
+  const chains = chainsFrom(context.env);
+  const chain = findChain(chains, body.chain);
+  if (chain === null) {
+    const detail = `is not known; known are ${chains.map((known) => known.name).join(', ')}`;
+    return refused([{ pointer: '/chain', code: 'unknown-chain', detail }]);
+  }
+  const faults: FieldFault[] = [];
+  const reader = fieldReader(adapterFor(chain, []), faults);
+  if (parseVaultId(body.vaultId) === null) {
+    reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
+  }
+  const action = readAction(reader);
+  if (faults.length > 0 || action === null) return refused(faults);
+  return accepted({ chain: chain.name, action, note: body.note ?? null, externalId: body.externalId ?? null });
+}
+
+/**
+ * Asks the chain what the transaction would meet now; null when nothing speaks against it. A chain without nodes is not asked.
+ * A fee above the cap does not stop it here: fees fall again in the time that approvals take.
+ */
+async function rehearse(context: HttpContext, vaultId: number, request: CreationRequest): Promise<Response | null> {
+  const chain = findChain(chainsFrom(context.env), request.chain);
+  const adapter = chain === null ? null : chainAccess(context.env, chain);
+  if (adapter === null || request.action.kind === 'message') return null;
+  const actor = actorOf(context);
+  const rehearsed = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    (vault) => vault.rehearse(actor, request),
+  );
+  if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
+  const { view, replayed } = rehearsed.value;
+  const { intent } = view.transaction;
+  if (replayed || intent.kind === 'message') return null;
+  const quote = await adapter.quote(intent, null);
+  if (quote.ok || (quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED')) return null;
+  return preparationProblem(context, quote.refusal);
+}
+
+const RETRY_SECONDS = '5';
+
+/** What the chain says against a transaction, as an answer. */
+export function preparationProblem(context: HttpContext, fault: PreparationFault): Response {
+  if (fault.kind === 'transient') {
+    const headers = { 'retry-after': RETRY_SECONDS };
+    const detail = 'No node of the chain could be asked, and nothing was stored. Try again.';
+    return problem(context, 'chain-unavailable', { detail, headers });
+  }
+  const detail = fault.detail ?? 'The chain gives no reason.';
+  if (fault.reason === 'INSUFFICIENT_FUNDS') return problem(context, 'insufficient-funds', { detail });
+  if (fault.reason === 'ALLOWANCE_NOT_ZERO') return problem(context, 'allowance-not-zero', { detail });
+  return problem(context, 'would-revert', { detail });
+}
+
+const ADDRESS_DETAILS = {
+  malformed: 'is not an address of this chain',
+  'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
+  'zero-address': 'is the zero address, from which nothing ever comes back',
+} as const;
+
+function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldReader {
+  const fault = (found: FieldFault) => {
+    faults.push(found);
+    return null;
+  };
+  const address = (parsed: ReturnType<ChainAdapter['parseRecipient']>, pointer: string) =>
+    parsed.ok ? parsed.value : fault({ pointer, code: parsed.refusal, detail: ADDRESS_DETAILS[parsed.refusal] });
+  return {
+    adapter,
+    fault,
+    recipient: (text, pointer) => address(adapter.parseRecipient(text), pointer),
+    token: (text, pointer) => address(adapter.parseToken(text), pointer),
+    amount: (text, pointer, least) => {
+      const amount = parseAmount(text, adapter.largestAmount);
+      if (amount !== null && (least === '0' || amount !== '0')) return amount;
+      const detail = `is a whole number of the smallest unit, from ${least} to ${adapter.largestAmount}, in plain digits`;
+      return fault({ pointer, code: 'invalid-amount', detail });
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import type { HttpContext, Route } from '#http/context.ts';
+import { check, jsonBody } from '#http/request-check.ts';
+import { addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+
+const approveBody = z.strictObject({
+  ...creationFields,
+  tokenAddress: addressField,
+  spender: addressField,
+  amount: amountField,
+});
+
+/**
+ * POST /transaction/erc20-approve (spec part 4): lets `spender` take up to `amount` of a token out of the wallet; 0 takes an
+ * earlier leave back. A token that wants its allowance at 0 before a new one is refused with `allowance-not-zero`.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
+ */
+export const erc20Approve: Route = {
+  method: 'POST',
+  path: '/transaction/erc20-approve',
+  access: 'write',
+  checks: [...jsonBody, check('json', approveBody)],
+  handle: createApproval,
+};
+
+async function createApproval(context: HttpContext): Promise<Response> {
+  const body = approveBody.parse(await context.req.json());
+  return create(context, body, (reader) => {
+    const tokenAddress = reader.token(body.tokenAddress, '/tokenAddress');
+    const spender = reader.recipient(body.spender, '/spender');
+    const amount = reader.amount(body.amount, '/amount', '0');
+    if (tokenAddress === null || spender === null || amount === null) return null;
+    return { kind: 'erc20-approve', tokenAddress, spender, amount };
+  });
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { isDeceptive } from '#http/plain-text.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { check, jsonBody } from '#http/request-check.ts';
+import { create, creationFields } from '#http/transaction/creation.ts';
+
+const messageBody = z.strictObject({ ...creationFields, message: z.string() });
+
+/**
+ * POST /transaction/message (spec part 4): signs a text (EIP-191), or typed data (EIP-712) when the message is typed-data JSON.
+ * It ends in SUCCEEDED with a `signature` and no `txHash`.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
+ */
+export const message: Route = {
+  method: 'POST',
+  path: '/transaction/message',
+  access: 'write',
+  checks: [...jsonBody, check('json', messageBody)],
+  handle: createMessage,
+};
+
+async function createMessage(context: HttpContext): Promise<Response> {
+  const body = messageBody.parse(await context.req.json());
+  return create(context, body, ({ adapter, fault }) => {
+    const read = adapter.parseMessage(body.message);
+    if (!read.ok) return fault({ pointer: '/message', code: 'invalid-message', detail: read.refusal });
+    // Line breaks and tabs belong to sign-in texts. What turns a text around on a screen belongs to nothing that is signed, and
+    // in typed data it may have come as an escape.
+    if (isDeceptive(read.value.message.replaceAll(/[\n\r\t]/g, ' '))) {
+      const detail = 'has no control characters and no marks that change the direction of text';
+      return fault({ pointer: '/message', code: 'deceptive-text', detail });
+    }
+    return { kind: 'message', ...read.value };
+  });
+}

@@ -1,0 +1,111 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { parseAmount } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { TransactionId } from '#domain/id.ts';
+import { newTransactionId } from '#domain/id.ts';
+import type {
+  ContractInteractionIntent,
+  Erc20ApproveIntent,
+  Intent,
+  MessageIntent,
+  TransferIntent,
+} from '#domain/intent.ts';
+import { intentBytes } from '#domain/intent.ts';
+import { policyBytes } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+
+/** What a caller wants done: already parsed, everything in the chain's canonical spelling. */
+export type Action =
+  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount'>
+  | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
+  | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
+  | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
+
+export interface CreationRequest {
+  /** Canonical chain name. */
+  readonly chain: string;
+  readonly action: Action;
+  readonly note: string | null;
+  readonly externalId: string | null;
+  /** The caller's Idempotency-Key and the hash of the request it came with. */
+  readonly idempotency: { readonly key: string; readonly fingerprint: string } | null;
+}
+
+export interface Origin {
+  readonly vault: Vault;
+  readonly chain: Chain;
+  /** The wallet that acts. */
+  readonly from: string;
+  readonly actor: Actor;
+  readonly nowMs: number;
+}
+
+/** Spec part 2. */
+const DISPLAY_TYPES_OF: Readonly<Record<Action['kind'], Transaction['displayType']>> = {
+  transfer: 'SENT',
+  'contract-interaction': 'CONTRACT_INTERACTION',
+  'erc20-approve': 'CONTRACT_INTERACTION',
+  message: 'MESSAGE',
+};
+
+/** The record of a new transaction: its intent and digest are fixed here for good. */
+export function newTransaction(request: CreationRequest, origin: Origin): Transaction {
+  const { vault, chain, actor, nowMs } = origin;
+  const id = newTransactionId(vault.id, nowMs, randomBytes(10));
+  const intent = newIntent(request, origin, id);
+  return {
+    id,
+    vaultId: vault.id,
+    version: 1,
+    state: vault.configuration.initialState,
+    stateReason: null,
+    displayType: DISPLAY_TYPES_OF[intent.kind],
+    direction: 'out',
+    visible: true,
+    chain: chain.name,
+    intent,
+    digest: intentDigest(intent),
+    requiredApprovals: vault.policy.threshold,
+    approvals: [],
+    rejection: null,
+    attempts: [],
+    inclusion: null,
+    signature: null,
+    nonceHeld: false,
+    externalId: request.externalId,
+    createdBy: actor,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+function newIntent({ action, note }: CreationRequest, origin: Origin, transactionId: TransactionId): Intent {
+  const { vault, chain, from, nowMs } = origin;
+  const maxFee = parseAmount(chain.maxFee);
+  if (maxFee === null) throw new Error(`chain ${chain.name} has no valid fee cap`);
+  const frame = {
+    vaultId: vault.id,
+    transactionId,
+    chain: chain.caip2,
+    from,
+    policyVersion: vault.policy.version,
+    policyHash: policyHash(vault.policy),
+    note,
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + vault.configuration.decisionPeriodSeconds * 1000,
+  };
+  return action.kind === 'message' ? { ...frame, ...action } : { ...frame, ...action, maxFee };
+}
+
+/** Lower-case hex SHA-256 over the canonical bytes: what signers approve and co-signers rebuild. */
+function intentDigest(intent: Intent): string {
+  return bytesToHex(sha256(intentBytes(intent)));
+}
+
+/** Lower-case hex SHA-256 that names a policy. */
+export function policyHash(policy: Policy): string {
+  return bytesToHex(sha256(policyBytes(policy)));
+}

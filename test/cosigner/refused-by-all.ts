@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import type { SigningRequest } from '#jobs/threshold-sign.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import type { Nodes } from './nodes.ts';
+
+/** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */
+export async function refusedByAll(nodes: Nodes, request: SigningRequest, code: string): Promise<void> {
+  for (const pair of [
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ]) {
+    const outcome = await thresholdSign(nodes.some(...pair), request);
+    expect([pair, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([pair, false, expect.stringContaining(code)]);
+  }
+  // And each alone, without a second one that could have been the one to refuse.
+  for (const node of nodes.all) {
+    const answer = await node.call(
+      `key/${request.key.keyId}/open`,
+      openBody(
+        request,
+        [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1),
+      ),
+    );
+    expect([node.index, answer.ok, answer.ok ? '' : answer.refusal.code]).toEqual([node.index, false, code]);
+  }
+}
+
+export function openBody(request: SigningRequest, signers: readonly number[]) {
+  const { intent, attempt, approvals, policies } = request;
+  return {
+    signers,
+    request: {
+      intent,
+      payload: attempt.payload,
+      attempt: attempt.number,
+      approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
+        actor: { userId, tokenId },
+        digest,
+        atMs,
+      })),
+      policyVersion: policies.at(-1)?.version ?? 0,
+    },
+  };
+}
