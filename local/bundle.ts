@@ -4,13 +4,16 @@ import { basename, join, resolve } from 'node:path';
 
 export const WRANGLER = resolve(import.meta.dirname, '..', 'node_modules', 'wrangler', 'bin', 'wrangler.js');
 
+/** A folder with bundles that somebody has built already for many stacks; a test run does. */
+export const READY_BUNDLES = 'CONCLAVE_BUNDLES';
+
 /**
  * Builds what would be deployed into a folder, unless it is there, and gives the path of the script. Three co-signers are three
  * deployments of one bundle, so the second one finds it. Throws what wrangler says.
  */
 export function bundle(config: string, script: { readonly main: string; readonly folder: string }): string {
   const name = basename(script.main, '.ts');
-  const outdir = join(script.folder, name);
+  const outdir = join(process.env[READY_BUNDLES] ?? script.folder, name);
   const file = join(outdir, `${name}.js`);
   if (existsSync(file)) return file;
   const run = spawnSync(

@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Treasury } from './scene.ts';
-import { ask, asService, created, enter, foundTreasury, payment, RECIPIENT, stored, WALLET } from './scene.ts';
+import {
+  anotherToken,
+  ask,
+  asService,
+  created,
+  enter,
+  foundTreasury,
+  payment,
+  RECIPIENT,
+  stored,
+  WALLET,
+} from './scene.ts';
 
 const LARGEST = (2n ** 256n - 1n).toString();
 
@@ -121,8 +132,11 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
 test('every bad field is named by its pointer, and nothing is stored', async () => {
   const treasury = await foundTreasury();
   const before = await stored(treasury);
-  for (const [field, value, code] of BAD) {
-    const { token } = await enter('trent');
+  let trent = await enter('trent');
+  for (const [i, [field, value, code]] of BAD.entries()) {
+    // A person has fifty tokens at most.
+    if (i % 40 === 39) trent = await enter('trent');
+    const { token } = await anotherToken(trent);
     const answer = await ask('POST /transaction/transfer', { token, body: payment(treasury, { [field]: value }) });
     const errors: readonly { pointer: string; code: string }[] = answer.body['errors'] ?? [];
     expect([answer.status, answer.body['code'], errors.map(({ pointer }) => pointer), errors[0]?.code]).toEqual([
