@@ -12,11 +12,12 @@ export type FailureReason =
   | 'SIGNERS_REFUSED'
   | 'REJECTED_BY_NODE';
 
-/** What can happen to a transaction after its creation. People cause the first three, machines and time the rest. */
+/** What can happen to a transaction after its creation. People cause the first four, machines and time the rest. */
 export type TransactionEvent =
   | { readonly type: 'approve'; readonly actor: Actor; readonly digest: string }
   | { readonly type: 'reject'; readonly actor: Actor }
   | { readonly type: 'cancel'; readonly actor: Actor }
+  | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
   /** The person is no signer any more: the vote goes. */
   | { readonly type: 'dropVote'; readonly userId: UserId }
   | { readonly type: 'expire' }

@@ -9,16 +9,24 @@ export interface Member {
   readonly roles: readonly Role[];
 }
 
-export type Permission = 'view' | 'create' | 'vote';
+export type Permission = 'view' | 'create' | 'curate' | 'vote' | 'administer';
 
 /** Ours: the spec names signers and 'authenticated callers' only. */
 const ALLOWED: Record<Permission, readonly Role[]> = {
   view: ['viewer', 'initiator', 'signer', 'admin'],
   create: ['initiator', 'signer'],
+  /** Shows and hides; a viewer changes nothing. */
+  curate: ['initiator', 'signer', 'admin'],
   vote: ['signer'],
+  administer: ['admin'],
 };
 
 /** A caller who is no member has no permission, exactly as in a vault that does not exist. */
 export function may(member: Member | null, permission: Permission): boolean {
   return member !== null && member.roles.some((role) => ALLOWED[permission].includes(role));
+}
+
+/** Whoever created it takes a transaction back as long as that person may create; an admin takes back any. */
+export function mayCancel(member: Member, createdBy: UserId): boolean {
+  return may(member, 'administer') || (member.userId === createdBy && may(member, 'create'));
 }

@@ -97,6 +97,8 @@ export interface Transaction {
   readonly displayType: DisplayType;
   readonly direction: 'out';
   readonly visible: boolean;
+  /** What a person has chosen, which no rule overrides; null while nobody has. */
+  readonly visibilityChoice: boolean | null;
   /** Canonical name of the chain; the intent holds its CAIP-2. */
   readonly chain: string;
   readonly intent: Intent;

@@ -33,7 +33,16 @@ export interface Decision {
 type Change = Partial<
   Pick<
     Transaction,
-    'state' | 'stateReason' | 'approvals' | 'rejection' | 'attempts' | 'inclusion' | 'signature' | 'nonceHeld'
+    | 'state'
+    | 'stateReason'
+    | 'approvals'
+    | 'rejection'
+    | 'attempts'
+    | 'inclusion'
+    | 'signature'
+    | 'nonceHeld'
+    | 'visible'
+    | 'visibilityChoice'
   >
 >;
 
@@ -159,7 +168,10 @@ const reorganise: Step<'miss'> = (transaction) => {
 const settle: Step<'settle'> = (transaction) =>
   transaction.nonceHeld && outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;
 
-const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire };
+const setVisibility: Step<'setVisibility'> = (transaction, { visible }) =>
+  transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };
+
+const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire, setVisibility };
 
 /**
  * The one transition table (peers.md part 6). What is not in it cannot happen: a person gets `transaction-not-pending`, a
@@ -168,14 +180,14 @@ const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire };
 const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
-  SIGNING: { prepare, delaySigning, failSigning, sign, signMessage },
-  BROADCAST: { prepare, sign, send, refuseBroadcast, include, miss: missInBroadcast },
-  CONFIRMING: { include, miss: reorganise },
-  SUCCEEDED: { include: includeAgain, miss: reorganise, settle },
-  FAILED: { include: includeAgain, miss: reorganise, settle },
-  REJECTED: {},
-  CANCELLED: {},
-  EXPIRED: {},
+  SIGNING: { prepare, delaySigning, failSigning, sign, signMessage, setVisibility },
+  BROADCAST: { prepare, sign, send, refuseBroadcast, include, miss: missInBroadcast, setVisibility },
+  CONFIRMING: { include, miss: reorganise, setVisibility },
+  SUCCEEDED: { include: includeAgain, miss: reorganise, settle, setVisibility },
+  FAILED: { include: includeAgain, miss: reorganise, settle, setVisibility },
+  REJECTED: { setVisibility },
+  CANCELLED: { setVisibility },
+  EXPIRED: { setVisibility },
 };
 
 const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 'cancel']);

@@ -19,15 +19,19 @@ import { updateAccessToken } from '#http/personal-access-token/update.ts';
 import { problem } from '#http/problem.ts';
 import { requestId } from '#http/request-id.ts';
 import { approve } from '#http/transaction/approve.ts';
+import { cancel } from '#http/transaction/cancel.ts';
 import { challenge } from '#http/transaction/challenge.ts';
 import { contractInteraction } from '#http/transaction/contract-interaction.ts';
 import { erc20Approve } from '#http/transaction/erc20-approve.ts';
 import { estimateFee } from '#http/transaction/estimate-fee.ts';
+import { transactionHistory } from '#http/transaction/history.ts';
 import { message } from '#http/transaction/message.ts';
 import { readTransaction } from '#http/transaction/read.ts';
 import { reject } from '#http/transaction/reject.ts';
 import { transfer } from '#http/transaction/transfer.ts';
+import { visibility } from '#http/transaction/visibility.ts';
 import { me } from '#http/user/me.ts';
+import { vaultHistory } from '#http/vault/history.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
 /** The whole interface. What is not in this list does not exist. */
@@ -41,7 +45,11 @@ export const ROUTES: readonly Route[] = [
   challenge,
   approve,
   reject,
+  cancel,
+  visibility,
+  transactionHistory,
   vaultTransactions,
+  vaultHistory,
   listAccessTokens,
   readAccessToken,
   updateAccessToken,

@@ -14,7 +14,8 @@ import type { Signable } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { TransactionWork, VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault.ts';
+import type { TransactionWork } from '#objects/vault-views.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 

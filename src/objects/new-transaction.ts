@@ -65,6 +65,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     displayType: DISPLAY_TYPES_OF[intent.kind],
     direction: 'out',
     visible: true,
+    visibilityChoice: null,
     chain: chain.name,
     intent,
     digest: intentDigest(intent),

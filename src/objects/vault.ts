@@ -7,8 +7,8 @@ import type { TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Member, Permission, Role } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
-import type { Policy, PolicyFault } from '#domain/policy.ts';
+import { may, mayCancel } from '#domain/member.ts';
+import type { PolicyFault } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -16,49 +16,19 @@ import type { Actor, Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import { walletAddress } from '#domain/vault.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { ChangeSignal } from '#objects/change-signal.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember, withThreshold } from '#objects/membership.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
-import { newTransaction, policyHash } from '#objects/new-transaction.ts';
+import { policyHash } from '#objects/new-transaction.ts';
+import { rehearse } from '#objects/rehearsal.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
+import type { KeyWork, TransactionView, TransactionWork, VaultScope, VoteOutcome } from '#objects/vault-views.ts';
 import { postponeAfter, writeCreation, writeDecision, writeVaultChange } from '#objects/vault-writes.ts';
 
-/** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
-export interface TransactionView {
-  readonly transaction: Transaction;
-  readonly policy: Policy;
-  readonly viewer: Member;
-}
-
-export interface VoteOutcome {
-  readonly view: TransactionView;
-  /** False when this voice was already counted. */
-  readonly changed: boolean;
-}
-
-export interface VaultScope {
-  readonly policy: Policy;
-  readonly viewer: Member;
-}
-
-/** What a consumer needs for a job; null when the job is not outstanding (any more). */
-export interface TransactionWork {
-  readonly transaction: Transaction;
-  readonly chain: Chain;
-  readonly key: VaultKey;
-  /** Every version, in order: a co-signer that was away catches up. */
-  readonly policies: readonly Policy[];
-  readonly signingThreshold: number;
-}
-
-export interface KeyWork {
-  readonly vault: Vault;
-  readonly chains: readonly Chain[];
-  readonly policies: readonly Policy[];
-}
+type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
@@ -73,6 +43,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   #armedAtMs: number | null = null;
+  /** Who waits for a transaction to change, by its id. */
+  readonly changes = new ChangeSignal();
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
@@ -142,30 +114,14 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     actor: Actor,
     request: CreationRequest,
   ): Result<{ readonly view: TransactionView; readonly replayed: boolean }, Refusal> {
-    const nowMs = Date.now();
     const entered = this.#enter(actor, 'create');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
-    const view = (transaction: Transaction) => ({ transaction, policy: vault.policy, viewer });
-    const { idempotency, externalId } = request;
-    const before = idempotency === null ? null : this.#storage.remembered(actor.userId, idempotency.key, nowMs);
-    if (before !== null) {
-      return before.fingerprint === idempotency?.fingerprint
-        ? accepted({ view: view(before.transaction), replayed: true })
-        : refused({ code: 'idempotency-key-reused' });
-    }
-    const taken = externalId === null ? null : this.#storage.transactionOfExternalId(externalId);
-    if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
-    const chain = findChain(this.#chains, request.chain);
-    if (chain === null || !vault.configuration.chains.includes(chain.name)) {
-      return refused({ code: 'chain-not-enabled', chain: request.chain });
-    }
-    const from = walletAddress(vault, chain.name);
-    if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
-    const limit = vault.configuration.mostPending;
-    if (this.#storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
-    const transaction = newTransaction(request, { vault, chain, from, actor, nowMs });
-    return accepted({ view: view(transaction), replayed: false });
+    const scope = { storage: this.#storage, chains: this.#chains, vault, actor, nowMs: Date.now() };
+    const rehearsed = rehearse(scope, request);
+    if (!rehearsed.ok) return rehearsed;
+    const { transaction, replayed } = rehearsed.value;
+    return accepted({ view: { transaction, policy: vault.policy, viewer }, replayed });
   }
 
   /** Refuses, in order: `forbidden`, `transaction-not-found`. */
@@ -190,6 +146,45 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
   reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
     return this.#vote(actor, id, () => ({ type: 'reject', actor }));
+  }
+
+  /** Takes a pending transaction back. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
+  async cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+    const found = this.#find(actor, id, 'view');
+    if (!found.ok) return found;
+    const { transaction, viewer } = found.value;
+    if (!mayCancel(viewer, transaction.createdBy.userId)) return refused({ code: 'forbidden' });
+    if (transaction.state === 'CANCELLED') return found;
+    return this.#decided(found.value, { type: 'cancel', actor });
+  }
+
+  /** For all members, and for good. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
+    const found = this.#find(actor, id, 'curate');
+    return found.ok ? this.#decided(found.value, { type: 'setVisibility', actor, visible }) : found;
+  }
+
+  /**
+   * The record once it differs from the version that was seen, or as it is when the time is over. Whoever lost the right to see it
+   * meanwhile does not see it. Refuses as `read` does.
+   */
+  async readLater(
+    actor: Actor,
+    id: TransactionId,
+    wait: { readonly seen: number; readonly waitMs: number },
+  ): Promise<Result<TransactionView, Refusal>> {
+    const found = this.read(actor, id);
+    if (!found.ok || found.value.transaction.version !== wait.seen) return found;
+    await this.changes.next(id, wait.waitMs);
+    return this.read(actor, id);
+  }
+
+  /** Before the history of a transaction is read from D1. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  async settleTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
+    const found = this.#find(actor, id, 'view');
+    if (!found.ok) return found;
+    await drainProjection(this.#storage, this.env.DB);
+    return accepted(null);
   }
 
   /** Before a list is read from D1: finishes projecting, so that callers see what they wrote. Refuses `forbidden`. */
@@ -297,6 +292,14 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
   }
 
+  /** Applies what a person asks for, or refuses it. */
+  async #decided(view: TransactionView, event: PersonalEvent): Promise<Result<TransactionView, Refusal>> {
+    const decided = decide(view.transaction, event, { nowMs: Date.now(), policy: view.policy });
+    if (!decided.ok) return decided;
+    const transaction = await this.#apply(view.transaction, event, event.actor);
+    return accepted({ ...view, transaction });
+  }
+
   async #apply(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Promise<Transaction> {
     let after = transaction;
     await this.#commit(() => {
@@ -312,6 +315,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
     const after = decided.value.transaction;
     writeDecision(this.#storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
+    if (decided.value.changed) this.changes.wake(after.id);
     const chain = findChain(this.#chains, after.chain);
     postponeAfter(this.#storage, { event, transaction: after, chain }, nowMs);
     return after;

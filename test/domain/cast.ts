@@ -79,6 +79,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     displayType: 'SENT',
     direction: 'out',
     visible: true,
+    visibilityChoice: null,
     chain: 'anvil',
     intent: transferIntent(),
     digest: DIGEST,

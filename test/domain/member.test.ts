@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Permission, Role } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
-import { alice } from './cast.ts';
+import { may, mayCancel } from '#domain/member.ts';
+import { alice, bob } from './cast.ts';
 
 const TABLE: Record<Role, Record<Permission, boolean>> = {
-  viewer: { view: true, create: false, vote: false },
-  initiator: { view: true, create: true, vote: false },
-  signer: { view: true, create: true, vote: true },
-  admin: { view: true, create: false, vote: false },
+  viewer: { view: true, create: false, curate: false, vote: false, administer: false },
+  initiator: { view: true, create: true, curate: true, vote: false, administer: false },
+  signer: { view: true, create: true, curate: true, vote: true, administer: false },
+  admin: { view: true, create: false, curate: true, vote: false, administer: true },
 };
 
 for (const [role, permissions] of Object.entries(TABLE)) {
@@ -19,8 +19,26 @@ for (const [role, permissions] of Object.entries(TABLE)) {
 }
 
 test('somebody who is no member may do nothing, and neither may a member without a role', () => {
-  for (const permission of ['view', 'create', 'vote'] as const) {
+  for (const permission of ['view', 'create', 'curate', 'vote', 'administer'] as const) {
     expect(may(null, permission)).toBe(false);
     expect(may({ userId: alice.userId, roles: [] }, permission)).toBe(false);
+  }
+});
+
+test('who created it takes it back while still allowed to create, and an admin takes back any', () => {
+  const member = (...roles: Role[]) => ({ userId: alice.userId, roles });
+  const cases: readonly (readonly [Role[], boolean, boolean])[] = [
+    [['initiator'], true, false],
+    [['signer'], true, false],
+    [['viewer'], false, false],
+    [[], false, false],
+    [['admin'], true, true],
+  ];
+  for (const [roles, own, others] of cases) {
+    expect([roles, mayCancel(member(...roles), alice.userId), mayCancel(member(...roles), bob.userId)]).toEqual([
+      roles,
+      own,
+      others,
+    ]);
   }
 });

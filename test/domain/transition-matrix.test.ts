@@ -22,6 +22,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
   cancel: { type: 'cancel', actor: alice },
+  setVisibility: { type: 'setVisibility', actor: alice, visible: false },
   dropVote: { type: 'dropVote', userId: alice.userId },
   expire: { type: 'expire' },
   prepare: { type: 'prepare', attempt: PREPARED },
@@ -50,6 +51,9 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   cancel: row(
     '      CANCELLED    CANCELLED    no           no            no           no           no           no       no        no',
+  ),
+  setVisibility: row(
+    'DRAFT       SUBMITTED    SIGNING      BROADCAST     CONFIRMING   SUCCEEDED    FAILED       REJECTED CANCELLED EXPIRED',
   ),
   dropVote: row(
     '    .            .            .            .             .            .            .            .        .         .',

@@ -7,7 +7,7 @@ import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { timeText } from '#http/time-text.ts';
 import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
-import type { TransactionView } from '#objects/vault.ts';
+import type { TransactionView } from '#objects/vault-views.ts';
 
 /**
  * GET /transaction/{txId}/challenge (spec part 4): what a signer is asked to approve. The digest is the SHA-256 of `canonical`,

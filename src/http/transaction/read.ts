@@ -1,11 +1,15 @@
 import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
+import { answerTagged, isKnown, taggedJson } from '#http/conditional.ts';
 import { askObject } from '#http/object-call.ts';
+import { preferredWaitSeconds } from '#http/prefer-wait.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
 
 /**
- * GET /transaction/{txId} (spec part 4): the record as it is now, straight from its vault.
+ * GET /transaction/{txId} (spec part 4): the record as it is now, straight from its vault. `If-None-Match` gives 304 when nothing
+ * has changed. `Prefer: wait=N` holds the answer until something changes, 30 s at most: with `If-None-Match` a change that came
+ * before the question is answered at once. Either way it is one read.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */
@@ -13,14 +17,28 @@ export const readTransaction: Route = {
   method: 'GET',
   path: '/transaction/:txId',
   access: 'read',
-  handle: async (context: HttpContext) => {
-    const id = transactionIdOf(context);
-    if (id instanceof Response) return id;
-    const actor = actorOf(context);
-    const read = await askObject(
-      () => vaultObjectOf(context, id),
-      (vault) => vault.read(actor, id),
-    );
-    return read.ok ? context.json(recordOf(context, read.value)) : refusalProblem(context, read.refusal);
-  },
+  handle: read,
 };
+
+async function read(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const actor = actorOf(context);
+  const found = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.read(actor, id),
+  );
+  if (!found.ok) return refusalProblem(context, found.refusal);
+  const json = taggedJson(recordOf(context, found.value));
+  const waitSeconds = preferredWaitSeconds(context);
+  const isNews = context.req.header('if-none-match') !== undefined && !isKnown(context, json);
+  if (waitSeconds === 0 || isNews) return answerTagged(context, json);
+  const { version } = found.value.transaction;
+  const later = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.readLater(actor, id, { seen: version, waitMs: waitSeconds * 1000 }),
+  );
+  if (!later.ok) return refusalProblem(context, later.refusal);
+  context.header('preference-applied', `wait=${waitSeconds}`);
+  return answerTagged(context, taggedJson(recordOf(context, later.value)));
+}

@@ -3,7 +3,7 @@ import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
 import type { Member } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
+import { may, mayCancel } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Vote } from '#domain/transaction.ts';
@@ -108,8 +108,15 @@ function voteRecord(vote: Vote) {
   return { userId: vote.actor.userId, digest: vote.digest, at: timeText(vote.atMs) };
 }
 
+type ReaderAction = 'approve' | 'reject' | 'cancel';
+
 /** What this reader can do with it now. */
-function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): readonly ('approve' | 'reject')[] {
-  if (!isPending(transaction.state) || !may(viewer, 'vote')) return [];
-  return hasApproved(transaction, viewer.userId) ? ['reject'] : ['approve', 'reject'];
+function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): readonly ReaderAction[] {
+  if (!isPending(transaction.state)) return [];
+  const votes = may(viewer, 'vote');
+  return [
+    ...(votes && !hasApproved(transaction, viewer.userId) ? ['approve' as const] : []),
+    ...(votes ? ['reject' as const] : []),
+    ...(mayCancel(viewer, transaction.createdBy.userId) ? ['cancel' as const] : []),
+  ];
 }

@@ -5,7 +5,7 @@ import type { HttpContext } from '#http/context.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { transactionRecord } from '#http/transaction/record.ts';
 import { publicTransaction } from '#objects/projection.ts';
-import type { TransactionView } from '#objects/vault.ts';
+import type { TransactionView } from '#objects/vault-views.ts';
 
 /** The record of a view, as its reader sees it. */
 export function recordOf(context: HttpContext, { transaction, policy, viewer }: TransactionView) {

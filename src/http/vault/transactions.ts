@@ -5,6 +5,7 @@ import type { VaultId } from '#domain/id.ts';
 import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
+import { answerTagged, taggedJson } from '#http/conditional.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { check, invalidRequest } from '#http/request-check.ts';
@@ -37,7 +38,8 @@ const listQuery = z.strictObject({
 
 /**
  * GET /vault/{vaultId}/transactions (spec part 4): newest first, by an immutable cursor. Hidden ones only on request (spec
- * part 8). A caller sees what it wrote: the vault finishes projecting before the list is read.
+ * part 8). A caller sees what it wrote: the vault finishes projecting before the list is read. `If-None-Match` gives 304 when
+ * nothing has changed.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -82,7 +84,8 @@ async function listTransactions(context: HttpContext): Promise<Response> {
     const transaction = JSON.parse(text) as PublicTransaction;
     return transactionRecord(transaction, { ...scope.value, chain: findChain(chains, transaction.chain) });
   });
-  return context.json({ transactions, nextCursor: page.next === null ? null : btoa(page.next) });
+  const nextCursor = page.next === null ? null : btoa(page.next);
+  return answerTagged(context, taggedJson({ transactions, nextCursor }));
 }
 
 /** A cursor is the id of the last transaction that was shown; opaque, so that it may become something else. */

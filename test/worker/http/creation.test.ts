@@ -79,7 +79,7 @@ test.each(KINDS)('a %s is created, read, challenged and listed with all that it 
     txHash: null,
     signature: null,
     nonce: null,
-    actionsForMe: ['approve', 'reject'],
+    actionsForMe: ['approve', 'reject', 'cancel'],
   });
   const id: string = created.body['id'];
   const read = await ask(`GET /transaction/${id}`, { token });

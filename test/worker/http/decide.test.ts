@@ -36,7 +36,7 @@ test('the first approval is counted and changes nothing else; the second one dec
     200,
     'SUBMITTED',
     1,
-    ['reject'],
+    ['reject', 'cancel'],
   ]);
   const second = await approve(treasury, 'bob', body['id']);
   expect([second.status, second.body['state'], second.body['approvalsCounted']]).toEqual([200, 'SIGNING', 2]);

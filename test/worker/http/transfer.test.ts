@@ -37,7 +37,7 @@ test('a transfer is created with everything that a client needs to show it', asy
     requiredApprovals: 2,
     approvalsCounted: 0,
     approvals: [],
-    actionsForMe: ['approve', 'reject'],
+    actionsForMe: ['approve', 'reject', 'cancel'],
     createdBy: treasury.alice.id,
   });
 });

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import type { HistoryEntry } from '#objects/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
+
+/**
+ * `npm run verify-history -- FILE...`: reads saved pages of `GET /vault/{vaultId}/history`, in order, and computes the chain of
+ * hashes again, offline. Exit 0 when it is unbroken from the first line on; 1 with the first line that is not.
+ */
+
+interface Page {
+  readonly history: readonly (HistoryEntry & { readonly hash: string })[];
+}
+
+/** What is wrong with the chain, or null. */
+export function chainFault(lines: Page['history']): string | null {
+  let previousHash = NO_PREVIOUS_ENTRY;
+  for (const [i, { hash, ...entry }] of lines.entries()) {
+    const name = `line ${entry.seq} (${entry.action})`;
+    if (entry.seq !== i + 1) return `${name} stands where line ${i + 1} belongs`;
+    if (entry.previousHash !== previousHash) return `${name} does not follow the line before`;
+    if (historyHash(entry) !== hash) return `${name} is not what was hashed`;
+    previousHash = hash;
+  }
+  return null;
+}
+
+function main(files: readonly string[]): void {
+  if (files.length === 0) throw new Error('name the saved pages, the oldest first');
+  const lines = files.flatMap((file) => (JSON.parse(readFileSync(file, 'utf8')) as Page).history);
+  const fault = chainFault(lines);
+  if (fault !== null) throw new Error(fault);
+  console.log(`${lines.length} lines, unbroken. Last hash: ${lines.at(-1)?.hash ?? NO_PREVIOUS_ENTRY}`);
+}
+
+if (import.meta.main) {
+  try {
+    main(process.argv.slice(2));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}

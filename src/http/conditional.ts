@@ -1,0 +1,31 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { HttpContext } from '#http/context.ts';
+
+/** An answer that names itself, so that a poller who has it already gets 304 and no body (RFC 9110, section 13.1.2). */
+export interface TaggedJson {
+  readonly text: string;
+  /** A strong validator: the same tag means the same bytes. */
+  readonly tag: string;
+}
+
+const TAG_BYTES = 16;
+
+export function taggedJson(body: unknown): TaggedJson {
+  const text = JSON.stringify(body);
+  return { text, tag: `"${bytesToHex(sha256(utf8ToBytes(text)).subarray(0, TAG_BYTES))}"` };
+}
+
+/** Whether the caller says that it has this already. `*` does not count: it asks whether there is anything at all. */
+export function isKnown(context: HttpContext, { tag }: TaggedJson): boolean {
+  const header = context.req.header('if-none-match') ?? '';
+  return header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
+}
+
+/** 200 with the body, or 304 without it. */
+export function answerTagged(context: HttpContext, json: TaggedJson): Response {
+  context.header('etag', json.tag);
+  return isKnown(context, json)
+    ? context.body(null, 304)
+    : context.body(json.text, 200, { 'content-type': 'application/json' });
+}

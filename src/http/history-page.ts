@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import type { HistoryEntry } from '#objects/history.ts';
+import { timeText } from '#http/time-text.ts';
+
+const LARGEST_PAGE = 500;
+const DEFAULT_PAGE = 200;
+
+const wholeNumber = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,8})$/, 'is a whole number')
+  .transform((text) => Number.parseInt(text, 10));
+
+/** Oldest first, from after one line. */
+export const historyQuery = z.strictObject({
+  after: wholeNumber.optional(),
+  limit: wholeNumber.refine((limit) => limit >= 1 && limit <= LARGEST_PAGE, `is 1 to ${LARGEST_PAGE}`).optional(),
+});
+
+export function pageOf(query: z.infer<typeof historyQuery>) {
+  return { after: query.after ?? 0, limit: query.limit ?? DEFAULT_PAGE };
+}
+
+/** Lines as they are hashed, each with its hash and a time that people read. */
+export function historyPage(lines: readonly { readonly entry: string; readonly hash: string }[], limit: number) {
+  const shown = lines.slice(0, limit).map(({ entry, hash }) => {
+    const line = JSON.parse(entry) as HistoryEntry;
+    return { ...line, at: timeText(line.atMs), hash };
+  });
+  return { history: shown, nextAfter: lines.length > limit ? (shown.at(-1)?.seq ?? null) : null };
+}

@@ -1,0 +1,31 @@
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { noBody } from '#http/request-check.ts';
+import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+
+/**
+ * POST /transaction/{txId}/cancel (ours): whoever created a pending transaction takes it back, or an admin of the vault does. Again
+ * it is 200 and changes nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ */
+export const cancel: Route = {
+  method: 'POST',
+  path: '/transaction/:txId/cancel',
+  access: 'write',
+  checks: noBody,
+  handle: cancelTransaction,
+};
+
+async function cancelTransaction(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const actor = actorOf(context);
+  const cancelled = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.cancel(actor, id),
+  );
+  return cancelled.ok ? context.json(recordOf(context, cancelled.value)) : refusalProblem(context, cancelled.refusal);
+}

@@ -1,0 +1,37 @@
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { historyPage, historyQuery, pageOf } from '#http/history-page.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { check } from '#http/request-check.ts';
+import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { vaultOfTransaction } from '#domain/id.ts';
+import { historyLines } from '#store/audit.ts';
+
+/**
+ * GET /transaction/{txId}/history (ours): every step of a transaction, oldest first: who did what to which digest, with which token,
+ * from where and when. The lines belong to the chain of the whole vault; `GET /vault/{vaultId}/history` has all of it.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
+ */
+export const transactionHistory: Route = {
+  method: 'GET',
+  path: '/transaction/:txId/history',
+  access: 'read',
+  checks: [check('query', historyQuery)],
+  handle: readHistory,
+};
+
+async function readHistory(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
+  const actor = actorOf(context);
+  const found = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.settleTransaction(actor, id),
+  );
+  if (!found.ok) return refusalProblem(context, found.refusal);
+  const query = { vaultId: vaultOfTransaction(id), transactionId: id, after, limit: limit + 1 };
+  return context.json(historyPage(await historyLines(context.env.DB, query), limit));
+}

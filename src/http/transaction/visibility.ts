@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { check, jsonBody } from '#http/request-check.ts';
+import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+
+const visibilityBody = z.strictObject({ visible: z.boolean() });
+
+/**
+ * PATCH /transaction/{txId}/visibility (spec part 4): shows a transaction in lists, or hides it, for everybody in the vault. What a
+ * person has chosen stays, whatever the spam rules say later.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request`,
+ * `forbidden` (a viewer changes nothing), `transaction-not-found`.
+ */
+export const visibility: Route = {
+  method: 'PATCH',
+  path: '/transaction/:txId/visibility',
+  access: 'write',
+  checks: [...jsonBody, check('json', visibilityBody)],
+  handle: setVisibility,
+};
+
+async function setVisibility(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const { visible } = visibilityBody.parse(await context.req.json());
+  const actor = actorOf(context);
+  const changed = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.setVisibility(actor, id, visible),
+  );
+  return changed.ok ? context.json(recordOf(context, changed.value)) : refusalProblem(context, changed.refusal);
+}

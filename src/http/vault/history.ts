@@ -1,0 +1,38 @@
+import { parseVaultIdText } from '#domain/id.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { historyPage, historyQuery, pageOf } from '#http/history-page.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { check, invalidRequest } from '#http/request-check.ts';
+import { historyLines } from '#store/audit.ts';
+
+/**
+ * GET /vault/{vaultId}/history (ours): the hash-chained history of a vault, oldest first. Save its pages and run
+ * `npm run verify-history -- FILE...`: nobody can have taken a line out, put one in, changed one or reordered two.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const vaultHistory: Route = {
+  method: 'GET',
+  path: '/vault/:vaultId/history',
+  access: 'read',
+  checks: [check('query', historyQuery)],
+  handle: readHistory,
+};
+
+async function readHistory(context: HttpContext): Promise<Response> {
+  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
+  if (vaultId === null) {
+    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'is not a vault id' }]);
+  }
+  const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
+  const actor = actorOf(context);
+  const entered = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    (vault) => vault.settleProjection(actor),
+  );
+  if (!entered.ok) return refusalProblem(context, entered.refusal);
+  const query = { vaultId, transactionId: null, after, limit: limit + 1 };
+  return context.json(historyPage(await historyLines(context.env.DB, query), limit));
+}

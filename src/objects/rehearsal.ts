@@ -1,0 +1,52 @@
+import { findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import { walletAddress } from '#domain/vault.ts';
+import type { CreationRequest } from '#objects/new-transaction.ts';
+import { newTransaction } from '#objects/new-transaction.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+
+export interface RehearsalScope {
+  readonly storage: VaultStorage;
+  readonly chains: readonly Chain[];
+  readonly vault: Vault;
+  readonly actor: Actor;
+  readonly nowMs: number;
+}
+
+export interface Rehearsal {
+  readonly transaction: Transaction;
+  /** True when this Idempotency-Key has made it before: nothing is to be created. */
+  readonly replayed: boolean;
+}
+
+/**
+ * What a creation comes to; writes nothing.
+ *
+ * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`.
+ */
+export function rehearse(scope: RehearsalScope, request: CreationRequest): Result<Rehearsal, Refusal> {
+  const { storage, chains, vault, actor, nowMs } = scope;
+  const { idempotency, externalId } = request;
+  const before = idempotency === null ? null : storage.remembered(actor.userId, idempotency.key, nowMs);
+  if (before !== null) {
+    return before.fingerprint === idempotency?.fingerprint
+      ? accepted({ transaction: before.transaction, replayed: true })
+      : refused({ code: 'idempotency-key-reused' });
+  }
+  const taken = externalId === null ? null : storage.transactionOfExternalId(externalId);
+  if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
+  const chain = findChain(chains, request.chain);
+  if (chain === null || !vault.configuration.chains.includes(chain.name)) {
+    return refused({ code: 'chain-not-enabled', chain: request.chain });
+  }
+  const from = walletAddress(vault, chain.name);
+  if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
+  const limit = vault.configuration.mostPending;
+  if (storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
+  return accepted({ transaction: newTransaction(request, { vault, chain, from, actor, nowMs }), replayed: false });
+}

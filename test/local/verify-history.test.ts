@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { chainFault } from '#local/verify-history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
+import type { HistoryEntry } from '#objects/history.ts';
+import { actor } from '../domain/cast.ts';
+
+type Line = HistoryEntry & { readonly hash: string };
+
+/** What the service would have written. */
+function chain(length: number): readonly Line[] {
+  const lines: Line[] = [];
+  for (let seq = 1; seq <= length; seq++) {
+    const entry: HistoryEntry = {
+      seq,
+      transactionId: null,
+      version: seq,
+      action: 'approve',
+      actor: actor(1),
+      from: 'SUBMITTED',
+      to: 'SUBMITTED',
+      reason: null,
+      digest: 'd',
+      detail: null,
+      atMs: seq,
+      previousHash: lines.at(-1)?.hash ?? NO_PREVIOUS_ENTRY,
+    };
+    lines.push({ ...entry, hash: historyHash(entry) });
+  }
+  return lines;
+}
+
+const five = chain(5);
+const [first, second, third, fourth, fifth] = five as [Line, Line, Line, Line, Line];
+
+test('what the service wrote is unbroken', () => {
+  expect([chainFault(five), chainFault([])]).toEqual([null, null]);
+});
+
+test.each<[string, readonly Line[], string]>([
+  ['a line that was taken out', [first, second, fourth, fifth], 'line 4'],
+  ['the first line taken out', [second, third], 'line 2'],
+  ['two lines that changed places', [first, third, second], 'line 3'],
+  ['a line that stands twice', [first, first], 'line 1'],
+  ['another person', [first, { ...second, actor: actor(2) }, third], 'line 2 (approve) is not what was hashed'],
+  ['another time', [first, { ...second, atMs: 7 }], 'line 2 (approve) is not what was hashed'],
+])('%s is found', (_name, lines, words) => {
+  expect(chainFault(lines)).toContain(words);
+});
+
+test('a line that was changed and hashed anew breaks with the next one', () => {
+  const entry = { ...second, digest: 'another' };
+  const { hash: _hash, ...rest } = entry;
+  expect(chainFault([first, { ...rest, hash: historyHash(rest) }, third])).toContain(
+    'line 3 (approve) does not follow',
+  );
+});
