@@ -1,8 +1,10 @@
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context } from 'hono';
+import type * as z from 'zod';
 import type { UserProfile } from '#domain/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import type { Actor } from '#domain/transaction.ts';
+import type { ProblemCode } from '#http/problem.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /** Who is calling: a person, through one of that person's tokens. */
@@ -24,14 +26,23 @@ export type HttpContext = Context<HttpEnv>;
 
 /**
  * One endpoint. `access` names the rate-limit policy of a token-authenticated route, or who else may come: `service` for
- * internal service keys, `anyone` for what needs no credential.
+ * internal service keys, `anyone` for what needs no credential. The checks of query and body, the document and the tests follow from
+ * the same schemas.
  */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly access: RateLimitPolicy | 'service' | 'anyone';
-  /** Checks of parameters and body, in order; each answers with a problem or passes on. */
-  readonly checks?: readonly MiddlewareHandler[];
+  /** What it does, in one line of the interface's document. */
+  readonly summary: string;
+  /** Without one, parameters of the query are not looked at. */
+  readonly query?: z.ZodType;
+  /** Without one, a command takes no body. */
+  readonly body?: z.ZodType;
+  /** When all went well: the status, and the body (null: none). */
+  readonly answer: { readonly status: 200 | 201 | 204; readonly schema: z.ZodType | null };
+  /** Besides what `commonRefusals` names for every route of its kind. */
+  readonly refuses: readonly ProblemCode[];
   readonly handle: (context: HttpContext) => Promise<Response> | Response;
 }
 

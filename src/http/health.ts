@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Route } from '#http/context.ts';
 
 /** GET /health (ours): the Worker answers. It asks nothing behind it, so it is no way to make load. */
@@ -5,5 +6,8 @@ export const health: Route = {
   method: 'GET',
   path: '/health',
   access: 'anyone',
+  summary: 'whether the service answers',
+  answer: { status: 200, schema: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }) },
+  refuses: [],
   handle: (context) => context.json({ status: 'ok' }),
 };

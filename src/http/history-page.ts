@@ -16,6 +16,33 @@ export const historyQuery = z.strictObject({
   limit: wholeNumber.refine((limit) => limit >= 1 && limit <= LARGEST_PAGE, `is 1 to ${LARGEST_PAGE}`).optional(),
 });
 
+export const historySchema = z
+  .strictObject({
+    history: z.array(
+      z.strictObject({
+        seq: z.int(),
+        transactionId: z.string().nullable(),
+        version: z.int(),
+        action: z.string(),
+        actor: z
+          .strictObject({ userId: z.string(), tokenId: z.string(), address: z.string().nullable() })
+          .nullable()
+          .meta({ description: 'Null for the service itself' }),
+        from: z.string().nullable(),
+        to: z.string().nullable(),
+        reason: z.string().nullable(),
+        digest: z.string().nullable(),
+        detail: z.string().nullable(),
+        atMs: z.int(),
+        previousHash: z.string(),
+        at: z.iso.datetime(),
+        hash: z.string(),
+      }),
+    ),
+    nextAfter: z.int().nullable(),
+  })
+  .meta({ id: 'History' });
+
 export function pageOf(query: z.infer<typeof historyQuery>) {
   return { after: query.after ?? 0, limit: query.limit ?? DEFAULT_PAGE };
 }

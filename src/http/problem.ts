@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
@@ -83,6 +84,23 @@ export interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members, such as the id that an external id belongs to. */
   readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** What every refusal looks like. */
+export const problemSchema = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().meta({ description: 'For programs; a closed set for each endpoint' }),
+    requestId: z.string(),
+    errors: z.array(z.strictObject({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
+
+export function statusOf(code: ProblemCode): ContentfulStatusCode {
+  return PROBLEMS[code][0];
 }
 
 /** Answers with `application/problem+json` (RFC 9457). */

@@ -7,10 +7,10 @@ export interface DecodedCall {
   readonly standard: string;
   readonly function: string;
   /** In the order of the function; numbers as decimal texts. */
-  readonly arguments: readonly { readonly name: string; readonly type: string; readonly value: DecodedValue }[];
+  readonly arguments: { readonly name: string; readonly type: string; readonly value: DecodedValue }[];
 }
 
-type DecodedValue = string | boolean | readonly DecodedValue[];
+type DecodedValue = string | boolean | DecodedValue[];
 
 /** Functions whose meaning is fixed by a standard. A contract may still do something else: this is what the caller asks of it. */
 const STANDARDS: readonly { readonly standard: string; readonly abi: Abi }[] = [

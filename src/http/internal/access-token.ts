@@ -3,10 +3,9 @@ import { newSecret, newTokenId } from '#http/access-token-value.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
-import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { accessTokenRecord, issuedTokenSchema } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { problem } from '#http/problem.ts';
-import { check, jsonBody } from '#http/request-check.ts';
 import { enterAccessToken, tokenCount } from '#store/access-tokens.ts';
 import { findUser } from '#store/users.ts';
 
@@ -25,7 +24,10 @@ export const createAccessToken: Route = {
   method: 'POST',
   path: '/internal/user/:userId/access-token',
   access: 'service',
-  checks: [...jsonBody, check('json', tokenBody)],
+  summary: 'issues a token',
+  body: tokenBody,
+  answer: { status: 201, schema: issuedTokenSchema },
+  refuses: ['user-not-found', 'too-many-access-tokens'],
   handle: issue,
 };
 

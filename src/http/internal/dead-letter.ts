@@ -1,14 +1,24 @@
+import * as z from 'zod';
 import type { Route } from '#http/context.ts';
 import { timeText } from '#http/time-text.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 
 const SHOWN = 100;
 
+const deadLetterSchema = z
+  .strictObject({
+    deadLetters: z.array(z.strictObject({ id: z.string(), queue: z.string(), body: z.string(), at: z.iso.datetime() })),
+  })
+  .meta({ id: 'DeadLetters' });
+
 /** GET /internal/dead-letter (ours): what the queues have given up on, the newest first. The vaults still owe the work. */
 export const deadLetters: Route = {
   method: 'GET',
   path: '/internal/dead-letter',
   access: 'service',
+  summary: 'what the queues have given up on',
+  answer: { status: 200, schema: deadLetterSchema },
+  refuses: [],
   handle: async (context) => {
     const letters = await listDeadLetters(context.env.DB, SHOWN);
     return context.json({ deadLetters: letters.map(({ atMs, ...letter }) => ({ ...letter, at: timeText(atMs) })) });

@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/member.ts';
 import type { HttpContext, Route } from '#http/context.ts';
-import { noSuchVault, policyProblem, rolesBody, vaultOfPath, vaultRecord } from '#http/internal/vault.ts';
+import { noSuchVault, policyProblem, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
-import { check, jsonBody } from '#http/request-check.ts';
 import { findUser } from '#store/users.ts';
 
 const memberBody = z.strictObject({ roles: rolesBody });
@@ -15,7 +14,10 @@ export const putMember: Route = {
   method: 'PUT',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
-  checks: [...jsonBody, check('json', memberBody)],
+  summary: 'gives a person roles',
+  body: memberBody,
+  answer: { status: 200, schema: vaultSchema },
+  refuses: ['user-not-found', 'vault-not-found'],
   handle: async (context) => {
     const { roles } = memberBody.parse(await context.req.json());
     return setRoles(context, roles);
@@ -27,6 +29,9 @@ export const removeMember: Route = {
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
+  summary: 'puts a person out of a vault',
+  answer: { status: 200, schema: vaultSchema },
+  refuses: ['user-not-found', 'vault-not-found'],
   handle: (context) => setRoles(context, []),
 };
 

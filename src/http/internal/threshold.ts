@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import type { Route } from '#http/context.ts';
-import { noSuchVault, policyProblem, vaultOfPath, vaultRecord } from '#http/internal/vault.ts';
+import { noSuchVault, policyProblem, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
-import { check, jsonBody } from '#http/request-check.ts';
 
 const thresholdBody = z.strictObject({ threshold: z.int().positive() });
 
@@ -11,7 +10,10 @@ export const putThreshold: Route = {
   method: 'PUT',
   path: '/internal/vault/:vaultId/threshold',
   access: 'service',
-  checks: [...jsonBody, check('json', thresholdBody)],
+  summary: 'sets the threshold',
+  body: thresholdBody,
+  answer: { status: 200, schema: vaultSchema },
+  refuses: ['vault-not-found'],
   handle: async (context) => {
     const { threshold } = thresholdBody.parse(await context.req.json());
     const object = vaultOfPath(context);

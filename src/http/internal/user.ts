@@ -2,8 +2,8 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
 import type { Route } from '#http/context.ts';
+import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/plain-text.ts';
-import { check, jsonBody } from '#http/request-check.ts';
 import { enterUser } from '#store/users.ts';
 
 const userBody = z.strictObject({
@@ -16,7 +16,10 @@ export const createUser: Route = {
   method: 'POST',
   path: '/internal/user',
   access: 'service',
-  checks: [...jsonBody, check('json', userBody)],
+  summary: 'enters a person',
+  body: userBody,
+  answer: { status: 201, schema: userSchema },
+  refuses: [],
   handle: async (context) => {
     const { name, email } = userBody.parse(await context.req.json());
     const nowMs = Date.now();

@@ -11,7 +11,7 @@ import type { HttpContext, Route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
 import { problem } from '#http/problem.ts';
-import { check, invalidRequest, jsonBody } from '#http/request-check.ts';
+import { invalidRequest } from '#http/request-check.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 
@@ -37,6 +37,28 @@ const vaultBody = z.strictObject({
   signingThreshold: z.int().min(2).max(3).optional(),
 });
 
+export const vaultSchema = z
+  .strictObject({
+    id: z.int(),
+    name: z.string(),
+    initialState: z.enum(['DRAFT', 'SUBMITTED']),
+    decisionPeriodSeconds: z.int(),
+    mostPending: z.int(),
+    chains: z.array(z.string()),
+    signingThreshold: z.int(),
+    members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
+    policy: z.strictObject({
+      vaultId: z.int(),
+      version: z.int(),
+      signers: z.array(z.string()),
+      threshold: z.int(),
+      previousHash: z.string(),
+    }),
+    wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
+    keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
+  })
+  .meta({ id: 'Vault' });
+
 /**
  * POST /internal/vault (ours): founds a vault and starts the generation of its key. 201 with the vault; its addresses come
  * with GET once the co-signers are done. Refuses `invalid-request`.
@@ -45,7 +67,10 @@ export const createVault: Route = {
   method: 'POST',
   path: '/internal/vault',
   access: 'service',
-  checks: [...jsonBody, check('json', vaultBody)],
+  summary: 'founds a vault and has its key generated',
+  body: vaultBody,
+  answer: { status: 201, schema: vaultSchema },
+  refuses: [],
   handle: found,
 };
 
@@ -54,6 +79,9 @@ export const readVault: Route = {
   method: 'GET',
   path: '/internal/vault/:vaultId',
   access: 'service',
+  summary: 'configuration, members, policy and addresses',
+  answer: { status: 200, schema: vaultSchema },
+  refuses: ['vault-not-found'],
   handle: async (context) => {
     const object = vaultOfPath(context);
     const vault = object === null ? null : await askObject(object, (stub) => stub.describe());

@@ -1,6 +1,5 @@
 import type { Route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { noBody } from '#http/request-check.ts';
 import { markDeleted } from '#store/access-tokens.ts';
 
 /**
@@ -13,7 +12,9 @@ export const deleteAccessToken: Route = {
   method: 'DELETE',
   path: '/personal-access-token/:id',
   access: 'token-secret',
-  checks: noBody,
+  summary: 'ends it for good',
+  answer: { status: 204, schema: null },
+  refuses: ['access-token-not-found'],
   handle: (context) =>
     withOwnToken(
       context,

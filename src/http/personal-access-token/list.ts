@@ -1,7 +1,7 @@
 import type { HttpContext, Route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
-import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { accessTokenListSchema, accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokensOf } from '#store/access-tokens.ts';
 
 /**
@@ -14,6 +14,9 @@ export const listAccessTokens: Route = {
   method: 'GET',
   path: '/personal-access-token',
   access: 'token-read',
+  summary: "the caller's tokens, newest first",
+  answer: { status: 200, schema: accessTokenListSchema },
+  refuses: [],
   handle: list,
 };
 

@@ -1,6 +1,6 @@
 import type { Route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
  * GET /personal-access-token/{id} (spec part 4): name, dates and enabled status.
@@ -11,6 +11,9 @@ export const readAccessToken: Route = {
   method: 'GET',
   path: '/personal-access-token/:id',
   access: 'token-read',
+  summary: "a token's name, dates and whether it is enabled",
+  answer: { status: 200, schema: accessTokenSchema },
+  refuses: ['access-token-not-found'],
   handle: (context) =>
     withOwnToken(
       context,

@@ -1,19 +1,46 @@
+import * as z from 'zod';
 import { timeText } from '#http/time-text.ts';
 import type { TokenView } from '#objects/access-token.ts';
 
+const time = z.iso.datetime();
+
+const accessTokenFields = {
+  id: z.string(),
+  name: z.string(),
+  expiresAt: z.int().nullable().meta({ description: 'Unix seconds; null: never' }),
+  enabled: z.boolean(),
+  createdAt: time,
+  updatedAt: time,
+  rotatedAt: time.nullable(),
+  lastUsedAt: time.nullable(),
+  previousValueUntil: time.nullable().meta({ description: 'Until when the value before the last rotation works' }),
+};
+const token = z
+  .string()
+  .regex(/^service_pat_[0-9A-Za-z]{55}$/)
+  .meta({ description: 'The value, shown this once' });
+
+export const accessTokenSchema = z.strictObject(accessTokenFields).meta({ id: 'AccessToken' });
+export const accessTokenListSchema = z
+  .strictObject({ tokens: z.array(accessTokenSchema) })
+  .meta({ id: 'AccessTokenList' });
+export const rotatedTokenSchema = z.strictObject({ ...accessTokenFields, token }).meta({ id: 'RotatedAccessToken' });
+export const issuedTokenSchema = z
+  .strictObject({ ...accessTokenFields, userId: z.string(), token })
+  .meta({ id: 'IssuedAccessToken' });
+
 /** A token as every endpoint answers it: its name, its dates and whether it is enabled. Never its value. */
-export function accessTokenRecord(token: TokenView) {
-  const time = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
+export function accessTokenRecord(view: TokenView): z.infer<typeof accessTokenSchema> {
+  const timeOf = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
   return {
-    id: token.id,
-    name: token.name,
-    /** Unix seconds (spec part 2). */
-    expiresAt: token.expiresAt,
-    enabled: token.enabled,
-    createdAt: timeText(token.createdAtMs),
-    updatedAt: timeText(token.updatedAtMs),
-    rotatedAt: time(token.rotatedAtMs),
-    lastUsedAt: time(token.lastUsedAtMs),
-    previousValueUntil: time(token.previousUntilMs),
+    id: view.id,
+    name: view.name,
+    expiresAt: view.expiresAt,
+    enabled: view.enabled,
+    createdAt: timeText(view.createdAtMs),
+    updatedAt: timeText(view.updatedAtMs),
+    rotatedAt: timeOf(view.rotatedAtMs),
+    lastUsedAt: timeOf(view.lastUsedAtMs),
+    previousValueUntil: timeOf(view.previousUntilMs),
   };
 }

@@ -1,8 +1,7 @@
 import { newSecret } from '#http/access-token-value.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { accessTokenRecord } from '#http/personal-access-token/record.ts';
-import { noBody } from '#http/request-check.ts';
+import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
  * POST /personal-access-token/{id}/rotate (spec part 4): a new value, shown in this answer and nowhere else. The one before
@@ -14,7 +13,9 @@ export const rotateAccessToken: Route = {
   method: 'POST',
   path: '/personal-access-token/:id/rotate',
   access: 'token-secret',
-  checks: noBody,
+  summary: 'a new value; the old one works for five more minutes',
+  answer: { status: 200, schema: rotatedTokenSchema },
+  refuses: ['access-token-not-found', 'access-token-inactive'],
   handle: rotate,
 };
 

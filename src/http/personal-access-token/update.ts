@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { TokenChange } from '#domain/access-token.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { accessTokenRecord } from '#http/personal-access-token/record.ts';
+import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
-import { check, invalidRequest, jsonBody } from '#http/request-check.ts';
+import { invalidRequest } from '#http/request-check.ts';
 
 const updateBody = z.strictObject({
   name: tokenName.optional(),
@@ -24,7 +24,10 @@ export const updateAccessToken: Route = {
   method: 'PATCH',
   path: '/personal-access-token/:id',
   access: 'token-update',
-  checks: [...jsonBody, check('json', updateBody)],
+  summary: 'changes name, expiry or whether it is enabled',
+  body: updateBody,
+  answer: { status: 200, schema: accessTokenSchema },
+  refuses: ['access-token-not-found', 'access-token-own-expiry', 'access-token-inactive'],
   handle: update,
 };
 

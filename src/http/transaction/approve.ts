@@ -1,5 +1,5 @@
 import type { Route } from '#http/context.ts';
-import { noBody } from '#http/request-check.ts';
+import { voteSchema } from '#http/transaction/record-schema.ts';
 import { vote } from '#http/transaction/vote.ts';
 
 /**
@@ -12,6 +12,8 @@ export const approve: Route = {
   method: 'POST',
   path: '/transaction/:txId/approve',
   access: 'write',
-  checks: noBody,
+  summary: 'one voice for it; the one that meets the threshold starts the signing',
+  answer: { status: 200, schema: voteSchema },
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: (context) => vote(context, 'approve'),
 };

@@ -2,8 +2,8 @@ import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { noBody } from '#http/request-check.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
  * POST /transaction/{txId}/cancel (ours): whoever created a pending transaction takes it back, or an admin of the vault does. Again
@@ -15,7 +15,9 @@ export const cancel: Route = {
   method: 'POST',
   path: '/transaction/:txId/cancel',
   access: 'write',
-  checks: noBody,
+  summary: 'takes a pending transaction back',
+  answer: transactionAnswer(200),
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: cancelTransaction,
 };
 

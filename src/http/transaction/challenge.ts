@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import { intentBytes } from '#domain/intent.ts';
@@ -9,6 +10,26 @@ import { timeText } from '#http/time-text.ts';
 import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
 import type { TransactionView } from '#objects/vault-views.ts';
 
+const challengeSchema = z
+  .strictObject({
+    transactionId: z.string(),
+    vaultId: z.int(),
+    version: z.literal('conclave/intent/v1'),
+    algorithm: z.literal('sha-256'),
+    digest: z.string().meta({ description: 'Hex SHA-256 of canonical' }),
+    canonical: z.string().meta({ description: 'The bytes that the intent encodes to, in hex' }),
+    intent: z.looseObject({ kind: z.string() }).meta({ description: 'Every field that an approval binds' }),
+    approvals: z.strictObject({
+      required: z.int(),
+      count: z.int(),
+      remaining: z.int(),
+      byMe: z.boolean(),
+    }),
+    policy: z.strictObject({ version: z.int(), threshold: z.int(), signers: z.array(z.string()) }),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Challenge' });
+
 /**
  * GET /transaction/{txId}/challenge (spec part 4): what a signer is asked to approve. The digest is the SHA-256 of `canonical`,
  * and `canonical` follows from `intent` by the encoding of domain/canonical.ts, so a signer can recompute both offline.
@@ -19,6 +40,9 @@ export const challenge: Route = {
   method: 'GET',
   path: '/transaction/:txId/challenge',
   access: 'read',
+  summary: 'what a signer is asked to approve',
+  answer: { status: 200, schema: challengeSchema },
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: async (context: HttpContext) => {
     const id = transactionIdOf(context);
     if (id instanceof Response) return id;
@@ -31,7 +55,7 @@ export const challenge: Route = {
   },
 };
 
-function challengeOf({ transaction, policy, viewer }: TransactionView) {
+function challengeOf({ transaction, policy, viewer }: TransactionView): z.input<typeof challengeSchema> {
   const { intent } = transaction;
   const [required, count] = [approvalsNeeded(transaction, policy), approvers(transaction, policy).length];
   return {
@@ -41,14 +65,14 @@ function challengeOf({ transaction, policy, viewer }: TransactionView) {
     algorithm: 'sha-256',
     digest: transaction.digest,
     canonical: bytesToHex(intentBytes(intent)),
-    intent,
+    intent: { ...intent },
     approvals: {
       required,
       count,
       remaining: Math.max(0, required - count),
       byMe: hasApproved(transaction, viewer.userId),
     },
-    policy: { version: policy.version, threshold: policy.threshold, signers: policy.signers },
+    policy: { version: policy.version, threshold: policy.threshold, signers: [...policy.signers] },
     expiresAt: timeText(intent.expiresAtMs),
   };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext, Route } from '#http/context.ts';
-import { check, jsonBody } from '#http/request-check.ts';
-import { addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import { CREATION_REFUSALS, addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const interactionBody = z.strictObject({
   ...creationFields,
@@ -20,7 +20,10 @@ export const contractInteraction: Route = {
   method: 'POST',
   path: '/transaction/contract-interaction',
   access: 'write',
-  checks: [...jsonBody, check('json', interactionBody)],
+  summary: 'calls a contract with exactly this calldata',
+  body: interactionBody,
+  answer: transactionAnswer(201),
+  refuses: CREATION_REFUSALS,
   handle: createInteraction,
 };
 

@@ -35,6 +35,20 @@ export const creationFields = {
     .nullish(),
 };
 
+/** What the chain, the vault and a repeated request may have against a creation. */
+export const CREATION_REFUSALS = [
+  'forbidden',
+  'idempotency-key-reused',
+  'external-id-taken',
+  'chain-not-enabled',
+  'wallet-not-ready',
+  'too-many-pending',
+  'insufficient-funds',
+  'would-revert',
+  'allowance-not-zero',
+  'chain-unavailable',
+] as const;
+
 export const addressField = z.string().min(1).max(128);
 export const amountField = z.string().min(1).max(128);
 

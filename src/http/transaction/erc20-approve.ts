@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext, Route } from '#http/context.ts';
-import { check, jsonBody } from '#http/request-check.ts';
-import { addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import { CREATION_REFUSALS, addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const approveBody = z.strictObject({
   ...creationFields,
@@ -20,7 +20,10 @@ export const erc20Approve: Route = {
   method: 'POST',
   path: '/transaction/erc20-approve',
   access: 'write',
-  checks: [...jsonBody, check('json', approveBody)],
+  summary: 'lets a spender take a token out of the wallet, up to an amount',
+  body: approveBody,
+  answer: transactionAnswer(201),
+  refuses: CREATION_REFUSALS,
   handle: createApproval,
 };
 

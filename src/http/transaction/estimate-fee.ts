@@ -5,8 +5,9 @@ import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
-import { check, invalidRequest, jsonBody } from '#http/request-check.ts';
+import { invalidRequest } from '#http/request-check.ts';
 import {
+  CREATION_REFUSALS,
   addressField,
   amountField,
   placeFields,
@@ -23,6 +24,25 @@ const estimateBody = z.strictObject({
   tokenAddress: addressField.nullish(),
 });
 
+const tier = z.strictObject({
+  maxFeePerGas: z.string(),
+  maxPriorityFeePerGas: z.string(),
+  expectedFee: z.string().meta({ description: 'At the price of now' }),
+  maxFee: z.string().meta({ description: 'The most that it can come to' }),
+});
+
+const estimateSchema = z
+  .strictObject({
+    chain: z.string(),
+    feeAsset: z.strictObject({ tokenAddress: z.null(), symbol: z.string(), decimals: z.int() }),
+    gasLimit: z.string(),
+    dataFee: z.string().meta({ description: 'Of OP-stack chains, for the bytes on Ethereum; part of every fee here' }),
+    slow: tier,
+    normal: tier,
+    fast: tier,
+  })
+  .meta({ id: 'FeeEstimate' });
+
 /**
  * POST /transaction/estimate-fee (spec part 4): what a transfer would cost now, slow, normal and fast. Stores nothing, and counts
  * as a read.
@@ -35,7 +55,10 @@ export const estimateFee: Route = {
   method: 'POST',
   path: '/transaction/estimate-fee',
   access: 'read',
-  checks: [...jsonBody, check('json', estimateBody)],
+  summary: 'tells what a transfer would cost now, at three speeds',
+  body: estimateBody,
+  answer: { status: 200, schema: estimateSchema },
+  refuses: CREATION_REFUSALS.filter((code) => code !== 'idempotency-key-reused' && code !== 'external-id-taken'),
   handle: estimate,
 };
 

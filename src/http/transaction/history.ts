@@ -1,9 +1,8 @@
 import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
-import { historyPage, historyQuery, pageOf } from '#http/history-page.ts';
+import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { check } from '#http/request-check.ts';
 import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
 import { vaultOfTransaction } from '#domain/id.ts';
 import { historyLines } from '#store/audit.ts';
@@ -18,7 +17,10 @@ export const transactionHistory: Route = {
   method: 'GET',
   path: '/transaction/:txId/history',
   access: 'read',
-  checks: [check('query', historyQuery)],
+  summary: 'every step of it, oldest first',
+  query: historyQuery,
+  answer: { status: 200, schema: historySchema },
+  refuses: ['forbidden', 'transaction-not-found'],
   handle: readHistory,
 };
 

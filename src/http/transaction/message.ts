@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isDeceptive } from '#http/plain-text.ts';
 import type { HttpContext, Route } from '#http/context.ts';
-import { check, jsonBody } from '#http/request-check.ts';
-import { create, creationFields } from '#http/transaction/creation.ts';
+import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const messageBody = z.strictObject({ ...creationFields, message: z.string() });
 
@@ -16,7 +16,10 @@ export const message: Route = {
   method: 'POST',
   path: '/transaction/message',
   access: 'write',
-  checks: [...jsonBody, check('json', messageBody)],
+  summary: 'signs a text, or typed data when the message is typed-data JSON',
+  body: messageBody,
+  answer: transactionAnswer(201),
+  refuses: CREATION_REFUSALS,
   handle: createMessage,
 };
 

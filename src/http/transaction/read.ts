@@ -5,6 +5,7 @@ import { askObject } from '#http/object-call.ts';
 import { preferredWaitSeconds } from '#http/prefer-wait.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
  * GET /transaction/{txId} (spec part 4): the record as it is now, straight from its vault. `If-None-Match` gives 304 when nothing
@@ -17,6 +18,9 @@ export const readTransaction: Route = {
   method: 'GET',
   path: '/transaction/:txId',
   access: 'read',
+  summary: 'the record as it is now; waits for a change with Prefer: wait',
+  answer: transactionAnswer(200),
+  refuses: ['forbidden', 'transaction-not-found'],
   handle: read,
 };
 

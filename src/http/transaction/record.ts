@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -8,6 +9,7 @@ import type { Policy } from '#domain/policy.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
+import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { timeText } from '#http/time-text.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
 
@@ -19,7 +21,10 @@ export interface RecordScope {
 }
 
 /** The transaction as every endpoint answers it: spec part 2, and all that a client needs to act without a second call. */
-export function transactionRecord(transaction: PublicTransaction, scope: RecordScope) {
+export function transactionRecord(
+  transaction: PublicTransaction,
+  scope: RecordScope,
+): z.infer<typeof transactionSchema> {
   const { intent, inclusion } = transaction;
   const hash = transactionHash(transaction);
   return {
@@ -111,7 +116,7 @@ function voteRecord(vote: Vote) {
 type ReaderAction = 'approve' | 'reject' | 'cancel';
 
 /** What this reader can do with it now. */
-function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): readonly ReaderAction[] {
+function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): ReaderAction[] {
   if (!isPending(transaction.state)) return [];
   const votes = may(viewer, 'vote');
   return [

@@ -1,5 +1,5 @@
 import type { Route } from '#http/context.ts';
-import { noBody } from '#http/request-check.ts';
+import { voteSchema } from '#http/transaction/record-schema.ts';
 import { vote } from '#http/transaction/vote.ts';
 
 /**
@@ -11,6 +11,8 @@ export const reject: Route = {
   method: 'POST',
   path: '/transaction/:txId/reject',
   access: 'write',
-  checks: noBody,
+  summary: 'ends a pending transaction',
+  answer: { status: 200, schema: voteSchema },
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: (context) => vote(context, 'reject'),
 };

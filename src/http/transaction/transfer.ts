@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { HttpContext, Route } from '#http/context.ts';
-import { check, jsonBody } from '#http/request-check.ts';
 import type { ReadAction } from '#http/transaction/creation.ts';
-import { addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import { CREATION_REFUSALS, addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const transferBody = z.strictObject({
   ...creationFields,
@@ -20,7 +20,10 @@ export const transfer: Route = {
   method: 'POST',
   path: '/transaction/transfer',
   access: 'write',
-  checks: [...jsonBody, check('json', transferBody)],
+  summary: 'pays the native asset or a token',
+  body: transferBody,
+  answer: transactionAnswer(201),
+  refuses: CREATION_REFUSALS,
   handle: createTransfer,
 };
 

@@ -3,8 +3,8 @@ import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { check, jsonBody } from '#http/request-check.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const visibilityBody = z.strictObject({ visible: z.boolean() });
 
@@ -19,7 +19,10 @@ export const visibility: Route = {
   method: 'PATCH',
   path: '/transaction/:txId/visibility',
   access: 'write',
-  checks: [...jsonBody, check('json', visibilityBody)],
+  summary: 'shows it in lists, or hides it',
+  body: visibilityBody,
+  answer: transactionAnswer(200),
+  refuses: ['forbidden', 'transaction-not-found'],
   handle: setVisibility,
 };
 

@@ -1,9 +1,13 @@
 import type { Route } from '#http/context.ts';
+import { userSchema } from '#http/user/profile.ts';
 
 /** GET /user/me (spec part 4): the profile of the caller, out of the token's own object. */
 export const me: Route = {
   method: 'GET',
   path: '/user/me',
   access: 'user-profile',
+  summary: "the caller's profile",
+  answer: { status: 200, schema: userSchema },
+  refuses: [],
   handle: (context) => context.json(context.get('caller').user),
 };

@@ -1,10 +1,10 @@
 import { parseVaultIdText } from '#domain/id.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
-import { historyPage, historyQuery, pageOf } from '#http/history-page.ts';
+import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { check, invalidRequest } from '#http/request-check.ts';
+import { invalidRequest } from '#http/request-check.ts';
 import { historyLines } from '#store/audit.ts';
 
 /**
@@ -17,7 +17,10 @@ export const vaultHistory: Route = {
   method: 'GET',
   path: '/vault/:vaultId/history',
   access: 'read',
-  checks: [check('query', historyQuery)],
+  summary: 'the hash-chained history of a vault, oldest first',
+  query: historyQuery,
+  answer: { status: 200, schema: historySchema },
+  refuses: ['forbidden'],
   handle: readHistory,
 };
 

@@ -8,7 +8,8 @@ import { actorOf } from '#http/context.ts';
 import { answerTagged, taggedJson } from '#http/conditional.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { check, invalidRequest } from '#http/request-check.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { transactionSchema } from '#http/transaction/record-schema.ts';
 import { transactionRecord } from '#http/transaction/record.ts';
 import type { PublicTransaction } from '#objects/projection.ts';
 import { list } from '#store/transactions.ts';
@@ -36,6 +37,10 @@ const listQuery = z.strictObject({
   updatedAfter: time.optional(),
 });
 
+const listSchema = z
+  .strictObject({ transactions: z.array(transactionSchema), nextCursor: z.string().nullable() })
+  .meta({ id: 'TransactionList' });
+
 /**
  * GET /vault/{vaultId}/transactions (spec part 4): newest first, by an immutable cursor. Hidden ones only on request (spec
  * part 8). A caller sees what it wrote: the vault finishes projecting before the list is read. `If-None-Match` gives 304 when
@@ -47,7 +52,10 @@ export const vaultTransactions: Route = {
   method: 'GET',
   path: '/vault/:vaultId/transactions',
   access: 'read',
-  checks: [check('query', listQuery)],
+  summary: 'transactions of a vault, newest first',
+  query: listQuery,
+  answer: { status: 200, schema: listSchema },
+  refuses: ['forbidden'],
   handle: listTransactions,
 };
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ROUTES } from '#http/app.ts';
+import { ROUTES } from '#http/routes.ts';
 import type { Answer } from './scene.ts';
 import { anotherToken, ask, asService, coordinator, enter } from './scene.ts';
 

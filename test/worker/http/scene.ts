@@ -1,5 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import { expect } from 'vitest';
+import { expectDocumented } from './documented.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
@@ -44,7 +45,9 @@ export async function ask(line: string, { token, body, raw, headers }: Ask = {})
     ...(sent === null ? {} : { body: sent }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+  const answer = { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+  expectDocumented(line, answer);
+  return answer;
 }
 
 export function asService(line: string, body?: unknown): Promise<Answer> {

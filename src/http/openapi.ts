@@ -1,0 +1,174 @@
+import * as z from 'zod';
+import type { Route } from '#http/context.ts';
+import { commonRefusals } from '#http/common-refusals.ts';
+import { problemSchema, statusOf } from '#http/problem.ts';
+import type { ProblemCode } from '#http/problem.ts';
+import { ROUTES } from '#http/routes.ts';
+
+/**
+ * The document of the interface (OpenAPI 3.1), made of the very schemas that check requests and that tests hold answers against.
+ * What only internal service keys open is not in it.
+ */
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly [field: string]: unknown;
+}
+
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly security: readonly object[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>>; readonly securitySchemes: object };
+}
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  txId: 'Id of a transaction',
+  vaultId: 'Id of a vault, an integer',
+  id: 'Id of a token: the 16 characters after service_pat_',
+};
+
+const ID_OF_BODY = 'Body';
+
+export function openApi(): OpenApi {
+  const shown = ROUTES.filter(({ access }) => access !== 'service');
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of shown) {
+    const path = route.path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Conclave',
+      version: '1',
+      description: 'Vaults with several signers; transactions that run only after enough of them approve.',
+    },
+    security: [{ accessToken: [] }],
+    paths,
+    components: {
+      schemas: schemasOf(shown),
+      securitySchemes: {
+        accessToken: { type: 'http', scheme: 'bearer', description: 'A personal access token, service_pat_...' },
+      },
+    },
+  };
+}
+
+/** `GET /transaction/:txId/history` is `getTransactionHistory`. */
+function nameOf({ method, path }: Route): string {
+  const words = path.split(/[/-]/).filter((part) => part !== '' && !part.startsWith(':'));
+  const name = [method.toLowerCase(), ...words].map((word, i) =>
+    i === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1),
+  );
+  // Reading one and reading all of a kind differ by the id alone.
+  return `${name.join('')}${/:[A-Za-z]+$/.test(path) ? 'ById' : ''}`;
+}
+
+function operationOf(route: Route): Operation {
+  const parameters = [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)];
+  return {
+    operationId: nameOf(route),
+    summary: route.summary,
+    ...(route.access === 'anyone' ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: jsonOf(`${nameOf(route)}${ID_OF_BODY}`) } }),
+    responses: { [route.answer.status]: answerOf(route), ...refusalsOf(route) },
+  };
+}
+
+function answerOf({ answer, method, path }: Route) {
+  if (answer.schema === null) return { description: 'Done' };
+  const id = answer.schema.meta()?.id;
+  if (id === undefined) throw new Error(`the answer of ${method} ${path} has no name`);
+  return { description: 'It went well', content: jsonOf(id) };
+}
+
+function refusalsOf(route: Route): Record<string, unknown> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of [...commonRefusals(route), ...route.refuses]) {
+    const codes = byStatus.get(statusOf(code)) ?? [];
+    byStatus.set(statusOf(code), [...codes, code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.join(', '),
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  );
+}
+
+function pathParameters({ path }: Route) {
+  return [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PARAMETERS[name] ?? '',
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query }: Route) {
+  if (query === undefined) return [];
+  const properties = schemaOf(query, 'input')['properties'] ?? {};
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
+}
+
+function headerParameters({ method, path }: Route) {
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  });
+  if (method === 'GET' && path === '/transaction/:txId') {
+    const wait = 'wait=N holds the answer until something changes, 30 s at most';
+    return [header('If-None-Match', 'The ETag of a known answer: 304 when it is the newest'), header('Prefer', wait)];
+  }
+  const creates = method === 'POST' && /^\/transaction\/[a-z0-9-]+$/.test(path) && !path.endsWith('estimate-fee');
+  return creates ? [header('Idempotency-Key', 'The same key with the same body creates once, for 24 hours')] : [];
+}
+
+function jsonOf(id: string) {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${id}` } } };
+}
+
+function schemasOf(routes: readonly Route[]): Record<string, unknown> {
+  const schemas: Record<string, unknown> = {};
+  const add = (name: string, schema: z.ZodType, io: 'input' | 'output') => {
+    const { $defs = {}, ...own } = schemaOf(schema, io);
+    // A schema with a name of its own comes as one of its own definitions.
+    if (!('$ref' in own)) schemas[name] = own;
+    for (const [inner, definition] of Object.entries($defs)) schemas[inner] = withoutName(definition);
+  };
+  add('Problem', problemSchema, 'output');
+  for (const route of routes) {
+    if (route.body !== undefined) add(`${nameOf(route)}${ID_OF_BODY}`, route.body, 'input');
+    const { schema } = route.answer;
+    if (schema !== null) add(schema.meta()?.id ?? nameOf(route), schema, 'output');
+  }
+  return schemas;
+}
+
+interface JsonSchema {
+  readonly [keyword: string]: unknown;
+  readonly $defs?: Readonly<Record<string, JsonSchema>>;
+}
+
+/** JSON Schema 2020-12, whose references point into the document. */
+function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
+  return withoutName(JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema);
+}
+
+function withoutName({ $schema: _dialect, id: _id, ...rest }: JsonSchema): JsonSchema {
+  return rest;
+}

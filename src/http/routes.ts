@@ -1,0 +1,61 @@
+import type { Route } from '#http/context.ts';
+import { health } from '#http/health.ts';
+import { createAccessToken } from '#http/internal/access-token.ts';
+import { deadLetters } from '#http/internal/dead-letter.ts';
+import { putMember, removeMember } from '#http/internal/member.ts';
+import { putThreshold } from '#http/internal/threshold.ts';
+import { createUser } from '#http/internal/user.ts';
+import { createVault, readVault } from '#http/internal/vault.ts';
+import { deleteAccessToken } from '#http/personal-access-token/delete.ts';
+import { listAccessTokens } from '#http/personal-access-token/list.ts';
+import { readAccessToken } from '#http/personal-access-token/read.ts';
+import { rotateAccessToken } from '#http/personal-access-token/rotate.ts';
+import { updateAccessToken } from '#http/personal-access-token/update.ts';
+import { approve } from '#http/transaction/approve.ts';
+import { cancel } from '#http/transaction/cancel.ts';
+import { challenge } from '#http/transaction/challenge.ts';
+import { contractInteraction } from '#http/transaction/contract-interaction.ts';
+import { erc20Approve } from '#http/transaction/erc20-approve.ts';
+import { estimateFee } from '#http/transaction/estimate-fee.ts';
+import { transactionHistory } from '#http/transaction/history.ts';
+import { message } from '#http/transaction/message.ts';
+import { readTransaction } from '#http/transaction/read.ts';
+import { reject } from '#http/transaction/reject.ts';
+import { transfer } from '#http/transaction/transfer.ts';
+import { visibility } from '#http/transaction/visibility.ts';
+import { me } from '#http/user/me.ts';
+import { vaultHistory } from '#http/vault/history.ts';
+import { vaultTransactions } from '#http/vault/transactions.ts';
+
+/** The whole interface. What is not in this list does not exist. */
+export const ROUTES: readonly Route[] = [
+  estimateFee,
+  transfer,
+  message,
+  contractInteraction,
+  erc20Approve,
+  readTransaction,
+  challenge,
+  approve,
+  reject,
+  cancel,
+  visibility,
+  transactionHistory,
+  vaultTransactions,
+  vaultHistory,
+  listAccessTokens,
+  readAccessToken,
+  updateAccessToken,
+  rotateAccessToken,
+  deleteAccessToken,
+  me,
+  health,
+  createUser,
+  createAccessToken,
+  createVault,
+  readVault,
+  putMember,
+  removeMember,
+  putThreshold,
+  deadLetters,
+];

@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
+
+/** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
+
+const text = z.string();
+const time = z.iso.datetime();
+const amount = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)$/)
+  .meta({ description: 'Whole number of the smallest unit' });
+
+const asset = z.strictObject({
+  tokenAddress: text.nullable().meta({ description: 'Null for the native asset' }),
+  symbol: text.nullable(),
+  decimals: z.int().nullable(),
+});
+
+type Value = string | boolean | Value[];
+const value: z.ZodType<Value> = z.lazy(() => z.union([text, z.boolean(), z.array(value)])).meta({ id: 'DecodedValue' });
+
+const call = z.strictObject({
+  standard: text,
+  function: text,
+  arguments: z.array(z.strictObject({ name: text, type: text, value })),
+});
+
+const attempt = z.strictObject({
+  number: z.int(),
+  nonce: text,
+  maxFee: amount,
+  hash: text.nullable(),
+  outcome: z.enum(['accepted', 'unknown', 'underpriced']).nullable(),
+  answer: text.nullable(),
+  sentTimes: z.int(),
+  sentAt: time.nullable(),
+});
+
+const vote = z.strictObject({ userId: text, digest: text, at: time });
+
+const transactionFields = {
+  id: text,
+  vaultId: z.int(),
+  version: z.int(),
+  kind: z.enum(['transfer', 'contract-interaction', 'erc20-approve', 'message']),
+  state: z.enum(TRANSACTION_STATES),
+  stateReason: text.nullable().meta({ description: 'Why it is in this state; an open set' }),
+  displayType: z.enum(DISPLAY_TYPES),
+  direction: z.enum(['out', 'in']),
+  visible: z.boolean(),
+  chain: text,
+  from: text,
+  to: text.nullable(),
+  asset: asset.nullable(),
+  amount: amount.nullable(),
+  spender: text.nullable(),
+  data: text.nullable(),
+  call: call.nullable().meta({ description: 'The calldata in words, where a standard knows it' }),
+  maxFee: amount.nullable(),
+  messageFormat: z.enum(['eip191', 'eip712']).nullable(),
+  message: text.nullable(),
+  feePaid: amount.nullable(),
+  nonce: text.nullable(),
+  txHash: text.nullable(),
+  explorerUrl: text.nullable(),
+  attempts: z.array(attempt),
+  confirmations: z.int(),
+  block: z.strictObject({ number: text, hash: text }).nullable(),
+  finality: z.enum(['confirmed', 'finalized']).nullable(),
+  failure: text.nullable(),
+  signature: text.nullable().meta({ description: 'Of a message' }),
+  note: text.nullable(),
+  externalId: text.nullable(),
+  digest: text,
+  policyVersion: z.int(),
+  requiredApprovals: z.int(),
+  approvalsCounted: z.int(),
+  approvals: z.array(vote),
+  rejection: vote.nullable(),
+  actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
+  createdBy: text,
+  createdAt: time,
+  updatedAt: time,
+  expiresAt: time,
+};
+
+export const transactionSchema = z.strictObject(transactionFields).meta({ id: 'Transaction' });
+
+/** What approve and reject answer. */
+export const voteSchema = z
+  .strictObject({ ...transactionFields, alreadyCounted: z.boolean() })
+  .meta({ id: 'TransactionAfterVote' });
+
+export function transactionAnswer<S extends 200 | 201>(status: S) {
+  return { status, schema: transactionSchema };
+}

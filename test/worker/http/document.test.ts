@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { ROUTES } from '#http/routes.ts';
+import { ask, coordinator } from './scene.ts';
+
+/** The document of the interface, for programs and for people. */
+
+const fetched = async (path: string) => {
+  const { exports } = await import('cloudflare:workers');
+  return (exports as unknown as { default: Fetcher }).default.fetch(`http://conclave.test${path}`);
+};
+
+test('it has every endpoint that a token opens, and none that a service key opens', async () => {
+  const { body } = await ask('GET /openapi.json');
+  const documented = Object.entries(body['paths'] as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const shown = ROUTES.filter(({ access }) => access !== 'service');
+  expect(documented.toSorted()).toEqual(
+    shown.map(({ method, path }) => `${method} ${path.replaceAll(/:([A-Za-z]+)/g, '{$1}')}`).toSorted(),
+  );
+  expect(JSON.stringify(body)).not.toContain('internal/');
+  expect([body['openapi'], (await fetched('/openapi.json')).headers.get('content-type')]).toEqual([
+    '3.1.0',
+    'application/json',
+  ]);
+});
+
+test('every reference in it leads somewhere, and no operation has the name of another', async () => {
+  const { body } = await ask('GET /openapi.json');
+  const text = JSON.stringify(body);
+  const targets = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target = '']) => target);
+  expect(targets.length).toBeGreaterThan(50);
+  for (const target of targets) {
+    expect([target, target.replace('#/components/schemas/', '') in body['components'].schemas]).toEqual([target, true]);
+  }
+  const names = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, name]) => name);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('the page for people needs no script, and allows none', async () => {
+  const response = await fetched('/docs');
+  const page = await response.text();
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const policy = response.headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]{44}'/);
+  expect(page).not.toContain('<script');
+  for (const path of ['/transaction/{txId}/approve', '/personal-access-token/{id}/rotate', '/user/me']) {
+    expect(page).toContain(path);
+  }
+  const style = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style)));
+  expect(policy).toContain(`'sha256-${btoa(String.fromCharCode(...digest))}'`);
+  expect(page).not.toContain(coordinator.TEST_SERVICE_KEY);
+});
