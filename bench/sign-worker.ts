@@ -38,9 +38,17 @@ export default {
       action: { kind: 'transfer', to: address, tokenAddress: null, amount: present(parseAmount('1000')) } as const,
       note: null,
       externalId: null,
+      acceptLookalikeOf: null,
       idempotency: null,
     };
-    const transaction = newTransaction(request, { vault, chain: adapter.chain, from: address, actor, nowMs });
+    const transaction = newTransaction(request, {
+      vault,
+      chain: adapter.chain,
+      from: address,
+      lookalikeOf: null,
+      actor,
+      nowMs,
+    });
     const quote = {
       gasLimit: '21000',
       maxFeePerGas: '2000000000',

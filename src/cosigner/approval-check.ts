@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/payload.ts';
+import { voicesNeeded } from '#domain/approval.ts';
 import type { Intent } from '#domain/intent.ts';
 import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -68,7 +69,7 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
   if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  if (voices(request.approvals, intentDigest, current) < Math.max(named.threshold, current.threshold)) {
+  if (voices(request.approvals, intentDigest, current) < voicesNeeded(intent, named.threshold, current)) {
     return refused(refusal('not-enough-approvals'));
   }
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));

@@ -94,7 +94,7 @@ export function intentOf(value: unknown): Intent {
   const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
   switch (kind) {
     case 'transfer': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'tokenAddress', 'amount', 'maxFee']);
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']);
       return {
         kind,
         ...frameOf(fields),
@@ -102,10 +102,11 @@ export function intentOf(value: unknown): Intent {
         tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
         amount: amountOf(fields['amount']),
         maxFee: amountOf(fields['maxFee']),
+        lookalikeOf: lookalikeOf(fields),
       };
     }
     case 'contract-interaction': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'data', 'value', 'maxFee']);
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'data', 'value', 'maxFee', 'lookalikeOf']);
       return {
         kind,
         ...frameOf(fields),
@@ -113,10 +114,11 @@ export function intentOf(value: unknown): Intent {
         data: textOf(fields['data'], LONGEST_CONTENT),
         value: amountOf(fields['value']),
         maxFee: amountOf(fields['maxFee']),
+        lookalikeOf: lookalikeOf(fields),
       };
     }
     case 'erc20-approve': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'tokenAddress', 'spender', 'amount', 'maxFee']);
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']);
       return {
         kind,
         ...frameOf(fields),
@@ -124,6 +126,7 @@ export function intentOf(value: unknown): Intent {
         spender: textOf(fields['spender'], 128),
         amount: amountOf(fields['amount']),
         maxFee: amountOf(fields['maxFee']),
+        lookalikeOf: lookalikeOf(fields),
       };
     }
     case 'message': {
@@ -149,6 +152,10 @@ function frameOf(fields: Fields) {
     createdAtMs: wholeNumberOf(fields['createdAtMs']),
     expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
   };
+}
+
+function lookalikeOf(fields: Fields): string | null {
+  return fields['lookalikeOf'] === null ? null : textOf(fields['lookalikeOf'], 128);
 }
 
 /** The bytes to sign: hex of calldata and a frame, or of a message. */

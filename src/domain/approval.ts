@@ -1,4 +1,6 @@
 import type { UserId } from '#domain/id.ts';
+import type { Intent } from '#domain/intent.ts';
+import { wantsOneMore } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Transaction } from '#domain/transaction.ts';
 
@@ -14,9 +16,22 @@ export function approvers(transaction: Pick<Transaction, 'approvals' | 'digest'>
   return [...voices];
 }
 
-/** The larger of the threshold at creation and the one of now: lowering it never approves anything by itself. */
-export function approvalsNeeded(transaction: Pick<Transaction, 'requiredApprovals'>, policy: Policy): number {
-  return Math.max(transaction.requiredApprovals, policy.threshold);
+/**
+ * The larger of the threshold at creation and the one of now: lowering it never approves anything by itself. One more for an
+ * intent that wants it, as far as there are signers. The coordinator and every co-signer count by this one rule.
+ *
+ * @param thresholdThen of the policy that the intent names
+ */
+export function voicesNeeded(intent: Intent, thresholdThen: number, now: Policy): number {
+  const threshold = Math.max(thresholdThen, now.threshold);
+  return wantsOneMore(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;
+}
+
+export function approvalsNeeded(
+  { intent, requiredApprovals }: Pick<Transaction, 'intent' | 'requiredApprovals'>,
+  policy: Policy,
+): number {
+  return voicesNeeded(intent, requiredApprovals, policy);
 }
 
 export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId: UserId): boolean {

@@ -22,6 +22,8 @@ interface IntentFrame {
 
 /** What every intent has that ends in a transaction on a chain. */
 interface OnChainFrame extends IntentFrame {
+  /** A known address that one of this intent could be taken for, accepted by whoever created it; shown to every signer. */
+  readonly lookalikeOf: string | null;
   /** The most that may be paid for inclusion, in the chain's smallest unit. */
   readonly maxFee: Amount;
 }
@@ -71,12 +73,24 @@ export type OnChainIntent = TransferIntent | ContractInteractionIntent | Erc20Ap
  */
 export type Intent = OnChainIntent | MessageIntent;
 
+/** What somebody wants done, before it belongs to a vault: everything in the chain's canonical spelling. */
+export type Action =
+  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount'>
+  | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
+  | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
+  | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
+
 /** Ours: a quorum that met just before the expiry still has a day to be signed. */
 const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 
 /** From then on no co-signer takes part: approvals do not live for ever in the drawer of a coordinator. */
 export function signingEndsAtMs(intent: Intent): number {
   return intent.expiresAtMs + SIGNING_GRACE_MS;
+}
+
+/** Whether one approval more is needed than the policy says. */
+export function wantsOneMore(intent: Intent): boolean {
+  return intent.kind !== 'message' && intent.lookalikeOf !== null;
 }
 
 /**
@@ -108,6 +122,7 @@ function actionFields(intent: Intent): readonly CanonicalField[] {
         ['tokenAddress', intent.tokenAddress],
         ['amount', intent.amount],
         ['maxFee', intent.maxFee],
+        ['lookalikeOf', intent.lookalikeOf],
       ];
     case 'contract-interaction':
       return [
@@ -115,6 +130,7 @@ function actionFields(intent: Intent): readonly CanonicalField[] {
         ['data', intent.data],
         ['value', intent.value],
         ['maxFee', intent.maxFee],
+        ['lookalikeOf', intent.lookalikeOf],
       ];
     case 'erc20-approve':
       return [
@@ -122,6 +138,7 @@ function actionFields(intent: Intent): readonly CanonicalField[] {
         ['spender', intent.spender],
         ['amount', intent.amount],
         ['maxFee', intent.maxFee],
+        ['lookalikeOf', intent.lookalikeOf],
       ];
     case 'message':
       return [

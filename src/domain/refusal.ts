@@ -15,6 +15,8 @@ export type Refusal =
   | { readonly code: 'wallet-not-ready'; readonly chain: string }
   | { readonly code: 'chain-not-enabled'; readonly chain: string }
   | { readonly code: 'too-many-pending'; readonly limit: number }
+  /** An address looks like a known one and is another: somebody may want it to be taken for that. */
+  | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
   /** Unknown, deleted, or somebody else's: one answer for all. */
   | { readonly code: 'access-token-not-found' }
   | { readonly code: 'access-token-own-expiry' }

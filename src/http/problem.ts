@@ -52,6 +52,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'external-id-taken': [409, 'The external id is taken'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
+  'recipient-looks-alike': [409, 'The address looks like another one'],
   'too-many-access-tokens': [409, 'There are too many tokens'],
   'access-token-inactive': [409, 'The token is not active'],
   'body-too-large': [413, 'The body is too large'],
@@ -153,6 +154,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return { detail: `The vault is not set up for ${refusal.chain}.` };
     case 'too-many-pending':
       return { detail: `At most ${refusal.limit} transactions of a vault may be pending. Decide some first.` };
+    case 'recipient-looks-alike':
+      return {
+        detail:
+          `${refusal.address} begins and ends like ${refusal.known}, which this vault knows, and is another address. ` +
+          'If it is really meant, send acceptLookalikeOf with the known one; it then takes one approval more.',
+        members: { address: refusal.address, known: refusal.known },
+      };
     case 'access-token-not-found':
       return { detail: 'You have no token with this id.' };
     case 'access-token-own-expiry':

@@ -4,25 +4,12 @@ import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
-import type {
-  ContractInteractionIntent,
-  Erc20ApproveIntent,
-  Intent,
-  MessageIntent,
-  TransferIntent,
-} from '#domain/intent.ts';
+import type { Action, Intent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
 import { policyBytes } from '#domain/policy.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-
-/** What a caller wants done: already parsed, everything in the chain's canonical spelling. */
-export type Action =
-  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount'>
-  | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
-  | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
-  | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
 
 export interface CreationRequest {
   /** Canonical chain name. */
@@ -30,6 +17,8 @@ export interface CreationRequest {
   readonly action: Action;
   readonly note: string | null;
   readonly externalId: string | null;
+  /** The known address that one of this request looks like, named by the caller: it is not meant. */
+  readonly acceptLookalikeOf: string | null;
   /** The caller's Idempotency-Key and the hash of the request it came with. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | null;
 }
@@ -39,6 +28,8 @@ export interface Origin {
   readonly chain: Chain;
   /** The wallet that acts. */
   readonly from: string;
+  /** The known address that this one looks like, when the caller has accepted it. */
+  readonly lookalikeOf: string | null;
   readonly actor: Actor;
   readonly nowMs: number;
 }
@@ -84,7 +75,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
 }
 
 function newIntent({ action, note }: CreationRequest, origin: Origin, transactionId: TransactionId): Intent {
-  const { vault, chain, from, nowMs } = origin;
+  const { vault, chain, from, lookalikeOf, nowMs } = origin;
   const maxFee = parseAmount(chain.maxFee);
   if (maxFee === null) throw new Error(`chain ${chain.name} has no valid fee cap`);
   const frame = {
@@ -98,7 +89,7 @@ function newIntent({ action, note }: CreationRequest, origin: Origin, transactio
     createdAtMs: nowMs,
     expiresAtMs: nowMs + vault.configuration.decisionPeriodSeconds * 1000,
   };
-  return action.kind === 'message' ? { ...frame, ...action } : { ...frame, ...action, maxFee };
+  return action.kind === 'message' ? { ...frame, ...action } : { ...frame, ...action, maxFee, lookalikeOf };
 }
 
 /** Lower-case hex SHA-256 over the canonical bytes: what signers approve and co-signers rebuild. */

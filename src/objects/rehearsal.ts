@@ -1,5 +1,9 @@
+import { counterpartiesOf } from '#chains/counterparties.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { Action } from '#domain/intent.ts';
+import type { Lookalike } from '#domain/lookalike.ts';
+import { findLookalike, shapeOf } from '#domain/lookalike.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -27,7 +31,8 @@ export interface Rehearsal {
 /**
  * What a creation comes to; writes nothing.
  *
- * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`.
+ * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
+ * `too-many-pending`, `recipient-looks-alike`.
  */
 export function rehearse(scope: RehearsalScope, request: CreationRequest): Result<Rehearsal, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -48,5 +53,26 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
   const limit = vault.configuration.mostPending;
   if (storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
-  return accepted({ transaction: newTransaction(request, { vault, chain, from, actor, nowMs }), replayed: false });
+  const { acceptLookalikeOf } = request;
+  const like = lookalike(storage, request.action, { from, accepted: null });
+  const beyond = lookalike(storage, request.action, { from, accepted: acceptLookalikeOf });
+  if (beyond !== null) {
+    return refused({ code: 'recipient-looks-alike', ...beyond });
+  }
+  const lookalikeOf = like?.known ?? null;
+  const transaction = newTransaction(request, { vault, chain, from, lookalikeOf, actor, nowMs });
+  return accepted({ transaction, replayed: false });
+}
+
+/** An address of the request that could be taken for one that the vault has paid or trusted before, or for its own. */
+function lookalike(
+  storage: VaultStorage,
+  action: Action,
+  known: { readonly from: string; readonly accepted: string | null },
+): Lookalike | null {
+  const knownLike = (shape: string) => [
+    ...storage.counterpartiesLike(shape),
+    ...(shapeOf(known.from) === shape ? [known.from] : []),
+  ];
+  return findLookalike(counterpartiesOf(action), knownLike, known.accepted);
 }

@@ -1,3 +1,4 @@
+import { shapeOf } from '#domain/lookalike.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
@@ -22,6 +23,7 @@ const SCHEMA = `
   CREATE INDEX outbox_due ON outbox (due_at_ms);
   CREATE TABLE idempotency (user_id TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, document TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (user_id, key));
   CREATE INDEX idempotency_age ON idempotency (at_ms);
+  CREATE TABLE counterparty (shape TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (shape, address)) WITHOUT ROWID;
   CREATE TABLE external (external_id TEXT PRIMARY KEY, tx_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE projected (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), seq INTEGER NOT NULL);
   INSERT INTO projected (only_row, seq) VALUES (0, 0);
@@ -149,6 +151,18 @@ export class VaultStorage {
   transactionOfExternalId(externalId: string): string | null {
     const rows = this.#sql.exec<{ tx_id: string }>('SELECT tx_id FROM external WHERE external_id = ?', externalId);
     return rows.toArray()[0]?.tx_id ?? null;
+  }
+
+  /** Addresses that the vault has dealt with, of one shape (domain/lookalike.ts). */
+  counterpartiesLike(shape: string): readonly string[] {
+    const rows = this.#sql.exec<{ address: string }>('SELECT address FROM counterparty WHERE shape = ?', shape);
+    return rows.toArray().map(({ address }) => address);
+  }
+
+  addCounterparties(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      this.#sql.exec('INSERT OR IGNORE INTO counterparty (shape, address) VALUES (?, ?)', shapeOf(address), address);
+    }
   }
 
   remembered(userId: string, key: string, nowMs: number): Remembered | null {

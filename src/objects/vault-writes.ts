@@ -1,3 +1,4 @@
+import { counterpartiesOf } from '#chains/counterparties.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
@@ -28,6 +29,10 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   const { transaction: after, changed, effects, cause } = written;
   if (!changed) return;
   storage.updateTransaction(before, after);
+  // Only what really happened makes somebody known: a proposal is no relation.
+  if (after.state === 'SUCCEEDED' && before.state !== 'SUCCEEDED') {
+    storage.addCounterparties(counterpartiesOf(after.intent));
+  }
   appendHistory(storage, { before, after, cause });
   schedule(storage, after, effects);
 }

@@ -121,6 +121,12 @@ describe('every field of the intent is under the approvals', () => {
   );
 });
 
+test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one voice more', () => {
+  const risky = { ...intent, lookalikeOf: OTHER };
+  expect(answer(request({}, risky))).toBe('not-enough-approvals');
+  expect(answer(request({ approvals: votes(risky, alice, bob, carol) }, risky))).toBe('signs');
+});
+
 describe('the wallet and the policy are those that were pinned with the key', () => {
   const eight = parseVaultId(8);
   if (eight === null) throw new Error('the cast must parse');

@@ -6,7 +6,7 @@ import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { unsignedAttempt } from '#domain/event.ts';
-import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#jobs/cosigner-client.ts';
@@ -16,7 +16,6 @@ import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';
 import { startRuntime } from '#local/runtime.ts';
-import type { Action } from '#objects/new-transaction.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
@@ -153,8 +152,15 @@ function entered(key: VaultKey, action: Action, createdAtMs = Date.now()): Trans
   } as const;
   const vault = { id: policy.vaultId, configuration, members: [], policy, keys: [key] };
   return newTransaction(
-    { chain: 'anvil', action, note: null, externalId: null, idempotency: null },
-    { vault, chain: anvilAdapter.chain, from: key.addresses['anvil'] ?? '', actor: alice, nowMs: createdAtMs },
+    { chain: 'anvil', action, note: null, externalId: null, acceptLookalikeOf: null, idempotency: null },
+    {
+      vault,
+      chain: anvilAdapter.chain,
+      from: key.addresses['anvil'] ?? '',
+      lookalikeOf: null,
+      actor: alice,
+      nowMs: createdAtMs,
+    },
   );
 }
 

@@ -58,7 +58,15 @@ export const FRAME = {
 
 export function transferIntent(): TransferIntent {
   const to = '0x2222222222222222222222222222222222222222';
-  return { ...FRAME, kind: 'transfer', to, tokenAddress: null, amount: amount('1000'), maxFee: amount('100') };
+  return {
+    ...FRAME,
+    kind: 'transfer',
+    to,
+    tokenAddress: null,
+    amount: amount('1000'),
+    maxFee: amount('100'),
+    lookalikeOf: null,
+  };
 }
 
 export function messageIntent(): MessageIntent {

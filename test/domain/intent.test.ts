@@ -42,6 +42,7 @@ const TRANSFER: Fields<TransferIntent> = {
   tokenAddress: TOKEN,
   amount: amount('1001'),
   maxFee: amount('101'),
+  lookalikeOf: ADDRESS,
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
   ...FRAME,
@@ -49,6 +50,7 @@ const INTERACTION: Fields<ContractInteractionIntent> = {
   data: '0x00',
   value: amount('1'),
   maxFee: amount('101'),
+  lookalikeOf: ADDRESS,
 };
 const APPROVAL: Fields<Erc20ApproveIntent> = {
   ...FRAME,
@@ -56,17 +58,18 @@ const APPROVAL: Fields<Erc20ApproveIntent> = {
   spender: ADDRESS,
   amount: amount('1001'),
   maxFee: amount('101'),
+  lookalikeOf: ADDRESS,
 };
 const MESSAGE: Fields<MessageIntent> = { ...FRAME, format: 'eip712', message: 'hello!' };
 
-const maxFee = amount('100');
+const cost = { maxFee: amount('100'), lookalikeOf: null };
 const interaction: Intent = {
   ...CAST_FRAME,
   kind: 'contract-interaction',
   to: TOKEN,
   data: '0x',
   value: amount('0'),
-  maxFee,
+  ...cost,
 };
 const approval: Intent = {
   ...CAST_FRAME,
@@ -74,7 +77,7 @@ const approval: Intent = {
   tokenAddress: TOKEN,
   spender: TOKEN,
   amount: amount('1000'),
-  maxFee,
+  ...cost,
 };
 for (const [of, changed] of [
   [intent, TRANSFER],

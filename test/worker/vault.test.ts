@@ -65,6 +65,7 @@ function transfer(differences: Partial<CreationRequest> = {}): CreationRequest {
     action: { kind: 'transfer', to: RECIPIENT, tokenAddress: null, amount },
     note: null,
     externalId: null,
+    acceptLookalikeOf: null,
     idempotency: null,
     ...differences,
   };

@@ -1,10 +1,16 @@
 import * as z from 'zod';
 import type { HttpContext, Route } from '#http/context.ts';
-import { CREATION_REFUSALS, addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import {
+  CREATION_REFUSALS,
+  addressField,
+  amountField,
+  create,
+  counterpartyFields,
+} from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const interactionBody = z.strictObject({
-  ...creationFields,
+  ...counterpartyFields,
   to: addressField,
   data: z.string(),
   value: amountField,

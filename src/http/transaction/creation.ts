@@ -17,7 +17,8 @@ import type { FieldFault } from '#http/problem.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
-import type { Action, CreationRequest } from '#objects/new-transaction.ts';
+import type { Action } from '#domain/intent.ts';
+import type { CreationRequest } from '#objects/new-transaction.ts';
 
 /** Where it happens: in every creating body and in the estimate. */
 export const placeFields = {
@@ -43,11 +44,15 @@ export const CREATION_REFUSALS = [
   'chain-not-enabled',
   'wallet-not-ready',
   'too-many-pending',
+  'recipient-looks-alike',
   'insufficient-funds',
   'would-revert',
   'allowance-not-zero',
   'chain-unavailable',
 ] as const;
+
+/** What a body says besides that deals with addresses. */
+export const counterpartyFields = { ...creationFields, acceptLookalikeOf: z.string().min(1).max(128).nullish() };
 
 export const addressField = z.string().min(1).max(128);
 export const amountField = z.string().min(1).max(128);
@@ -57,6 +62,7 @@ export interface CreationBody {
   readonly chain: string;
   readonly note?: string | null | undefined;
   readonly externalId?: string | null | undefined;
+  readonly acceptLookalikeOf?: string | null | undefined;
 }
 
 /** Reads one field with its chain, or notes what is wrong with it and gives null. */
@@ -76,7 +82,7 @@ export type ReadAction = (reader: FieldReader) => Action | null;
  * `Idempotency-Replayed`. What would fail on its chain is refused before anything is stored.
  *
  * Refuses, in order: `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`,
- * `wallet-not-ready`, `too-many-pending`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, readAction: ReadAction): Promise<Response> {
   const read = readCreation(context, body, readAction);
@@ -119,8 +125,10 @@ export function readCreation(
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
   }
   const action = readAction(reader);
+  const { note = null, externalId = null, acceptLookalikeOf: named = null } = body;
+  const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
   if (faults.length > 0 || action === null) return refused(faults);
-  return accepted({ chain: chain.name, action, note: body.note ?? null, externalId: body.externalId ?? null });
+  return accepted({ chain: chain.name, action, note, externalId, acceptLookalikeOf });
 }
 
 /**

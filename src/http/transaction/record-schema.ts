@@ -57,6 +57,9 @@ const transactionFields = {
   data: text.nullable(),
   call: call.nullable().meta({ description: 'The calldata in words, where a standard knows it' }),
   maxFee: amount.nullable(),
+  lookalikeOf: text
+    .nullable()
+    .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
   messageFormat: z.enum(['eip191', 'eip712']).nullable(),
   message: text.nullable(),
   feePaid: amount.nullable(),

@@ -68,20 +68,37 @@ export function transactionRecord(
 
 /** What it does. Fields that a kind does not have are null, so that a client reads every kind in one way. */
 function actionRecord(intent: Intent, chain: Chain | null) {
-  const nothing = { to: null, asset: null, amount: null, spender: null, data: null, call: null };
+  const nothing = { to: null, asset: null, amount: null, spender: null, data: null, call: null, lookalikeOf: null };
   const none = { ...nothing, maxFee: null, messageFormat: null, message: null };
   switch (intent.kind) {
     case 'transfer': {
       const { to, tokenAddress, amount, maxFee } = intent;
-      return { ...none, to, asset: assetOf(tokenAddress, chain), amount, maxFee };
+      return { ...none, to, asset: assetOf(tokenAddress, chain), amount, maxFee, lookalikeOf: intent.lookalikeOf };
     }
     case 'contract-interaction': {
       const { to, data, value: amount, maxFee } = intent;
-      return { ...none, to, asset: assetOf(null, chain), amount, data, call: decodeCall(data), maxFee };
+      return {
+        ...none,
+        to,
+        asset: assetOf(null, chain),
+        amount,
+        data,
+        call: decodeCall(data),
+        maxFee,
+        lookalikeOf: intent.lookalikeOf,
+      };
     }
     case 'erc20-approve': {
       const { tokenAddress, spender, amount, maxFee } = intent;
-      return { ...none, to: tokenAddress, asset: assetOf(tokenAddress, chain), amount, spender, maxFee };
+      return {
+        ...none,
+        to: tokenAddress,
+        asset: assetOf(tokenAddress, chain),
+        amount,
+        spender,
+        maxFee,
+        lookalikeOf: intent.lookalikeOf,
+      };
     }
     case 'message':
       return { ...none, messageFormat: intent.format, message: intent.message };

@@ -1,11 +1,17 @@
 import * as z from 'zod';
 import type { HttpContext, Route } from '#http/context.ts';
 import type { ReadAction } from '#http/transaction/creation.ts';
-import { CREATION_REFUSALS, addressField, amountField, create, creationFields } from '#http/transaction/creation.ts';
+import {
+  CREATION_REFUSALS,
+  addressField,
+  amountField,
+  create,
+  counterpartyFields,
+} from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const transferBody = z.strictObject({
-  ...creationFields,
+  ...counterpartyFields,
   to: addressField,
   amount: amountField,
   tokenAddress: addressField.nullish(),

@@ -30,6 +30,7 @@ export const NATIVE: TransferIntent = {
   tokenAddress: null,
   amount: amount('1000'),
   maxFee: amount('100000000000000000'),
+  lookalikeOf: null,
   policyVersion: 1,
   policyHash: '00'.repeat(32),
   note: null,
