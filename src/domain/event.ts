@@ -12,11 +12,13 @@ export type FailureReason =
   | 'SIGNERS_REFUSED'
   | 'REJECTED_BY_NODE';
 
-/** What can happen to a transaction after its creation. People cause the first four, machines and time the rest. */
+/** What can happen to a transaction after its creation. People cause the first five, machines and time the rest. */
 export type TransactionEvent =
   | { readonly type: 'approve'; readonly actor: Actor; readonly digest: string }
   | { readonly type: 'reject'; readonly actor: Actor }
   | { readonly type: 'cancel'; readonly actor: Actor }
+  /** Whoever waits for it wants to pay more, within what was approved. */
+  | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
   /** The person is no signer any more: the vote goes. */
   | { readonly type: 'dropVote'; readonly userId: UserId }
@@ -33,6 +35,8 @@ export type TransactionEvent =
   | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
   /** The network refused the bytes for good and never took any attempt. */
   | { readonly type: 'refuseBroadcast'; readonly attempt: number; readonly answer: string }
+  /** No further attempt comes now: too dear, or the co-signers' time is over. Earlier ones are still watched. */
+  | { readonly type: 'abandonReplacement'; readonly reason: FailureReason }
   | { readonly type: 'include'; readonly inclusion: Inclusion; readonly confirmationsNeeded: number }
   /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
   | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean }

@@ -36,6 +36,7 @@ function inBroadcast(attempt: Attempt | null): TransactionJob {
   if (attempt === null || attempt.signed === null) return 'sign';
   switch (attempt.sent?.outcome) {
     case 'accepted':
+    case 'refused':
       return 'confirm';
     case 'underpriced':
       return 'sign';

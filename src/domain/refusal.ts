@@ -9,6 +9,7 @@ export type Refusal =
   | { readonly code: 'forbidden' }
   | { readonly code: 'transaction-not-found' }
   | { readonly code: 'transaction-not-pending'; readonly state: TransactionState }
+  | { readonly code: 'transaction-not-broadcast'; readonly state: TransactionState }
   | { readonly code: 'digest-mismatch' }
   | { readonly code: 'idempotency-key-reused' }
   | { readonly code: 'external-id-taken'; readonly transactionId: string }

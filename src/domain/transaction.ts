@@ -71,8 +71,13 @@ export interface Attempt {
   } | null;
 }
 
-/** `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. */
-export type SendOutcome = 'accepted' | 'unknown' | 'underpriced';
+/**
+ * `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. `underpriced` calls for
+ * another attempt. `refused` did not get in and is not followed by another one now; an earlier attempt or somebody else's
+ * transaction may have the nonce, and the chain will tell.
+ */
+export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'refused'] as const;
+export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /** Where an attempt was found in the chain. */
 export interface Inclusion {

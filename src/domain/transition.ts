@@ -112,15 +112,38 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
   const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
-  const stateReason = { accepted: null, unknown: 'REBROADCASTING', underpriced: 'REPRICING' }[event.outcome];
+  const stateReason = {
+    accepted: null,
+    unknown: 'REBROADCASTING',
+    underpriced: 'REPRICING',
+    refused: 'REFUSED_BY_NODE',
+  }[event.outcome];
   return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-/** Only when the network never took any attempt: bytes that may be out somewhere are never given up. */
-const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event) => {
+/** Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. */
+const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstances) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
-  if (touched || newestAttempt(transaction)?.number !== event.attempt) return null;
-  return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+  if (newestAttempt(transaction)?.number !== event.attempt) return null;
+  if (!touched) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+  return send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
+};
+
+const speedUp: Step<'speedUp'> = (transaction) => {
+  const newest = newestAttempt(transaction);
+  // Not sent yet, or a better one is on its way already.
+  if (newest === null || newest.sent === null || newest.sent.outcome === 'underpriced') return null;
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'a faster one was asked for' };
+  return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }) => {
+  const attempts = transaction.attempts.filter(({ signed }) => signed !== null);
+  const newest = attempts.at(-1);
+  const waits = newest !== undefined && newest.sent !== null && newest.sent.outcome === 'underpriced';
+  if (!waits) return null;
+  const sent = { ...newest.sent, outcome: 'refused' as const };
+  return { stateReason: reason, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
 };
 
 const include: Step<'include'> = (transaction, event) => {
@@ -144,7 +167,8 @@ const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
 const missInBroadcast: Step<'miss'> = (transaction, event) => {
   if (event.nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED' };
   const newest = newestAttempt(transaction);
-  if (event.inMempool || newest === null || newest.sent?.outcome !== 'accepted') return null;
+  if (event.inMempool || newest === null || newest.sent === null) return null;
+  if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return null;
   // The mempool dropped it: the same bytes go out again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
@@ -181,7 +205,17 @@ const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
   SIGNING: { prepare, delaySigning, failSigning, sign, signMessage, setVisibility },
-  BROADCAST: { prepare, sign, send, refuseBroadcast, include, miss: missInBroadcast, setVisibility },
+  BROADCAST: {
+    prepare,
+    sign,
+    send,
+    refuseBroadcast,
+    speedUp,
+    abandonReplacement,
+    include,
+    miss: missInBroadcast,
+    setVisibility,
+  },
   CONFIRMING: { include, miss: reorganise, setVisibility },
   SUCCEEDED: { include: includeAgain, miss: reorganise, settle, setVisibility },
   FAILED: { include: includeAgain, miss: reorganise, settle, setVisibility },
@@ -196,7 +230,8 @@ const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 
  * Decides what an event does to a transaction. Pure: the same arguments give the same decision.
  *
  * Refuses, in order: `transaction-not-pending` for a person's event in any state that is not pending (and for an approval at
- * or after the expiry), `digest-mismatch` for an approval of another intent. Machines are never refused.
+ * or after the expiry), `digest-mismatch` for an approval of another intent, `transaction-not-broadcast` for a faster attempt of
+ * what is not on its way. Machines are never refused.
  */
 export function decide(
   transaction: Transaction,
@@ -205,6 +240,7 @@ export function decide(
 ): Result<Decision, Refusal> {
   const step = TABLE[transaction.state][event.type] as Step<EventType> | undefined;
   if (step === undefined) {
+    if (event.type === 'speedUp') return refused({ code: 'transaction-not-broadcast', state: transaction.state });
     return PEOPLE.has(event.type)
       ? refused({ code: 'transaction-not-pending', state: transaction.state })
       : accepted({ transaction, changed: false, effects: [] });

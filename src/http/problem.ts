@@ -48,6 +48,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'vault-not-found': [404, 'There is no such vault'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'transaction-not-pending': [409, 'The transaction is not pending'],
+  'transaction-not-broadcast': [409, 'The transaction is not on its way'],
   'digest-mismatch': [409, 'The approval names another intent'],
   'external-id-taken': [409, 'The external id is taken'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
@@ -137,6 +138,11 @@ function detailsOf(refusal: Refusal): ProblemDetails {
     case 'transaction-not-pending':
       return {
         detail: `The transaction is ${refusal.state} and can not be decided.`,
+        members: { state: refusal.state },
+      };
+    case 'transaction-not-broadcast':
+      return {
+        detail: `The transaction is ${refusal.state}; only one that waits to be mined can be made faster.`,
         members: { state: refusal.state },
       };
     case 'digest-mismatch':

@@ -21,6 +21,7 @@ import { transactionHistory } from '#http/transaction/history.ts';
 import { message } from '#http/transaction/message.ts';
 import { readTransaction } from '#http/transaction/read.ts';
 import { reject } from '#http/transaction/reject.ts';
+import { speedUp } from '#http/transaction/speed-up.ts';
 import { transfer } from '#http/transaction/transfer.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { me } from '#http/user/me.ts';
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   approve,
   reject,
   cancel,
+  speedUp,
   visibility,
   transactionHistory,
   vaultTransactions,

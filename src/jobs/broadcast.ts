@@ -34,7 +34,7 @@ export async function broadcast(
       return;
     case 'conflicted':
       // Another transaction has the nonce. The confirmation job decides, once that one is deep enough to stay.
-      await vault.record(id, { type: 'send', attempt: number, outcome: 'accepted', answer: verdict.answer });
+      await vault.record(id, { type: 'send', attempt: number, outcome: 'refused', answer: verdict.answer });
       return;
     default:
       unreachable(verdict);

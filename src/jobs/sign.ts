@@ -1,4 +1,5 @@
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
+import type { FailureReason } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
@@ -35,7 +36,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   const work = await vault.work(id, 'sign');
   if (work === null) return;
   if (Date.now() >= signingEndsAtMs(work.transaction.intent) + CLOCK_TOLERANCE_MS) {
-    await vault.record(id, { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null });
+    await giveUp(vault, work.transaction, { reason: 'SIGNING_TIMEOUT', detail: null });
     return;
   }
   const adapter = chainAccess(env, work.chain);
@@ -52,7 +53,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   if (!prepared.ok) {
     const fault = prepared.refusal;
     if (fault.kind === 'transient') await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
-    else await vault.record(id, { type: 'failSigning', reason: fault.reason, detail: fault.detail });
+    else await giveUp(vault, work.transaction, fault);
     return;
   }
   await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
@@ -138,8 +139,18 @@ async function signatureOver({ env, vault, work }: SigningTurn, attempt: Signabl
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signature;
   if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
-  else await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: outcome.reason });
+  else await giveUp(vault, transaction, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
   return null;
+}
+
+/** Nothing new will be signed: that is the end of a first attempt, and of a replacement only the end of replacing. */
+async function giveUp(
+  vault: VaultStub,
+  { id, attempts }: Transaction,
+  { reason, detail }: { readonly reason: FailureReason; readonly detail: string | null },
+): Promise<void> {
+  const replaces = attempts.some(({ signed }) => signed !== null);
+  await vault.record(id, replaces ? { type: 'abandonReplacement', reason } : { type: 'failSigning', reason, detail });
 }
 
 /** Reads the id of a message; null for one that no version of this service has sent. */

@@ -158,6 +158,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#decided(found.value, { type: 'cancel', actor });
   }
 
+  /** Another attempt at the same nonce for a higher price. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-broadcast`. */
+  async speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+    const found = this.#find(actor, id, 'create');
+    return found.ok ? this.#decided(found.value, { type: 'speedUp', actor }) : found;
+  }
+
   /** For all members, and for good. Refuses, in order: `forbidden`, `transaction-not-found`. */
   async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
     const found = this.#find(actor, id, 'curate');

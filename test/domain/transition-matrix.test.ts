@@ -22,6 +22,8 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
   cancel: { type: 'cancel', actor: alice },
+  speedUp: { type: 'speedUp', actor: alice },
+  abandonReplacement: { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
   setVisibility: { type: 'setVisibility', actor: alice, visible: false },
   dropVote: { type: 'dropVote', userId: alice.userId },
   expire: { type: 'expire' },
@@ -52,6 +54,13 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   cancel: row(
     '      CANCELLED    CANCELLED    no           no            no           no           no           no       no        no',
   ),
+  speedUp: row(
+    '     no           no           no           BROADCAST     no           no           no           no       no        no',
+  ),
+  // Of an accepted attempt there is nothing to abandon; transition.test.ts has one that was underpriced.
+  abandonReplacement: row(
+    '.         .            .            .             .            .            .            .        .         .',
+  ),
   setVisibility: row(
     'DRAFT       SUBMITTED    SIGNING      BROADCAST     CONFIRMING   SUCCEEDED    FAILED       REJECTED CANCELLED EXPIRED',
   ),
@@ -81,7 +90,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
     '        .            .            .            BROADCAST     .            .            .            .        .         .',
   ),
   refuseBroadcast: row(
-    '.         .            .            .             .            .            .            .        .         .',
+    '.         .            .            BROADCAST     .            .            .            .        .         .',
   ),
   include: row(
     '     .            .            .            SUCCEEDED     SUCCEEDED    SUCCEEDED    SUCCEEDED    .        .         .',
@@ -112,7 +121,8 @@ for (const [type, cells] of Object.entries(MATRIX)) {
       const nowMs = event.type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
       const decided = decide(before, event, { nowMs, policy });
       if (expected === 'no') {
-        expect(decided).toEqual({ ok: false, refusal: { code: 'transaction-not-pending', state } });
+        const code = type === 'speedUp' ? 'transaction-not-broadcast' : 'transaction-not-pending';
+        expect(decided).toEqual({ ok: false, refusal: { code, state } });
       } else if (expected === '.') {
         expect(decided).toEqual({ ok: true, value: { transaction: before, changed: false, effects: [] } });
       } else {

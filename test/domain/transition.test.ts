@@ -199,7 +199,12 @@ test('bytes that may be out are never given up', () => {
   const maybeOut = transactionIn('BROADCAST', {
     attempts: [{ ...signedAttempt(), sent: { outcome: 'unknown', answer: null, atMs: NOON_MS, times: 1 } }],
   });
-  expect(after(maybeOut, { type: 'refuseBroadcast', attempt: 1, answer: 'nonce' }).changed).toBe(false);
+  const watched = after(maybeOut, { type: 'refuseBroadcast', attempt: 1, answer: 'nonce' }).transaction;
+  expect([watched.state, watched.attempts[0]?.sent?.outcome, outstandingJob(watched)]).toEqual([
+    'BROADCAST',
+    'refused',
+    'confirm',
+  ]);
   const neverOut = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
   expect(after(neverOut, { type: 'refuseBroadcast', attempt: 1, answer: 'gas' }).transaction.state).toBe('FAILED');
 });
@@ -311,6 +316,10 @@ const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
     { type: 'miss', inMempool: true, nonceTaken: false },
     { type: 'miss', inMempool: false, nonceTaken: true },
     { type: 'settle' },
+    { type: 'speedUp', actor: alice },
+    { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
+    { type: 'send', attempt: 2, outcome: 'refused', answer: 'no' },
+    { type: 'setVisibility', actor: bob, visible: false },
   ),
   fc
     .tuple(fc.constantFrom(HASH, OTHER_HASH), fc.boolean(), fc.boolean(), fc.integer({ min: 1, max: 4 }))

@@ -49,6 +49,8 @@ export async function startWorld() {
   return {
     gate,
     chain,
+    /** Of the node itself, behind the gate. */
+    chainUrl: anvil.url,
     folder,
     /** The people, at the address where the service is now. */
     people: (): Cast => ({

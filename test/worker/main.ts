@@ -1,4 +1,7 @@
 import { app } from '#http/app.ts';
+import { commonRefusals } from '#http/common-refusals.ts';
+import { problemSchema, statusOf } from '#http/problem.ts';
+import { ROUTES } from '#http/routes.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /**
@@ -8,6 +11,11 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 export { AccessTokenObject } from '#objects/access-token.ts';
 export { VaultObject } from '#objects/vault.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce.ts';
+
+/** What the interface promises, for the tests in the same isolate: importing it there would load all of its modules one by one. */
+const PROMISES = { ROUTES, commonRefusals, problemSchema, statusOf };
+export type Promises = typeof PROMISES;
+Object.assign(globalThis, { promises: PROMISES });
 
 export default {
   fetch: app.fetch,

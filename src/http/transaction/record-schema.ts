@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
+import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
 
 /** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
 
@@ -30,7 +30,7 @@ const attempt = z.strictObject({
   nonce: text,
   maxFee: amount,
   hash: text.nullable(),
-  outcome: z.enum(['accepted', 'unknown', 'underpriced']).nullable(),
+  outcome: z.enum(SEND_OUTCOMES).nullable(),
   answer: text.nullable(),
   sentTimes: z.int(),
   sentAt: time.nullable(),
@@ -80,7 +80,7 @@ const transactionFields = {
   approvalsCounted: z.int(),
   approvals: z.array(vote),
   rejection: vote.nullable(),
-  actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
+  actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel', 'speed-up'])),
   createdBy: text,
   createdAt: time,
   updatedAt: time,

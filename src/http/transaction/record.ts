@@ -130,10 +130,11 @@ function voteRecord(vote: Vote) {
   return { userId: vote.actor.userId, digest: vote.digest, at: timeText(vote.atMs) };
 }
 
-type ReaderAction = 'approve' | 'reject' | 'cancel';
+type ReaderAction = 'approve' | 'reject' | 'cancel' | 'speed-up';
 
 /** What this reader can do with it now. */
 function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): ReaderAction[] {
+  if (transaction.state === 'BROADCAST' && may(viewer, 'create')) return ['speed-up'];
   if (!isPending(transaction.state)) return [];
   const votes = may(viewer, 'vote');
   return [

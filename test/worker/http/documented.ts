@@ -1,9 +1,7 @@
 import { expect } from 'vitest';
-import { commonRefusals } from '#http/common-refusals.ts';
 import type { Route } from '#http/context.ts';
-import { problemSchema, statusOf } from '#http/problem.ts';
 import type { ProblemCode } from '#http/problem.ts';
-import { ROUTES } from '#http/routes.ts';
+import type { Promises } from '../main.ts';
 
 interface Answer {
   readonly status: number;
@@ -16,7 +14,9 @@ interface Answer {
  * status are among those that the route names. Every request of every test goes through here.
  */
 export function expectDocumented(line: string, answer: Answer): void {
-  const route = routeOf(line);
+  const { ROUTES, commonRefusals, problemSchema, statusOf } = (globalThis as unknown as { promises: Promises })
+    .promises;
+  const route = routeOf(ROUTES, line);
   if (route === null || answer.status === 304) return;
   const { schema, status } = route.answer;
   if (answer.status < 400) {
@@ -33,11 +33,11 @@ export function expectDocumented(line: string, answer: Answer): void {
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
 }
 
-function routeOf(line: string): Route | null {
+function routeOf(routes: readonly Route[], line: string): Route | null {
   const [method = '', target = ''] = line.split(' ');
   const parts = target.split('?')[0]?.split('/') ?? [];
   const fits = (pattern: readonly string[]) =>
     pattern.length === parts.length &&
     pattern.every((part, i) => (part.startsWith(':') ? parts[i] !== '' : part === parts[i]));
-  return ROUTES.find((route) => route.method === method && fits(route.path.split('/'))) ?? null;
+  return routes.find((route) => route.method === method && fits(route.path.split('/'))) ?? null;
 }

@@ -1,0 +1,34 @@
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
+
+/**
+ * POST /transaction/{txId}/speed-up (ours): another attempt at the same account nonce that pays at least an eighth more, within the
+ * fee that was approved: one of the attempts is mined and never two. While a better one is on its way it is 200 and changes
+ * nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-broadcast`.
+ */
+export const speedUp: Route = {
+  method: 'POST',
+  path: '/transaction/:txId/speed-up',
+  access: 'write',
+  summary: 'pays more for one that waits to be mined',
+  answer: transactionAnswer(200),
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-broadcast'],
+  handle: speedUpTransaction,
+};
+
+async function speedUpTransaction(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const actor = actorOf(context);
+  const asked = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.speedUp(actor, id),
+  );
+  return asked.ok ? context.json(recordOf(context, asked.value)) : refusalProblem(context, asked.refusal);
+}

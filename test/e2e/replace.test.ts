@@ -1,0 +1,107 @@
+import { createTestClient, http, publicActions } from 'viem';
+import { anvil } from 'viem/chains';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TransactionRecord } from '#local/client.ts';
+import type { Person, ReadyVault } from '#local/provision.ts';
+import type { World } from './world.ts';
+import { finished, reaches, startWorld } from './world.ts';
+
+/** A transaction that nobody mines, made faster at the same nonce. */
+
+let world: World;
+let vault: ReadyVault;
+let recipient: string;
+
+interface Attempted extends TransactionRecord {
+  readonly attempts: readonly {
+    readonly nonce: string;
+    readonly hash: string | null;
+    readonly outcome: string | null;
+  }[];
+}
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  recipient = await world.chain.account(7);
+});
+afterAll(() => world.end());
+
+function miner() {
+  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) }).extend(publicActions);
+}
+
+async function waiting(): Promise<string> {
+  const { alice, bob } = world.people();
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  await reaches(alice, id, (record) => (record as Attempted).attempts[0]?.outcome === 'accepted');
+  return id;
+}
+
+const speedUp = ({ client }: Person, id: string) => client.ask<Attempted>('POST', `/transaction/${id}/speed-up`);
+
+test('one that is not mined is made faster at the same nonce, and exactly one of the two arrives', async () => {
+  const { alice, victor } = { ...world.people(), victor: world.people().mallory };
+  const before = await world.chain.balance(recipient);
+  await miner().setAutomine(false);
+  const id = await waiting();
+  expect((await speedUp(victor, id)).status).toBe(403);
+  const asked = await speedUp(alice, id);
+  expect([asked.status, asked.body.stateReason]).toEqual([200, 'REPRICING']);
+  const faster = (record: TransactionRecord) => (record as Attempted).attempts[1]?.outcome === 'accepted';
+  const replaced = (await reaches(alice, id, faster)) as Attempted;
+  const [first, second] = replaced.attempts;
+  expect([replaced.state, first?.nonce === second?.nonce, first?.hash === second?.hash]).toEqual([
+    'BROADCAST',
+    true,
+    false,
+  ]);
+  expect(replaced.txHash).toBe(second?.hash);
+  await miner().mine({ blocks: 1 });
+  await miner().setAutomine(true);
+  const done = (await finished(alice, id)) as Attempted;
+  expect([done.state, done.txHash]).toEqual(['SUCCEEDED', second?.hash]);
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+});
+
+test('the one that was out before may be mined after all: that is the one that counts', async () => {
+  const { alice } = world.people();
+  const before = await world.chain.balance(recipient);
+  await miner().setAutomine(false);
+  const id = await waiting();
+  // The replacement is signed, and does not get out before the first one is mined.
+  const held = world.gate.hold('eth_sendRawTransaction');
+  await speedUp(alice, id);
+  const call = await held;
+  await miner().mine({ blocks: 1 });
+  await call.deliver();
+  await miner().setAutomine(true);
+  const done = (await finished(alice, id)) as Attempted;
+  expect([done.state, done.txHash]).toEqual(['SUCCEEDED', done.attempts[0]?.hash]);
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+});
+
+test('when a faster one would cost more than was approved, the one that is out is watched until it is mined', async () => {
+  const { alice } = world.people();
+  await miner().setAutomine(false);
+  const id = await waiting();
+  await miner().setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 15n });
+  await miner().mine({ blocks: 1 });
+  await speedUp(alice, id);
+  const given = (await reaches(alice, id, ({ stateReason }) => stateReason === 'FEE_CAP_EXCEEDED')) as Attempted;
+  expect([given.state, given.attempts.length]).toEqual(['BROADCAST', 1]);
+  await miner().setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n });
+  await miner().mine({ blocks: 1 });
+  await miner().setAutomine(true);
+  expect((await finished(alice, id)).state).toBe('SUCCEEDED');
+});
+
+test('what is done is not made faster', async () => {
+  const { alice } = world.people();
+  const id = await waiting();
+  await finished(alice, id);
+  const late = await speedUp(alice, id);
+  expect([late.status, (late.body as unknown as { code: string }).code]).toEqual([409, 'transaction-not-broadcast']);
+});
