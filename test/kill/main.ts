@@ -11,6 +11,7 @@ import { enterPerson, foundVault } from '#local/provision.ts';
 import type { StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
 import { until } from '#local/until.ts';
+import { seededRandom } from '../seeded-random.ts';
 import { faults } from './check.ts';
 import type { Wish } from './load.ts';
 import { ensureApproved, ensureCreated, wishAndApprove } from './load.ts';
@@ -30,20 +31,9 @@ const RECOVERY_MS = 300_000;
 const ETHER = 10n ** 18n;
 const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
 
-/** mulberry32: small, and the same everywhere. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 async function main(): Promise<readonly string[]> {
   console.log(`${KILLS} kills, seed ${SEED}`);
-  const next = random(SEED);
+  const next = seededRandom(SEED);
   const folder = await mkdtemp(join(tmpdir(), 'conclave-kill-'));
   const anvil = await startAnvil();
   const options: StackOptions = { folder, rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED };

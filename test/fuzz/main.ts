@@ -1,0 +1,216 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commonRefusals } from '#http/common-refusals.ts';
+import type { Route } from '#http/context.ts';
+import { problemSchema, statusOf } from '#http/problem.ts';
+import { ROUTES } from '#http/routes.ts';
+import { Client } from '#local/client.ts';
+import { enterPerson, foundVault } from '#local/provision.ts';
+import { startStack } from '#local/stack.ts';
+import type { Received } from '../promise-fault.ts';
+import { promiseFault } from '../promise-fault.ts';
+import { seededRandom } from '../seeded-random.ts';
+import type { Chance } from './garbage.ts';
+import { oddText, pick, spoiled } from './garbage.ts';
+
+/**
+ * Asks every endpoint everything: right, nearly right and absurd requests, made of the table of routes. No answer may be a 5xx that
+ * is not promised, none may break what its route promises, and no refusal may change anything: afterwards every transaction is at
+ * exactly the version that the good answers have told. REQUESTS and SEED may be set; a seed repeats the requests.
+ */
+
+const REQUESTS = Number.parseInt(process.env['REQUESTS'] ?? '20000', 10);
+const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
+const UNLIMITED = 100_000_000;
+const RATE_LIMITS = {
+  read: UNLIMITED,
+  write: UNLIMITED,
+  'token-read': UNLIMITED,
+  'token-update': UNLIMITED,
+  'token-secret': UNLIMITED,
+  'user-profile': UNLIMITED,
+};
+const RECIPIENT = '0x2222222222222222222222222222222222222222';
+const PROMISES = { ROUTES, commonRefusals, problemSchema, statusOf };
+
+interface World {
+  readonly url: string;
+  readonly vaultId: number;
+  readonly strangeVaultId: number;
+  readonly tokens: readonly string[];
+  /** Tokens that may be renamed, rotated and deleted; nobody signs with them. */
+  readonly spareIds: readonly string[];
+  /** What the good answers have told of each transaction. */
+  readonly versions: Map<string, number>;
+}
+
+async function main(): Promise<void> {
+  console.log(`${REQUESTS} requests, seed ${SEED}`);
+  const chance = seededRandom(SEED);
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-fuzz-'));
+  const stack = await startStack({ folder, rpcUrls: {}, rateLimits: RATE_LIMITS });
+  try {
+    const world = await build(new Client(stack.url, stack.serviceKey), stack.url);
+    const statuses = new Map<number, number>();
+    for (let i = 0; i < REQUESTS; i++) {
+      const status = await askOnce(chance, world);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    await compare(world);
+    const counts = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`);
+    console.log(`${world.versions.size} transactions; ${counts.join(', ')}`);
+    console.log('Every answer kept its promise, and no refusal changed anything.');
+  } finally {
+    await stack.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Three voices are needed and two are given, so that nothing here moves by itself. */
+async function build(service: Client, url: string): Promise<World> {
+  const [alice, bob, carol, mallory] = [
+    await enterPerson(service, url, 'alice'),
+    await enterPerson(service, url, 'bob'),
+    await enterPerson(service, url, 'carol'),
+    await enterPerson(service, url, 'mallory'),
+  ];
+  const wish = { signers: [alice, bob, carol], threshold: 3, mostPending: 1_000_000 };
+  const vault = await foundVault(service, { name: 'fuzzed', ...wish });
+  const strange = await foundVault(service, { name: 'strange', ...wish, signers: [mallory, carol], threshold: 2 });
+  const spare = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      service.get<{ id: string }>('POST', `/internal/user/${alice.id}/access-token`, { body: { name: 'spare' } }),
+    ),
+  );
+  return {
+    url,
+    vaultId: vault.id,
+    strangeVaultId: strange.id,
+    tokens: [alice.token, bob.token, mallory.token],
+    spareIds: spare.map(({ id }) => id),
+    versions: new Map(),
+  };
+}
+
+const ASKED = ROUTES.filter(({ access }) => access !== 'service');
+
+async function askOnce(chance: Chance, world: World): Promise<number> {
+  const route = pick(chance, ASKED);
+  const path = pathFor(chance, world, route);
+  const headers = headersFor(chance, world, route);
+  const body = bodyFor(chance, world, route);
+  const request = { method: route.method, headers, ...(body === null ? {} : { body }) };
+  const response = await fetch(`${world.url}${path}`, request);
+  const text = await response.text();
+  const received: Received = {
+    status: response.status,
+    contentType: response.headers.get('content-type'),
+    body: text === '' ? null : (JSON.parse(text) as unknown),
+  };
+  const shown = `${route.method} ${path.slice(0, 300)} ${JSON.stringify(body)?.slice(0, 1_000)}`;
+  // What is left of a path with an empty part is another path.
+  const isRoute = !path.split('?')[0]?.includes('//') && received.status !== 405;
+  const fault = isRoute ? promiseFault(PROMISES, route, received) : null;
+  if (fault !== null && !isOtherPath(received)) throw new Error(`${shown}\n${fault}`);
+  const isDown = received.status >= 500 && !(received.status === 503 && path.includes('estimate-fee'));
+  if (isDown) throw new Error(`${shown}\nanswered ${received.status}: ${text}`);
+  // A replay shows the record as it was when it was made.
+  if (response.headers.get('idempotency-replayed') === null) learn(world, received);
+  return received.status;
+}
+
+/** A slash or a question mark in a parameter leads somewhere else. */
+function isOtherPath({ status, body }: Received): boolean {
+  return status === 404 && (body as { readonly code?: string } | null)?.code === 'not-found';
+}
+
+/** A good answer that shows a transaction tells its version; it only ever grows, and one step at a time. */
+function learn({ versions }: World, { status, body }: Received): void {
+  if (status >= 300 || typeof body !== 'object' || body === null || !('version' in body) || !('id' in body)) return;
+  const { id, version } = body as { readonly id: string; readonly version: number };
+  const before = versions.get(id) ?? 0;
+  if (version !== before && version !== before + 1) throw new Error(`${id} went from ${before} to ${version}`);
+  versions.set(id, version);
+}
+
+async function compare({ url, versions, tokens, strangeVaultId }: World): Promise<void> {
+  const [alice, stranger] = [new Client(url, tokens[0] ?? ''), new Client(url, tokens.at(-1) ?? '')];
+  for (const [id, version] of versions) {
+    const now = await (id.startsWith(`${strangeVaultId}.`) ? stranger : alice).read(id);
+    if (now.version !== version) throw new Error(`${id} is at ${now.version}, and answers told of ${version}`);
+  }
+}
+
+function pathFor(chance: Chance, world: World, { path, query }: Route): string {
+  const { versions, vaultId, strangeVaultId, spareIds } = world;
+  const known = [...versions.keys()].slice(-50);
+  const odd = () => encodeURIComponent(oddText(chance).toWellFormed().slice(0, 200)) || 'x';
+  const values: Readonly<Record<string, () => string>> = {
+    txId: () => pick(chance, [...known, `${strangeVaultId}.01J00000000000000000000000`]),
+    vaultId: () => String(pick(chance, [vaultId, vaultId, strangeVaultId, 999_999])),
+    id: () => pick(chance, [...spareIds, 'Z'.repeat(16)]),
+  };
+  const filled = path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) =>
+    chance() < 0.15 ? odd() : (values[name]?.() ?? 'x'),
+  );
+  if (query === undefined || chance() < 0.4) return filled;
+  const names = [
+    'limit',
+    'cursor',
+    'state',
+    'displayType',
+    'chain',
+    'direction',
+    'visible',
+    'createdAfter',
+    'after',
+    'x',
+  ];
+  const good: Readonly<Record<string, string>> = { limit: '3', state: 'SUBMITTED', visible: 'all', chain: 'anvil' };
+  const name = pick(chance, names);
+  const value = chance() < 0.5 ? (good[name] ?? '1') : oddText(chance).toWellFormed().slice(0, 200);
+  return `${filled}?${name}=${encodeURIComponent(value)}`;
+}
+
+function headersFor(chance: Chance, { tokens }: World, { body }: Route): Record<string, string> {
+  const token = chance() < 0.03 ? 'service_pat_nobody' : pick(chance, tokens);
+  const type =
+    chance() < 0.03 ? pick(chance, ['text/plain', 'application/xml', 'application/json; charset=latin1']) : '';
+  return {
+    ...(chance() < 0.02 ? {} : { authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'content-type': type === '' ? 'application/json' : type }),
+    ...(chance() < 0.2
+      ? { 'idempotency-key': pick(chance, ['key-1', 'key-2', '"key-3"', 'not ok!', 'x'.repeat(65)]) }
+      : {}),
+    ...(chance() < 0.1 ? { 'if-none-match': pick(chance, ['*', '"x"', 'W/"x", "y"', '']) } : {}),
+    ...(chance() < 0.05 ? { prefer: pick(chance, ['wait=0', 'wait=x', 'respond-async']) } : {}),
+    ...(chance() < 0.1 ? { 'x-request-id': pick(chance, ['request-1234', 'short', 'with space in it']) } : {}),
+  };
+}
+
+/** A body that would do, then spoiled more often than not. */
+function bodyFor(chance: Chance, world: World, { method, path, body }: Route): string | null {
+  if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
+  const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
+  const place = { vaultId, chain: 'anvil', note: 'fuzz' };
+  const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    '/transaction/estimate-fee': { vaultId, chain: 'anvil', to: RECIPIENT, amount: '1' },
+    '/transaction/transfer': { ...place, to: RECIPIENT, amount: '1', tokenAddress: null },
+    '/transaction/message': { ...place, message: 'hello' },
+    '/transaction/contract-interaction': { ...place, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
+    '/transaction/erc20-approve': { ...place, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
+    '/transaction/:txId/visibility': { visible: chance() < 0.5 },
+    '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
+  };
+  const good = bodies[path];
+  if (good === undefined) throw new Error(`${path} has no body to begin with`);
+  return spoiled(chance, good);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`seed ${SEED}: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
