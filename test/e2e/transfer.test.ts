@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
@@ -184,3 +187,49 @@ test('the list has everything, the newest first', async () => {
   expect(transactions[0]?.id).toBe(id);
   expect(transactions.some(({ state }) => state === 'REJECTED')).toBe(true);
 });
+
+test('an operator does everything of the internal interface from a command line', async () => {
+  const person = await admin('user', 'create', '--name', 'Dora', '--email', 'dora@example.com');
+  const { id: user } = person.output as { readonly id: string };
+  const token = await admin('token', 'issue', '--user', user, '--name', 'laptop', '--expires', '4000000000');
+  expect(token.output).toMatchObject({
+    name: 'laptop',
+    expiresAt: 4_000_000_000,
+    token: expect.stringMatching(/^service_pat_/),
+  });
+  const member = `${user}:signer,admin`;
+  const vaultArguments = ['--name', 'Payroll', '--threshold', '1', '--chain', 'anvil', '--member', member, '--draft'];
+  const founded = await admin('vault', 'create', ...vaultArguments, '--reference', 'payroll');
+  expect(founded.output).toMatchObject({ name: 'Payroll', initialState: 'DRAFT', members: [{ userId: user }] });
+  const { id } = founded.output as { readonly id: number };
+  const shown = await admin('vault', 'show', '--vault', String(id));
+  expect(shown.output).toMatchObject({ id, policy: { threshold: 1, signers: [user] } });
+  const { bob } = world.people();
+  await admin('member', 'set', '--vault', String(id), '--user', bob.id, '--role', 'signer', '--role', 'viewer');
+  const raised = await admin('threshold', 'set', '--vault', String(id), '--threshold', '2');
+  expect(raised.output).toMatchObject({ policy: { threshold: 2, version: 3 } });
+  const stuck = await admin('member', 'remove', '--vault', String(id), '--user', bob.id);
+  expect([stuck.status, (stuck.output as { code: string }).code]).toEqual([1, 'invalid-request']);
+  expect((await admin('dead-letter', 'list')).output).toEqual({ deadLetters: [] });
+  for (const wrong of [
+    [],
+    ['vault', 'destroy'],
+    ['vault', 'show'],
+    ['threshold', 'set', '--vault', '1', '--threshold', 'x'],
+  ]) {
+    const misuse = await admin(...wrong);
+    expect([wrong, misuse.status, misuse.said.includes('npm run admin --')]).toEqual([wrong, 1, true]);
+  }
+});
+
+async function admin(...args: readonly string[]) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../local/admin.ts'), ...args], {
+    env: { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey },
+  });
+  const [output, said, status] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.once('exit', resolve)),
+  ]);
+  return { status, said, output: output === '' ? null : (JSON.parse(output) as unknown) };
+}

@@ -32,7 +32,7 @@ const ODD_TEXTS = [
 ];
 
 /** Something that a field is hardly ever meant to hold. */
-export function garbage(chance: Chance, depth = 0): unknown {
+function garbage(chance: Chance, depth = 0): unknown {
   switch (Math.floor(chance() * (depth > 3 ? 6 : 8))) {
     case 0:
       return null;

@@ -1,0 +1,143 @@
+import { parseArgs } from 'node:util';
+import { Client } from './client.ts';
+
+/**
+ * `npm run admin -- COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The
+ * service is at CONCLAVE_URL, the service key in CONCLAVE_SERVICE_KEY and never among the arguments, where others could read it.
+ * Prints the answer as JSON; exit 1 with what the service says against it.
+ */
+
+interface Arguments {
+  readonly values: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+interface Command {
+  readonly usage: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: (args: Arguments) => string;
+  readonly body?: (args: Arguments) => unknown;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  'user create': {
+    usage: '--name NAME --email EMAIL',
+    method: 'POST',
+    path: () => '/internal/user',
+    body: (args) => ({ name: one(args, 'name'), email: one(args, 'email') }),
+  },
+  'token issue': {
+    usage: '--user USER --name NAME [--expires UNIX_SECONDS]',
+    method: 'POST',
+    path: (args) => `/internal/user/${part(args, 'user')}/access-token`,
+    body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
+  },
+  'vault create': {
+    usage:
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N]',
+    method: 'POST',
+    path: () => '/internal/vault',
+    body: (args) => ({
+      name: one(args, 'name'),
+      members: many(args, 'member').map(memberOf),
+      chains: many(args, 'chain'),
+      initialState: args.values['draft'] === undefined ? 'SUBMITTED' : 'DRAFT',
+      ...whole(args, 'threshold', 'threshold'),
+      ...whole(args, 'signing-threshold', 'signingThreshold'),
+      ...(args.values['reference'] === undefined ? {} : { reference: one(args, 'reference') }),
+    }),
+  },
+  'vault show': { usage: '--vault ID', method: 'GET', path: (args) => `/internal/vault/${part(args, 'vault')}` },
+  'member set': {
+    usage: '--vault ID --user USER --role ROLE...',
+    method: 'PUT',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/member/${part(args, 'user')}`,
+    body: (args) => ({ roles: many(args, 'role') }),
+  },
+  'member remove': {
+    usage: '--vault ID --user USER',
+    method: 'DELETE',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/member/${part(args, 'user')}`,
+  },
+  'threshold set': {
+    usage: '--vault ID --threshold N',
+    method: 'PUT',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/threshold`,
+    body: (args) => whole(args, 'threshold', 'threshold'),
+  },
+  'dead-letter list': { usage: '', method: 'GET', path: () => '/internal/dead-letter' },
+};
+
+const OPTIONS = {
+  name: { type: 'string' },
+  email: { type: 'string' },
+  user: { type: 'string' },
+  expires: { type: 'string' },
+  vault: { type: 'string' },
+  threshold: { type: 'string' },
+  'signing-threshold': { type: 'string' },
+  reference: { type: 'string' },
+  draft: { type: 'boolean' },
+  chain: { type: 'string', multiple: true },
+  member: { type: 'string', multiple: true },
+  role: { type: 'string', multiple: true },
+} as const;
+
+class Misuse extends Error {}
+
+function one({ values }: Arguments, name: string): string {
+  const value = values[name];
+  if (typeof value !== 'string') throw new Misuse(`--${name} is missing`);
+  return value;
+}
+
+function many({ values }: Arguments, name: string): readonly string[] {
+  const value = values[name];
+  if (value === undefined || typeof value === 'string') throw new Misuse(`--${name} is missing`);
+  return value;
+}
+
+/** One value as a part of a path. */
+function part(args: Arguments, name: string): string {
+  return encodeURIComponent(one(args, name));
+}
+
+/** A field with a whole number; nothing when the option is absent. What the number may be is the service's to say. */
+function whole(args: Arguments, option: string, field: string): Record<string, number> {
+  if (args.values[option] === undefined) return {};
+  const text = one(args, option);
+  if (!/^[0-9]{1,15}$/.test(text)) throw new Misuse(`--${option} is a whole number`);
+  return { [field]: Number.parseInt(text, 10) };
+}
+
+function memberOf(text: string): { readonly userId: string; readonly roles: readonly string[] } {
+  const [userId = '', roles = ''] = text.split(':');
+  if (userId === '' || roles === '') throw new Misuse(`--member is USER:ROLE[,ROLE], not ${text}`);
+  return { userId, roles: roles.split(',') };
+}
+
+function usage(): string {
+  const lines = Object.entries(COMMANDS).map(([name, command]) => `  npm run admin -- ${name} ${command.usage}`);
+  return ['CONCLAVE_URL and CONCLAVE_SERVICE_KEY name the service and open it.', ...lines].join('\n');
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const command = COMMANDS[positionals.join(' ')];
+  if (command === undefined) throw new Misuse(`there is no command '${positionals.join(' ')}'`);
+  const { CONCLAVE_URL: url, CONCLAVE_SERVICE_KEY: key } = process.env;
+  if (url === undefined || key === undefined) throw new Misuse('CONCLAVE_URL or CONCLAVE_SERVICE_KEY is not set');
+  const args = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
+  const body = command.body?.(args);
+  const options = body === undefined ? {} : { body };
+  const answer = await new Client(url.replace(/\/$/, ''), key).ask(command.method, command.path(args), options);
+  console.log(JSON.stringify(answer.body, null, 2));
+  if (answer.status >= 400) process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  if (error instanceof Misuse || (error instanceof TypeError && 'code' in error)) console.error(usage());
+  process.exitCode = 1;
+}
