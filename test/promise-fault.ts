@@ -14,7 +14,7 @@ export interface Received {
  */
 export function promiseFault(promises: Promises, route: Route, { status, contentType, body }: Received): string | null {
   const { commonRefusals, problemSchema, statusOf } = promises;
-  if (status === 304) return route.method === 'GET' ? null : '304 for a command';
+  if (status === 304) return route.conditional === true ? null : '304 is not documented';
   if (status < 400) {
     // Founding or entering something again gives what is there.
     const promised = route.answer.status;

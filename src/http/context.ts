@@ -41,6 +41,8 @@ export interface Route {
   readonly body?: z.ZodType;
   /** When all went well: the status, and the body (null: none). */
   readonly answer: { readonly status: 200 | 201 | 204; readonly schema: z.ZodType | null };
+  /** The answer has an ETag, and `If-None-Match` may get 304 in its place. */
+  readonly conditional?: true;
   /** Besides what `commonRefusals` names for every route of its kind. */
   readonly refuses: readonly ProblemCode[];
   readonly handle: (context: HttpContext) => Promise<Response> | Response;

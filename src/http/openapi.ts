@@ -32,7 +32,15 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 
 const ID_OF_BODY = 'Body';
 
+/** Made once: it takes some milliseconds, and anybody may ask. */
+let made: OpenApi | null = null;
+
 export function openApi(): OpenApi {
+  made ??= makeDocument();
+  return made;
+}
+
+function makeDocument(): OpenApi {
   const shown = ROUTES.filter(({ access }) => access !== 'service');
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of shown) {
@@ -77,7 +85,11 @@ function operationOf(route: Route): Operation {
     ...(route.body === undefined
       ? {}
       : { requestBody: { required: true, content: jsonOf(`${nameOf(route)}${ID_OF_BODY}`) } }),
-    responses: { [route.answer.status]: answerOf(route), ...refusalsOf(route) },
+    responses: {
+      [route.answer.status]: answerOf(route),
+      ...(route.conditional === true ? { 304: { description: 'Nothing has changed' } } : {}),
+      ...refusalsOf(route),
+    },
   };
 }
 
@@ -121,7 +133,7 @@ function queryParameters({ query }: Route) {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
 }
 
-function headerParameters({ method, path }: Route) {
+function headerParameters({ method, path, conditional }: Route) {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -129,12 +141,13 @@ function headerParameters({ method, path }: Route) {
     description,
     schema: { type: 'string' },
   });
-  if (method === 'GET' && path === '/transaction/:txId') {
-    const wait = 'wait=N holds the answer until something changes, 30 s at most';
-    return [header('If-None-Match', 'The ETag of a known answer: 304 when it is the newest'), header('Prefer', wait)];
-  }
   const creates = method === 'POST' && /^\/transaction\/[a-z0-9-]+$/.test(path) && !path.endsWith('estimate-fee');
-  return creates ? [header('Idempotency-Key', 'The same key with the same body creates once, for 24 hours')] : [];
+  const waits = method === 'GET' && path === '/transaction/:txId';
+  return [
+    ...(creates ? [header('Idempotency-Key', 'The same key with the same body creates once, for 24 hours')] : []),
+    ...(conditional === true ? [header('If-None-Match', 'The ETag of a known answer: 304 when it is the newest')] : []),
+    ...(waits ? [header('Prefer', 'wait=N holds the answer until something changes, 30 s at most')] : []),
+  ];
 }
 
 function jsonOf(id: string) {

@@ -20,6 +20,7 @@ export const readTransaction: Route = {
   access: 'read',
   summary: 'the record as it is now; waits for a change with Prefer: wait',
   answer: transactionAnswer(200),
+  conditional: true,
   refuses: ['forbidden', 'transaction-not-found'],
   handle: read,
 };

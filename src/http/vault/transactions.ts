@@ -55,6 +55,7 @@ export const vaultTransactions: Route = {
   summary: 'transactions of a vault, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },
+  conditional: true,
   refuses: ['forbidden'],
   handle: listTransactions,
 };

@@ -1,0 +1,125 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Person, Treasury } from './scene.ts';
+import { anotherToken, ask, asService, created, enter, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
+import type { Promises } from '../main.ts';
+
+/**
+ * Who may do what: every route that a token opens, for every role and for people from elsewhere. The rule is written here a second
+ * time, as a table; a route without a row fails.
+ */
+
+type Role = 'viewer' | 'initiator' | 'signer' | 'admin';
+const ROLES: readonly Role[] = ['viewer', 'initiator', 'signer', 'admin'];
+
+/** Who gets past the door of a route; `creator` besides. Routes about oneself are for everybody. */
+const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner'>> = {
+  'POST /transaction/estimate-fee': ['initiator', 'signer'],
+  'POST /transaction/transfer': ['initiator', 'signer'],
+  'POST /transaction/message': ['initiator', 'signer'],
+  'POST /transaction/contract-interaction': ['initiator', 'signer'],
+  'POST /transaction/erc20-approve': ['initiator', 'signer'],
+  'GET /transaction/:txId': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /transaction/:txId/challenge': ['signer'],
+  'POST /transaction/:txId/approve': ['signer'],
+  'POST /transaction/:txId/reject': ['signer'],
+  'POST /transaction/:txId/cancel': ['admin'],
+  'POST /transaction/:txId/speed-up': ['initiator', 'signer'],
+  'PATCH /transaction/:txId/visibility': ['initiator', 'signer', 'admin'],
+  'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /personal-access-token': 'oneself',
+  'GET /personal-access-token/:id': 'owner',
+  'PATCH /personal-access-token/:id': 'owner',
+  'POST /personal-access-token/:id/rotate': 'owner',
+  'DELETE /personal-access-token/:id': 'owner',
+  'GET /user/me': 'oneself',
+};
+
+const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /transaction/estimate-fee': { to: RECIPIENT, amount: '1' },
+  'POST /transaction/transfer': { to: RECIPIENT, amount: '1' },
+  'POST /transaction/message': { message: 'hello' },
+  'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
+  'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
+  'PATCH /transaction/:txId/visibility': { visible: false },
+  'PATCH /personal-access-token/:id': { name: 'renamed' },
+};
+
+interface World {
+  readonly treasury: Treasury;
+  readonly members: Readonly<Record<Role, Person>>;
+  /** Signs in another vault. */
+  readonly neighbour: Person;
+  /** In no vault at all. */
+  readonly stranger: Person;
+}
+
+let world: World;
+
+beforeAll(async () => {
+  const treasury = await foundTreasury({ threshold: 3 });
+  const elsewhere = await foundTreasury();
+  const members: Partial<Record<Role, Person>> = {};
+  for (const role of ROLES) {
+    const person = await enter(role);
+    await asService(`PUT /internal/vault/${treasury.id}/member/${person.id}`, { roles: [role] });
+    members[role] = person;
+  }
+  world = {
+    treasury,
+    members: members as Record<Role, Person>,
+    neighbour: elsewhere.alice,
+    stranger: await enter('eve'),
+  };
+}, 30_000);
+
+const lines = Object.keys(TABLE);
+
+/** One request of one person, with a token of its own, about a fresh transaction and a token of alice's. */
+async function tried(line: string, person: Person) {
+  const { treasury } = world;
+  const { token } = await anotherToken(person);
+  const spare = line.includes(':id') ? await anotherToken(treasury.alice) : null;
+  const transaction = line.includes(':txId') ? await proposed(treasury) : null;
+  const filled = line
+    .replace(':txId', String(transaction?.body['id']))
+    .replace(':vaultId', String(treasury.id))
+    .replace(':id', spare?.token.slice(12, 28) ?? '');
+  const body = BODIES[line];
+  const place =
+    line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
+  return ask(filled, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
+}
+
+let proposals = 0;
+
+/** By bob and carol in turn, each time with another token: ten writes a minute are the limit of one, fifty tokens of a person. */
+async function proposed(treasury: Treasury) {
+  proposals += 1;
+  const creator = await anotherToken(proposals % 2 === 0 ? treasury.bob : treasury.carol);
+  return created({ ...treasury, alice: creator });
+}
+
+test('every route that a token opens has its row, and there is no row without a route', () => {
+  const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
+  const opened = ROUTES.filter(({ access }) => access !== 'service' && access !== 'anyone');
+  expect(opened.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(lines.toSorted());
+});
+
+test.each(lines)('%s', async (line) => {
+  const rule = TABLE[line] ?? [];
+  for (const role of ROLES) {
+    const answer = await tried(line, world.members[role]);
+    if (rule === 'oneself') expect([role, answer.status]).toEqual([role, 200]);
+    else if (rule === 'owner') expect([role, answer.status]).toEqual([role, 404]);
+    else expect([role, answer.status === 403]).toEqual([role, !rule.includes(role)]);
+    expect([role, answer.status === 401]).toEqual([role, false]);
+  }
+  for (const person of [world.neighbour, world.stranger]) {
+    const expected = { oneself: 200, owner: 404 }[String(rule)] ?? 403;
+    expect((await tried(line, person)).status).toBe(expected);
+  }
+  if (rule === 'owner') expect((await tried(line, world.treasury.alice)).status).toBeLessThan(300);
+});
