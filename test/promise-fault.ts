@@ -1,5 +1,13 @@
 import type { Route } from '#http/context.ts';
-import type { Promises } from './worker/main.ts';
+import type { commonRefusals } from '#http/common-refusals.ts';
+import type { problemSchema, statusOf } from '#http/problem.ts';
+
+/** The parts of the interface that tell what is promised. */
+export interface Promised {
+  readonly commonRefusals: typeof commonRefusals;
+  readonly problemSchema: typeof problemSchema;
+  readonly statusOf: typeof statusOf;
+}
 
 /** What came back for a request. */
 export interface Received {
@@ -12,22 +20,22 @@ export interface Received {
  * In what an answer breaks what its route promises, in words; null when it keeps it: the status and every field when it went well,
  * else a problem whose code and status are among those that the route names.
  */
-export function promiseFault(promises: Promises, route: Route, { status, contentType, body }: Received): string | null {
-  const { commonRefusals, problemSchema, statusOf } = promises;
+export function promiseFault(promised: Promised, route: Route, { status, contentType, body }: Received): string | null {
+  const { commonRefusals: common, problemSchema: shape, statusOf: statusFor } = promised;
   if (status === 304) return route.conditional === true ? null : '304 is not documented';
   if (status < 400) {
     // Founding or entering something again gives what is there.
-    const promised = route.answer.status;
-    if (status !== promised && !(promised === 201 && status === 200)) return `status ${status}`;
+    const expected = route.answer.status;
+    if (status !== expected && !(expected === 201 && status === 200)) return `status ${status}`;
     const issues = route.answer.schema?.safeParse(body).error?.issues ?? [];
     return issues.length === 0 ? null : JSON.stringify(issues);
   }
-  const problem = problemSchema.safeParse(body);
+  const problem = shape.safeParse(body);
   if (!problem.success) return `no problem details: ${JSON.stringify(body)}`;
-  const codes = [...commonRefusals(route), ...route.refuses];
+  const codes = [...common(route), ...route.refuses];
   const code = codes.find((known) => known === problem.data.code);
   if (code === undefined) return `${problem.data.code} is not documented`;
-  if (statusOf(code) !== status || problem.data.status !== status) return `${code} with status ${status}`;
+  if (statusFor(code) !== status || problem.data.status !== status) return `${code} with status ${status}`;
   return contentType === 'application/problem+json' ? null : `a problem as ${contentType}`;
 }
 

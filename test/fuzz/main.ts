@@ -32,7 +32,7 @@ const RATE_LIMITS = {
   'user-profile': UNLIMITED,
 };
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
-const PROMISES = { ROUTES, commonRefusals, problemSchema, statusOf };
+const PROMISED = { commonRefusals, problemSchema, statusOf };
 
 interface World {
   readonly url: string;
@@ -111,7 +111,7 @@ async function askOnce(chance: Chance, world: World): Promise<number> {
   const shown = `${route.method} ${path.slice(0, 300)} ${JSON.stringify(body)?.slice(0, 1_000)}`;
   // What is left of a path with an empty part is another path.
   const isRoute = !path.split('?')[0]?.includes('//') && received.status !== 405;
-  const fault = isRoute ? promiseFault(PROMISES, route, received) : null;
+  const fault = isRoute ? promiseFault(PROMISED, route, received) : null;
   if (fault !== null && !isOtherPath(received)) throw new Error(`${shown}\n${fault}`);
   const isDown = received.status >= 500 && !(received.status === 503 && path.includes('estimate-fee'));
   if (isDown) throw new Error(`${shown}\nanswered ${received.status}: ${text}`);

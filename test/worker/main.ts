@@ -13,7 +13,7 @@ export { VaultObject } from '#objects/vault.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce.ts';
 
 /** What the interface promises, for the tests in the same isolate: importing it there would load all of its modules one by one. */
-const PROMISES = { ROUTES, commonRefusals, problemSchema, statusOf };
+const PROMISES = { app, ROUTES, commonRefusals, problemSchema, statusOf };
 export type Promises = typeof PROMISES;
 Object.assign(globalThis, { promises: PROMISES });
 
