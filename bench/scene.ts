@@ -14,7 +14,7 @@ const UNLIMITED = { read: 100_000_000, write: 100_000_000, 'user-profile': 100_0
 const ETHER = 10n ** 18n;
 const MANY = 1_000_000;
 /** Has no node here, so a creation on it is not run on a chain first: what is measured is the service and not the node. */
-export const UNWATCHED_CHAIN = 'sepolia';
+export const UNWATCHED_CHAIN = 'ethereum-sepolia';
 
 export interface Scene {
   readonly ports: { readonly service: number; readonly bare: number; readonly sign: number };

@@ -9,6 +9,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
+import { adapterFor } from '#chains/adapters.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
@@ -39,14 +40,15 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     await giveUp(vault, work.transaction, { reason: 'SIGNING_TIMEOUT', detail: null });
     return;
   }
+  const { intent } = work.transaction;
+  if (intent.kind === 'message') {
+    // Nothing is asked of the chain.
+    await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);
+    return;
+  }
   const adapter = chainAccess(env, work.chain);
   if (adapter === null) {
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' });
-    return;
-  }
-  const { intent } = work.transaction;
-  if (intent.kind === 'message') {
-    await signMessage({ env, vault, adapter, work }, intent);
     return;
   }
   const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });

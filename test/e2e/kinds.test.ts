@@ -79,6 +79,16 @@ test('a message needs no node of the chain', async () => {
   }
 });
 
+test('nor does it need one to be configured', async () => {
+  const { alice, bob } = world.people();
+  const offline = await world.vault('offline', { chains: ['ethereum-sepolia'] });
+  const body = { vaultId: offline.id, chain: 'ethereum-sepolia', message: 'no node for this chain' };
+  const { id } = await alice.client.get<Created>('POST', '/transaction/message', { body });
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  expect((await finished(alice, id)).state).toBe('SUCCEEDED');
+});
+
 test('a contract is called with exactly the calldata', async () => {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), 7n] });
   const before = await world.chain.tokenBalance(dollar, recipient);
