@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { warningsOf } from '#chains/warnings.ts';
+import { warning } from '#http/transaction/record-schema.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import { intentBytes } from '#domain/intent.ts';
 import type { HttpContext, Route } from '#http/context.ts';
@@ -25,6 +27,7 @@ const challengeSchema = z
       remaining: z.int(),
       byMe: z.boolean(),
     }),
+    warnings: z.array(warning),
     policy: z.strictObject({ version: z.int(), threshold: z.int(), signers: z.array(z.string()) }),
     expiresAt: z.iso.datetime(),
   })
@@ -72,6 +75,7 @@ function challengeOf({ transaction, policy, viewer }: TransactionView): z.input<
       remaining: Math.max(0, required - count),
       byMe: hasApproved(transaction, viewer.userId),
     },
+    warnings: warningsOf(intent),
     policy: { version: policy.version, threshold: policy.threshold, signers: [...policy.signers] },
     expiresAt: timeText(intent.expiresAtMs),
   };

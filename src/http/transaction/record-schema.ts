@@ -38,6 +38,8 @@ const attempt = z.strictObject({
 
 const vote = z.strictObject({ userId: text, digest: text, at: time });
 
+export const warning = z.strictObject({ code: text, detail: text });
+
 const transactionFields = {
   id: text,
   vaultId: z.int(),
@@ -60,6 +62,7 @@ const transactionFields = {
   lookalikeOf: text
     .nullable()
     .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
+  warnings: z.array(warning).meta({ description: 'What a signer should not overlook; an open set of codes' }),
   messageFormat: z.enum(['eip191', 'eip712']).nullable(),
   message: text.nullable(),
   feePaid: amount.nullable(),

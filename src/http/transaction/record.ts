@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/decode-call.ts';
+import { warningsOf } from '#chains/warnings.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
@@ -40,6 +41,7 @@ export function transactionRecord(
     chain: transaction.chain,
     from: intent.from,
     ...actionRecord(intent, scope.chain),
+    warnings: warningsOf(intent),
     feePaid: inclusion?.feePaid ?? null,
     nonce: transaction.attempts.at(-1)?.nonce ?? null,
     txHash: hash,
