@@ -32,7 +32,7 @@ export interface Stack {
   readonly kill: () => Promise<void>;
 }
 
-/** Four Workers are bundled and started in 4 s on two cores, without the bundling in 1; a loaded machine gets many times that. */
+/** The first start bundles and migrates and takes 5 to 8 s on two cores, a restart 1.5 s; a loaded machine gets many times that. */
 const START_DEADLINE_MS = 60_000;
 
 const SERVE = join(import.meta.dirname, 'serve.ts');

@@ -1,6 +1,17 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { Person, Treasury } from './scene.ts';
-import { anotherToken, ask, asService, created, enter, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
+import {
+  anotherToken,
+  ask,
+  asService,
+  coordinator,
+  created,
+  enter,
+  foundTreasury,
+  RECIPIENT,
+  stored,
+  WALLET,
+} from './scene.ts';
 import type { Promises } from '../main.ts';
 
 /**
@@ -101,6 +112,81 @@ async function proposed(treasury: Treasury) {
   const creator = await anotherToken(proposals % 2 === 0 ? treasury.bob : treasury.carol);
   return created({ ...treasury, alice: creator });
 }
+
+/** Everything that is no credential, or no longer one: what to send, and the code that it gets. */
+interface Void {
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly code: string;
+}
+
+/** Values that were this person's and are not any more, and things that never were a token. */
+async function voids(person: Person): Promise<readonly Void[]> {
+  const idOf = ({ token }: Person) => token.slice(12, 28);
+  const manager = await anotherToken(person);
+  const manage = (line: string, body?: object) =>
+    ask(line, { token: manager.token, ...(body === undefined ? {} : { body }) });
+  const [disabled, deleted, rotated] = [
+    await anotherToken(person),
+    await anotherToken(person),
+    await anotherToken(person),
+  ];
+  await manage(`PATCH /personal-access-token/${idOf(disabled)}`, { enabled: false });
+  await manage(`DELETE /personal-access-token/${idOf(deleted)}`);
+  // Rotated twice, the first value ends at once.
+  const second = await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
+  await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
+  const soon = Math.floor(Date.now() / 1000) + 60;
+  const issued = await asService(`POST /internal/user/${person.id}/access-token`, { name: 'short', expiresAt: soon });
+  const expired: string = issued.body['token'];
+  vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
+  expect((await ask('GET /user/me', { token: expired })).body['code']).toBe('token-expired');
+  vi.useRealTimers();
+  const { token } = manager;
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+  const last = token.endsWith('A') ? 'B' : 'A';
+  return [
+    { name: 'nothing', headers: {}, code: 'token-missing' },
+    { name: 'a session cookie', headers: { cookie: `__Host-session=${token}` }, code: 'token-missing' },
+    { name: 'the token under another scheme', headers: { authorization: `Basic ${token}` }, code: 'token-invalid' },
+    { name: 'a service key', headers: bearer(coordinator.TEST_SERVICE_KEY), code: 'token-invalid' },
+    { name: 'no token', headers: bearer('hello'), code: 'token-invalid' },
+    { name: 'half a token', headers: bearer(token.slice(0, 40)), code: 'token-invalid' },
+    { name: 'a forged token', headers: bearer(`${token.slice(0, -1)}${last}`), code: 'token-invalid' },
+    { name: 'a disabled token', headers: bearer(disabled.token), code: 'token-disabled' },
+    { name: 'an expired token', headers: bearer(expired), code: 'token-disabled' },
+    { name: 'a deleted token', headers: bearer(deleted.token), code: 'token-invalid' },
+    { name: 'a value that was rotated out', headers: bearer(rotated.token), code: 'token-invalid' },
+  ];
+}
+
+test('what is no credential, or no longer one, opens no route to anybody', async () => {
+  const { treasury, members, neighbour, stranger } = world;
+  const transaction = await proposed(treasury);
+  const before = await stored(treasury);
+  const spare = await anotherToken(treasury.alice);
+  let cells = 0;
+  for (const [i, person] of [...Object.values(members), neighbour, stranger].entries()) {
+    for (const { name, headers, code } of await voids(person)) {
+      for (const line of lines) {
+        const filled = line
+          .replace(':txId', transaction.body['id'])
+          .replace(':vaultId', String(treasury.id))
+          .replace(':id', spare.token.slice(12, 28));
+        const place =
+          line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
+        const body = BODIES[line] === undefined ? {} : { body: { ...place, ...BODIES[line] } };
+        // Who tries too often is held off by address; here each trial comes from another one.
+        const from = { 'cf-connecting-ip': `192.0.${i}.${cells % 250}` };
+        const answer = await ask(filled, { headers: { ...headers, ...from }, ...body });
+        expect([line, name, answer.status, answer.body['code']]).toEqual([line, name, 401, code]);
+        cells += 1;
+      }
+    }
+  }
+  expect(cells).toBe(lines.length * 6 * 11);
+  expect(await stored(treasury)).toEqual(before);
+}, 60_000);
 
 test('every route that a token opens has its row, and there is no row without a route', () => {
   const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
