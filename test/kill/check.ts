@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LocalChain } from '#local/chain.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
+import { until } from '#local/until.ts';
 import type { Wish } from './load.ts';
 
 interface FullRecord extends TransactionRecord {
@@ -18,10 +19,17 @@ interface Evidence {
   readonly recipient: string;
 }
 
+/** The versions of all records, at rest on both sides. */
+const CATCH_UP_MS = 60_000;
+
 /** Gives everything that is not as it must be after the last recovery, in words. */
 export async function faults(evidence: Evidence): Promise<readonly string[]> {
-  const { person, vault, wishes } = evidence;
-  const listed = await listAll(person, vault.id);
+  const { wishes } = evidence;
+  const { listed, records } = await until(
+    'record that D1 and its object have alike',
+    () => bothSides(evidence),
+    CATCH_UP_MS,
+  );
   const found: string[] = [];
   const say = (holds: boolean, fault: string) => {
     if (!holds) found.push(fault);
@@ -30,12 +38,25 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
   const notes = new Set(listed.map(({ note }) => note));
   say(notes.size === listed.length, 'two transfers were made for one key');
   for (const wish of wishes) {
-    const record = await person.client.read(wish.id ?? '');
-    found.push(...recordFaults(wish, record as FullRecord, evidence.signers));
+    const record = records.get(wish.id);
     const copy = listed.find(({ id }) => id === wish.id);
+    if (record === undefined) throw new Error('a transfer without an id has been recovered');
+    found.push(...recordFaults(wish, record, evidence.signers));
     say(isDeepStrictEqual(copy, record), `${wish.id}: D1 and the object differ`);
   }
   return [...found, ...(await chainFaults(evidence, listed))];
+}
+
+/**
+ * Everything out of D1, then out of the objects. Null when a version differs: a minute after its success the finality of a block may
+ * be recorded between the two looks. Then both are looked at again, and a copy that never catches up runs into the deadline.
+ */
+async function bothSides({ person, vault, wishes }: Evidence) {
+  const listed = await listAll(person, vault.id);
+  const records = new Map<string | null, FullRecord>();
+  for (const { id } of wishes) records.set(id, (await person.client.read(id ?? '')) as FullRecord);
+  const alike = listed.every(({ id, version }) => (records.get(id)?.version ?? version) === version);
+  return alike ? { listed, records } : null;
 }
 
 function recordFaults(wish: Wish, record: FullRecord, signers: readonly Person[]): readonly string[] {
