@@ -6,6 +6,7 @@ import { parseAmount } from '#domain/amount.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import { newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
+import { NO_RULES } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
@@ -64,7 +65,7 @@ export default {
       intent,
       attempt,
       approvals: signers.map((signer) => ({ actor: signer, digest: transaction.digest, atMs: nowMs })),
-      policies: [vault.policy],
+      policies: [{ policy: vault.policy, mandate: null }],
     });
     if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
     const signed = adapter.assemble(intent, attempt, outcome.signature);
@@ -82,6 +83,7 @@ async function setUp(env: CoordinatorEnv): Promise<Scene> {
     version: 1,
     signers: signers.map(({ userId }) => userId).toSorted(),
     threshold: 2,
+    rules: NO_RULES,
     previousHash: NO_PREVIOUS_POLICY,
   };
   const generated = await generateKey(cosignersOf(env), { threshold: 2, policies: [policy] });

@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'vault create': {
     usage:
-      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N]',
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--rules JSON]',
     method: 'POST',
     path: () => '/internal/vault',
     body: (args) => ({
@@ -44,6 +44,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...whole(args, 'threshold', 'threshold'),
       ...whole(args, 'signing-threshold', 'signingThreshold'),
       ...(args.values['reference'] === undefined ? {} : { reference: one(args, 'reference') }),
+      ...(args.values['rules'] === undefined ? {} : { rules: rules(args) }),
     }),
   },
   'vault show': { usage: '--vault ID', method: 'GET', path: (args) => `/internal/vault/${part(args, 'vault')}` },
@@ -58,11 +59,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     method: 'DELETE',
     path: (args) => `/internal/vault/${part(args, 'vault')}/member/${part(args, 'user')}`,
   },
-  'threshold set': {
-    usage: '--vault ID --threshold N',
-    method: 'PUT',
-    path: (args) => `/internal/vault/${part(args, 'vault')}/threshold`,
-    body: (args) => whole(args, 'threshold', 'threshold'),
+  'policy propose': {
+    usage: '--vault ID [--threshold N] [--signer USER]... [--rules JSON] [--note TEXT]',
+    method: 'POST',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/policy-change`,
+    body: (args) => ({
+      ...rules(args),
+      ...whole(args, 'threshold', 'threshold'),
+      ...(args.values['signer'] === undefined ? {} : { signers: many(args, 'signer') }),
+      ...(args.values['note'] === undefined ? {} : { note: one(args, 'note') }),
+    }),
   },
   'dead-letter list': { usage: '', method: 'GET', path: () => '/internal/dead-letter' },
 };
@@ -80,6 +86,9 @@ const OPTIONS = {
   chain: { type: 'string', multiple: true },
   member: { type: 'string', multiple: true },
   role: { type: 'string', multiple: true },
+  signer: { type: 'string', multiple: true },
+  rules: { type: 'string' },
+  note: { type: 'string' },
 } as const;
 
 class Misuse extends Error {}
@@ -107,6 +116,22 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
   const text = one(args, option);
   if (!/^[0-9]{1,15}$/.test(text)) throw new Misuse(`--${option} is a whole number`);
   return { [field]: Number.parseInt(text, 10) };
+}
+
+/** Rules of a policy as one JSON object; nothing when the option is absent. What may stand in it is the service's to say. */
+function rules(args: Arguments): Readonly<Record<string, unknown>> {
+  if (args.values['rules'] === undefined) return {};
+  const value = parsedJson(one(args, 'rules'));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Misuse('--rules is a JSON object');
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }
 
 function memberOf(text: string): { readonly userId: string; readonly roles: readonly string[] } {

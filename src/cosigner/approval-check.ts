@@ -1,14 +1,18 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/payload.ts';
+import { exposureOf } from '#chains/exposure.ts';
 import { voicesNeeded } from '#domain/approval.ts';
 import type { Intent } from '#domain/intent.ts';
 import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
-import { policyBytes } from '#domain/policy.ts';
+import { policyBytes, thresholdFor, thresholdForChange } from '#domain/policy.ts';
+import { mandateBytes, voicesFor } from '#domain/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { ruleBreach } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
+import type { SentMandate } from '#cosigner/wire.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 
@@ -54,7 +58,8 @@ interface Bid {
  *
  * Refuses, in order: `wrong-wallet` (another vault, or a wallet that is not this key's), `policy-behind` (the coordinator knows
  * a newer policy; it has to show it first), `policy-mismatch` (the intent names a policy that this node never saw),
- * `not-enough-approvals`, `expired`, `payload-refused`.
+ * `not-enough-approvals`, `policy-forbids` (by the policy that the intent names, or by the one of now; what was spent within a day no
+ * single node can know), `expired`, `payload-refused`.
  *
  * In token mode the approvals are the coordinator's word: this check then stops a wrong payload, a stale policy and a second
  * digest, but not a coordinator that invents approvals.
@@ -69,9 +74,13 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
   if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  if (voices(request.approvals, intentDigest, current) < voicesNeeded(intent, named.threshold, current)) {
+  const exposure = exposureOf(intent, intent);
+  const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), current);
+  if (voicesFor(intentDigest, request.approvals, current).size < needed) {
     return refused(refusal('not-enough-approvals'));
   }
+  const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(current.rules, exposure);
+  if (breach !== null) return refused(refusal('policy-forbids', breach.rule));
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectPayload(intent, request.payload);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
@@ -80,10 +89,19 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   return accepted({ intentDigest, signingDigest, bid });
 }
 
-/** Distinct signers of now whose vote names exactly this intent. */
-function voices(approvals: readonly Vote[], digest: string, { signers }: Policy): number {
-  const approving = approvals.filter((vote) => vote.digest === digest && signers.includes(vote.actor.userId));
-  return new Set(approving.map((vote) => vote.actor.userId)).size;
+/**
+ * Whether a policy follows the one in force: exactly one version on, for the same vault, naming the hash of the one before, with as
+ * many voices as that one asks for a change of itself.
+ */
+export function follows(current: Policy, next: Policy, mandate: SentMandate | null): boolean {
+  if (mandate === null) return false;
+  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
+  return (
+    next.version === current.version + 1 &&
+    next.vaultId === current.vaultId &&
+    next.previousHash === policyHashOf(current) &&
+    voicesFor(digest, mandate.approvals, current).size >= thresholdForChange(current)
+  );
 }
 
 export function policyHashOf(policy: Policy): string {

@@ -5,13 +5,20 @@ import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { checkRequest, policyHashOf, type CheckedRequest, type SigningRequest } from '#cosigner/approval-check.ts';
+import {
+  checkRequest,
+  follows,
+  policyHashOf,
+  type CheckedRequest,
+  type SigningRequest,
+} from '#cosigner/approval-check.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
+import type { SentMandate } from '#cosigner/wire.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { decodeKeyShare, type KeyShare, type SealedPlace, type SealedRecord, unseal } from '#mpc/share.ts';
@@ -96,10 +103,10 @@ export class KeyKeeper {
   }
 
   /**
-   * Takes the next policy: exactly one version on, for the same vault, naming the hash of the one before. In token mode it is
-   * the coordinator's word that a quorum wanted it. The same one again is fine. Refuses `unknown-key`, `policy-mismatch`.
+   * Takes the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
+   * word that the voices were given. Refuses `unknown-key`, `policy-mismatch`.
    */
-  adopt(policy: Policy): Result<null, Refused> {
+  adopt(policy: Policy, mandate: SentMandate | null): Result<null, Refused> {
     const { ledger } = this.#context;
     const policies = ledger.policies();
     const current = policies.at(-1);
@@ -108,11 +115,7 @@ export class KeyKeeper {
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    const follows =
-      policy.version === current.version + 1 &&
-      policy.vaultId === current.vaultId &&
-      policy.previousHash === policyHashOf(current);
-    if (!follows) return refused(refusal('policy-mismatch', String(current.version)));
+    if (!follows(current, policy, mandate)) return refused(refusal('policy-mismatch', String(current.version)));
     ledger.putPolicy(policy);
     return accepted(null);
   }

@@ -18,6 +18,7 @@ import {
   intentOf,
   listOf,
   Malformed,
+  mandateOf,
   partyOf,
   policyOf,
   payloadOf,
@@ -121,8 +122,10 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
           envelopes: byPartyOf(fields['envelopes'], envelopeOf),
         });
       }
-      case 'policy':
-        return key.adopt(policyOf(fieldsOf(body, ['policy'])['policy']));
+      case 'policy': {
+        const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
+        return key.adopt(policyOf(policy), mandate === null ? null : mandateOf(mandate));
+      }
       case 'status': {
         const { banned, setupId } = this.#pair.state(null);
         return accepted({ banned, setupId, policyVersion: this.#ledger.policies().at(-1)?.version ?? null });

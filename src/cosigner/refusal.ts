@@ -15,6 +15,7 @@ export type CosignerRefusal =
   | 'policy-behind'
   | 'policy-mismatch'
   | 'not-enough-approvals'
+  | 'policy-forbids'
   | 'expired'
   | 'payload-refused'
   | 'second-digest'

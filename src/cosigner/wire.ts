@@ -1,9 +1,11 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
-import { parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
+import { parsePolicyChangeId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { Intent } from '#domain/intent.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
+import type { PolicyMandate } from '#domain/policy-change.ts';
+import { MOST_RULES, type Rules } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
@@ -179,16 +181,65 @@ export function voteOf(value: unknown): Vote {
 }
 
 export function policyOf(value: unknown): Policy {
-  const fields = fieldsOf(value, ['vaultId', 'version', 'signers', 'threshold', 'previousHash']);
+  const fields = fieldsOf(value, ['vaultId', 'version', 'signers', 'threshold', 'rules', 'previousHash']);
   const policy: Policy = {
     vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
     version: wholeNumberOf(fields['version']),
     signers: listOf(fields['signers'], 100, (signer) => present(parseUserId(textOf(signer, 64)))),
     threshold: wholeNumberOf(fields['threshold']),
+    rules: rulesOf(fields['rules']),
     previousHash: hexOf(fields['previousHash'], 32),
   };
   if (policyFault(policy) !== null) throw new Malformed('policy');
   return policy;
+}
+
+function rulesOf(value: unknown): Rules {
+  const fields = fieldsOf(value, ['addressBook', 'recipients', 'limits', 'higherThresholds', 'unreadableThreshold']);
+  const recipients = fields['recipients'];
+  if (recipients !== 'anyone' && recipients !== 'address-book') throw new Malformed('recipients');
+  return {
+    recipients,
+    addressBook: listOf(fields['addressBook'], MOST_RULES, (entry) => {
+      const { chain, address, name } = fieldsOf(entry, ['chain', 'address', 'name']);
+      return { chain: textOf(chain, 64), address: textOf(address, 128), name: textOf(name, 128) };
+    }),
+    limits: listOf(fields['limits'], MOST_RULES, (limit) => {
+      const { chain, tokenAddress, perTransaction, perDay } = fieldsOf(limit, [...ASSET, 'perTransaction', 'perDay']);
+      return {
+        ...assetOf(chain, tokenAddress),
+        perTransaction: perTransaction === null ? null : amountOf(perTransaction),
+        perDay: perDay === null ? null : amountOf(perDay),
+      };
+    }),
+    higherThresholds: listOf(fields['higherThresholds'], MOST_RULES, (step) => {
+      const { chain, tokenAddress, above, threshold } = fieldsOf(step, [...ASSET, 'above', 'threshold']);
+      return { ...assetOf(chain, tokenAddress), above: amountOf(above), threshold: wholeNumberOf(threshold) };
+    }),
+    unreadableThreshold: fields['unreadableThreshold'] === null ? null : wholeNumberOf(fields['unreadableThreshold']),
+  };
+}
+
+const ASSET = ['chain', 'tokenAddress'] as const;
+
+function assetOf(chain: unknown, tokenAddress: unknown) {
+  return { chain: textOf(chain, 64), tokenAddress: tokenAddress === null ? null : textOf(tokenAddress, 128) };
+}
+
+/** What brought a policy in force. Whose voices they are, and for what, is looked at later. */
+export function mandateOf(value: unknown): SentMandate {
+  const fields = fieldsOf(value, ['id', 'note', 'createdAtMs', 'expiresAtMs', 'approvals']);
+  return {
+    id: present(parsePolicyChangeId(textOf(fields['id'], 64))),
+    note: fields['note'] === null ? null : textOf(fields['note']),
+    createdAtMs: wholeNumberOf(fields['createdAtMs']),
+    expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
+    approvals: listOf(fields['approvals'], 100, voteOf),
+  };
+}
+
+export interface SentMandate extends Omit<PolicyMandate, 'policy'> {
+  readonly approvals: readonly Vote[];
 }
 
 function amountOf(value: unknown): Amount {

@@ -1,7 +1,8 @@
+import type { TransactionEvent } from '#domain/event.ts';
 import type { UserId } from '#domain/id.ts';
-import type { Intent } from '#domain/intent.ts';
 import { wantsOneMore } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
+import { thresholdFor } from '#domain/policy.ts';
 import type { Transaction } from '#domain/transaction.ts';
 
 /**
@@ -17,23 +18,38 @@ export function approvers(transaction: Pick<Transaction, 'approvals' | 'digest'>
 }
 
 /**
- * The larger of the threshold at creation and the one of now: lowering it never approves anything by itself. One more for an
- * intent that wants it, as far as there are signers. The coordinator and every co-signer count by this one rule.
+ * The larger of what the policy at creation asks for and what the one of now does: lowering a threshold never approves anything by
+ * itself. One more for an intent that wants it, as far as there are signers. The coordinator and every co-signer count by this one
+ * rule.
  *
- * @param thresholdThen of the policy that the intent names
+ * @param thresholdThen what the policy that the intent names asks for it (`thresholdFor`)
  */
-export function voicesNeeded(intent: Intent, thresholdThen: number, now: Policy): number {
-  const threshold = Math.max(thresholdThen, now.threshold);
+export function voicesNeeded(
+  { intent, exposure }: Pick<Transaction, 'intent' | 'exposure'>,
+  thresholdThen: number,
+  now: Policy,
+): number {
+  const threshold = Math.max(thresholdThen, thresholdFor(now, exposure));
   return wantsOneMore(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;
 }
 
 export function approvalsNeeded(
-  { intent, requiredApprovals }: Pick<Transaction, 'intent' | 'requiredApprovals'>,
+  transaction: Pick<Transaction, 'intent' | 'exposure' | 'requiredApprovals'>,
   policy: Policy,
 ): number {
-  return voicesNeeded(intent, requiredApprovals, policy);
+  return voicesNeeded(transaction, transaction.requiredApprovals, policy);
 }
 
 export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId: UserId): boolean {
   return transaction.approvals.some((vote) => vote.actor.userId === userId);
+}
+
+/**
+ * Whether this voice was already taken, so that a signer whose answer was lost may simply ask again. An approval that a
+ * rejection or the expiry has undone is not repeated but refused.
+ */
+export function isRepeatedVote(transaction: Transaction, event: TransactionEvent): boolean {
+  const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);
+  if (event.type === 'approve') return !undone && hasApproved(transaction, event.actor.userId);
+  return event.type === 'reject' && transaction.rejection?.actor.userId === event.actor.userId;
 }

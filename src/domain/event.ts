@@ -20,8 +20,8 @@ export type TransactionEvent =
   /** Whoever waits for it wants to pay more, within what was approved. */
   | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
-  /** The person is no signer any more: the vote goes. */
-  | { readonly type: 'dropVote'; readonly userId: UserId }
+  /** These people are no signers any more: their votes go. */
+  | { readonly type: 'dropVotes'; readonly userIds: readonly UserId[] }
   | { readonly type: 'expire' }
   /** The unsigned bytes are chosen; stored before any co-signer sees them. */
   | { readonly type: 'prepare'; readonly attempt: PreparedAttempt }

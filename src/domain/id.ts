@@ -9,6 +9,7 @@ export type TransactionId = string & { readonly __brand: 'TransactionId' };
 export type UserId = string & { readonly __brand: 'UserId' };
 export type TokenId = string & { readonly __brand: 'TokenId' };
 export type KeyId = string & { readonly __brand: 'KeyId' };
+export type PolicyChangeId = string & { readonly __brand: 'PolicyChangeId' };
 
 /** Vault ids are SQL row ids; this is the largest that a JSON number carries exactly. */
 const LARGEST_VAULT_ID = Number.MAX_SAFE_INTEGER;
@@ -16,6 +17,7 @@ const LARGEST_VAULT_ID = Number.MAX_SAFE_INTEGER;
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const TRANSACTION_ID = new RegExp(`^([1-9][0-9]{0,15})\\.(${ULID})$`);
 const USER_ID = new RegExp(`^usr_${ULID}$`);
+const POLICY_CHANGE_ID = new RegExp(`^pch_${ULID}$`);
 const TOKEN_ID = /^[0-9A-Za-z]{16}$/;
 const KEY_ID = /^[a-z2-7]{26}$/;
 
@@ -61,6 +63,17 @@ export function newUserId(nowMs: number, random: Uint8Array): UserId {
 
 export function parseTokenId(text: string): TokenId | null {
   return TOKEN_ID.test(text) ? (text as TokenId) : null;
+}
+
+export function parsePolicyChangeId(text: string): PolicyChangeId | null {
+  return POLICY_CHANGE_ID.test(text) ? (text as PolicyChangeId) : null;
+}
+
+/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+export function newPolicyChangeId(nowMs: number, random: Uint8Array): PolicyChangeId {
+  const id = parsePolicyChangeId(`pch_${ulid(nowMs, random)}`);
+  if (id === null) throw new Error('a new policy change id must parse');
+  return id;
 }
 
 /** A threshold key: base32 of the first 130 bits of a hash over suite and group public key. */

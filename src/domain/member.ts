@@ -9,7 +9,7 @@ export interface Member {
   readonly roles: readonly Role[];
 }
 
-export type Permission = 'view' | 'create' | 'curate' | 'vote' | 'administer';
+export type Permission = 'view' | 'create' | 'curate' | 'vote' | 'propose' | 'administer';
 
 /** Ours: the spec names signers and 'authenticated callers' only. */
 const ALLOWED: Record<Permission, readonly Role[]> = {
@@ -18,6 +18,8 @@ const ALLOWED: Record<Permission, readonly Role[]> = {
   /** Shows and hides; a viewer changes nothing. */
   curate: ['initiator', 'signer', 'admin'],
   vote: ['signer'],
+  /** Of a change of the policy: an admin may want it, and only signers decide. */
+  propose: ['signer', 'admin'],
   administer: ['admin'],
 };
 
@@ -26,7 +28,11 @@ export function may(member: Member | null, permission: Permission): boolean {
   return member !== null && member.roles.some((role) => ALLOWED[permission].includes(role));
 }
 
-/** Whoever created it takes a transaction back as long as that person may create; an admin takes back any. */
-export function mayCancel(member: Member, createdBy: UserId): boolean {
-  return may(member, 'administer') || (member.userId === createdBy && may(member, 'create'));
+/** Whoever wanted something takes it back as long as that person may want such a thing; an admin takes back any. */
+export function mayCancel(
+  member: Member,
+  wantedBy: UserId | null,
+  permission: 'create' | 'propose' = 'create',
+): boolean {
+  return may(member, 'administer') || (member.userId === wantedBy && may(member, permission));
 }

@@ -1,11 +1,14 @@
 import type { UserId, VaultId } from '#domain/id.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
+import type { Exposure } from '#domain/exposure.ts';
+import type { Rules, RulesFault } from '#domain/rules.ts';
+import { mostVoices, ruleFields, rulesFault, voicesAsked } from '#domain/rules.ts';
 
 /**
- * Who decides over a vault, and how many of them it takes. Every co-signer pins version 1 when the key is generated and
- * afterwards accepts only the next version that names the hash of the one before, so a coordinator can neither skip back
- * to an easier policy nor show two co-signers two histories.
+ * Who decides over a vault, how many of them it takes, and what they have bound themselves to. Every co-signer pins version 1 when
+ * the key is generated and afterwards accepts only the next version, which names the hash of the one before and has the voices
+ * that the one before asks for: a coordinator can neither skip back to an easier policy nor show two co-signers two histories.
  */
 export interface Policy {
   readonly vaultId: VaultId;
@@ -13,6 +16,7 @@ export interface Policy {
   /** Sorted and distinct: the same people give the same bytes. */
   readonly signers: readonly UserId[];
   readonly threshold: number;
+  readonly rules: Rules;
   /** Lower-case hex SHA-256 of the policy before this one; 64 zeros for version 1. */
   readonly previousHash: string;
 }
@@ -22,18 +26,39 @@ export const NO_PREVIOUS_POLICY = '0'.repeat(64);
 /** More voices than this would not fit one screen, and every approval scans them. */
 const MOST_SIGNERS = 50;
 
-export type PolicyFault = 'no-signers' | 'too-many-signers' | 'signers-not-sorted' | 'threshold-out-of-range';
+export type PolicyFault =
+  | 'no-signers'
+  | 'too-many-signers'
+  | 'signers-not-sorted'
+  | 'threshold-out-of-range'
+  | RulesFault;
 
-/** Refuses, in order: no signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers. */
+/**
+ * Refuses, in order: no signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers, then what
+ * `rulesFault` refuses.
+ */
 export function policyFault(policy: Policy): PolicyFault | null {
   if (policy.signers.length === 0) return 'no-signers';
   if (policy.signers.length > MOST_SIGNERS) return 'too-many-signers';
   const sorted = policy.signers.every((signer, i) => i === 0 || (policy.signers[i - 1] ?? '') < signer);
   if (!sorted) return 'signers-not-sorted';
   const { threshold } = policy;
-  return Number.isInteger(threshold) && threshold >= 1 && threshold <= policy.signers.length
-    ? null
-    : 'threshold-out-of-range';
+  if (!Number.isInteger(threshold) || threshold < 1 || threshold > policy.signers.length)
+    return 'threshold-out-of-range';
+  return rulesFault(policy.rules, policy.signers.length);
+}
+
+/** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
+export function thresholdFor({ threshold, rules }: Policy, exposure: Exposure): number {
+  return Math.max(threshold, ...voicesAsked(rules, exposure).map(({ voices }) => voices));
+}
+
+/**
+ * Voices that a change of this policy takes: as many as the most that it asks for anything. With fewer, those who may not decide
+ * over a large amount could decide that it is a small one.
+ */
+export function thresholdForChange({ threshold, rules }: Policy): number {
+  return Math.max(threshold, mostVoices(rules));
 }
 
 /** The bytes whose SHA-256 names this policy. */
@@ -45,6 +70,7 @@ export function policyBytes(policy: Policy): Uint8Array {
     ['previousHash', policy.previousHash],
     ['signers', String(policy.signers.length)],
     ...policy.signers.map((signer): CanonicalField => ['signer', signer]),
+    ...ruleFields(policy.rules),
   ];
   return canonicalBytes('conclave/policy/v1', fields);
 }

@@ -1,3 +1,5 @@
+import type { PolicyChangeState } from '#domain/policy-change.ts';
+import type { RuleBreach } from '#domain/rules.ts';
 import type { TransactionState } from '#domain/transaction.ts';
 
 /**
@@ -18,6 +20,13 @@ export type Refusal =
   | { readonly code: 'too-many-pending'; readonly limit: number }
   /** An address looks like a known one and is another: somebody may want it to be taken for that. */
   | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
+  /** A rule of the vault's policy. */
+  | { readonly code: 'policy-forbids'; readonly breach: RuleBreach }
+  | { readonly code: 'policy-change-not-found' }
+  | { readonly code: 'policy-change-not-pending'; readonly state: PolicyChangeState }
+  /** It would be the policy that there is. */
+  | { readonly code: 'policy-unchanged' }
+  | { readonly code: 'too-many-policy-changes'; readonly limit: number }
   /** Unknown, deleted, or somebody else's: one answer for all. */
   | { readonly code: 'access-token-not-found' }
   | { readonly code: 'access-token-own-expiry' }

@@ -1,4 +1,5 @@
 import type { Amount } from '#domain/amount.ts';
+import type { Exposure } from '#domain/exposure.ts';
 import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
 import type { Intent } from '#domain/intent.ts';
 
@@ -109,7 +110,9 @@ export interface Transaction {
   readonly intent: Intent;
   /** Lower-case hex SHA-256 over the intent: what every vote names. */
   readonly digest: string;
-  /** The threshold when it was created. */
+  /** Worked out of the intent when it was created, for the rules of the policy. */
+  readonly exposure: Exposure;
+  /** What the policy asked for when it was created. */
   readonly requiredApprovals: number;
   readonly approvals: readonly Vote[];
   readonly rejection: Vote | null;

@@ -3,7 +3,9 @@ import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
+import type { AssetName } from '#domain/exposure.ts';
 import type { Policy } from '#domain/policy.ts';
+import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -15,6 +17,8 @@ export interface Circumstances {
   readonly nowMs: number;
   /** The policy of now: votes count only for its signers. */
   readonly policy: Policy;
+  /** What the vault has decided to spend of an asset within the last 24 hours. */
+  readonly spentOf: (asset: AssetName) => bigint;
 }
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
@@ -55,13 +59,19 @@ type Step<E extends EventType> = (
 
 type Row = { readonly [E in EventType]?: Step<E> };
 
-const approve: Step<'approve'> = (transaction, event, { nowMs, policy }) => {
+/** Rules that came after the creation bind it too; the limit of a day binds when the last voice decides to spend. */
+const approve: Step<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
   if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
   if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
   if (hasApproved(transaction, event.actor.userId)) return null;
+  const { exposure } = transaction;
+  const breach = ruleBreach(policy.rules, exposure);
+  if (breach !== null) return { code: 'policy-forbids', breach };
   const approvals = [...transaction.approvals, { actor: event.actor, digest: event.digest, atMs: nowMs }];
   const count = approvers({ ...transaction, approvals }, policy).length;
   if (count < approvalsNeeded(transaction, policy)) return { approvals };
+  const overspent = dayBreach(policy.rules, exposure, spentOf);
+  if (overspent !== null) return { code: 'policy-forbids', breach: overspent };
   return { approvals, state: 'SIGNING', stateReason: null, nonceHeld: transaction.intent.kind !== 'message' };
 };
 
@@ -73,8 +83,8 @@ const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
 
 const cancel: Step<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
 
-const dropVote: Step<'dropVote'> = (transaction, event) => {
-  const approvals = transaction.approvals.filter((vote) => vote.actor.userId !== event.userId);
+const dropVotes: Step<'dropVotes'> = (transaction, event) => {
+  const approvals = transaction.approvals.filter((vote) => !event.userIds.includes(vote.actor.userId));
   return approvals.length === transaction.approvals.length ? null : { approvals };
 };
 
@@ -195,7 +205,7 @@ const settle: Step<'settle'> = (transaction) =>
 const setVisibility: Step<'setVisibility'> = (transaction, { visible }) =>
   transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };
 
-const PENDING_ROW: Row = { approve, reject, cancel, dropVote, expire, setVisibility };
+const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibility };
 
 /**
  * The one transition table (peers.md part 6). What is not in it cannot happen: a person gets `transaction-not-pending`, a

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { breachText } from '#http/breach-text.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
@@ -16,6 +17,7 @@ export type HttpFault =
   | 'not-found'
   | 'user-not-found'
   | 'vault-not-found'
+  | 'needs-quorum'
   | 'too-many-access-tokens'
   | 'insufficient-funds'
   | 'would-revert'
@@ -43,6 +45,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],
   'transaction-not-found': [404, 'There is no such transaction'],
+  'policy-change-not-found': [404, 'There is no such policy change'],
   'user-not-found': [404, 'There is no such user'],
   'access-token-not-found': [404, 'There is no such token'],
   'vault-not-found': [404, 'There is no such vault'],
@@ -54,12 +57,17 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
   'recipient-looks-alike': [409, 'The address looks like another one'],
+  'policy-change-not-pending': [409, 'The policy change is not pending'],
+  'policy-unchanged': [409, 'The policy would stay as it is'],
+  'too-many-policy-changes': [409, 'Too many policy changes are pending'],
+  'needs-quorum': [409, 'The signers have to decide this'],
   'too-many-access-tokens': [409, 'There are too many tokens'],
   'access-token-inactive': [409, 'The token is not active'],
   'body-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],
   'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
   'chain-not-enabled': [422, 'The vault does not use this chain'],
+  'policy-forbids': [422, 'The policy of the vault forbids it'],
   'insufficient-funds': [422, 'The wallet does not have enough'],
   'would-revert': [422, 'The chain would refuse it'],
   'allowance-not-zero': [422, 'The token wants its allowance set to 0 first'],
@@ -167,6 +175,19 @@ function detailsOf(refusal: Refusal): ProblemDetails {
           'If it is really meant, send acceptLookalikeOf with the known one; it then takes one approval more.',
         members: { address: refusal.address, known: refusal.known },
       };
+    case 'policy-forbids':
+      return { detail: breachText(refusal.breach), members: { breach: refusal.breach } };
+    case 'policy-change-not-found':
+      return { detail: 'The vault has no policy change with this id.' };
+    case 'policy-change-not-pending':
+      return {
+        detail: `The policy change is ${refusal.state} and can not be decided.`,
+        members: { state: refusal.state },
+      };
+    case 'policy-unchanged':
+      return { detail: 'The policy in force says all of this already.' };
+    case 'too-many-policy-changes':
+      return { detail: `At most ${refusal.limit} policy changes of a vault may be pending. Decide some first.` };
     case 'access-token-not-found':
       return { detail: 'You have no token with this id.' };
     case 'access-token-own-expiry':

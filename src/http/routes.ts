@@ -3,7 +3,7 @@ import { health } from '#http/health.ts';
 import { createAccessToken } from '#http/internal/access-token.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
-import { putThreshold } from '#http/internal/threshold.ts';
+import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { createUser } from '#http/internal/user.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { deleteAccessToken } from '#http/personal-access-token/delete.ts';
@@ -26,6 +26,13 @@ import { transfer } from '#http/transaction/transfer.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { me } from '#http/user/me.ts';
 import { vaultHistory } from '#http/vault/history.ts';
+import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
+import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
+import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
+import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
+import { readPolicyChange } from '#http/vault/policy-change/read.ts';
+import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
+import { readPolicy } from '#http/vault/policy.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
 /** The whole interface. What is not in this list does not exist. */
@@ -45,6 +52,13 @@ export const ROUTES: readonly Route[] = [
   transactionHistory,
   vaultTransactions,
   vaultHistory,
+  readPolicy,
+  proposePolicyChange,
+  listPolicyChanges,
+  readPolicyChange,
+  approvePolicyChange,
+  rejectPolicyChange,
+  cancelPolicyChange,
   listAccessTokens,
   readAccessToken,
   updateAccessToken,
@@ -58,6 +72,6 @@ export const ROUTES: readonly Route[] = [
   readVault,
   putMember,
   removeMember,
-  putThreshold,
+  proposeAsOperator,
   deadLetters,
 ];

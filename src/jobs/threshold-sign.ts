@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Intent } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Attempt, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
@@ -20,7 +20,7 @@ export interface SigningRequest {
   readonly attempt: Signable;
   readonly approvals: readonly Vote[];
   /** Every version, in order: a node that was away catches up. */
-  readonly policies: readonly Policy[];
+  readonly policies: readonly AdoptedPolicy[];
 }
 
 export type SigningOutcome =
@@ -33,6 +33,7 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
   'wrong-wallet',
   'policy-mismatch',
   'not-enough-approvals',
+  'policy-forbids',
   'expired',
   'payload-refused',
   'second-digest',
@@ -87,22 +88,29 @@ async function runWith(signers: readonly CosignerClient[], request: SigningReque
       intent,
       payload: attempt.payload,
       attempt: attempt.number,
-      approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
-        actor: { userId, tokenId },
-        digest,
-        atMs,
-      })),
-      policyVersion: policies.at(-1)?.version ?? 0,
+      approvals: approvals.map(sentVote),
+      policyVersion: policies.at(-1)?.policy.version ?? 0,
     },
   };
   const run = () => relay({ nodes: signers, place: () => `key/${key.keyId}`, request: () => body });
   const first = await run();
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
   for (const node of signers) {
-    for (const policy of policies) {
-      const adopted = await node.call(`key/${key.keyId}/policy`, { policy });
+    for (const adopting of policies) {
+      const adopted = await node.call(`key/${key.keyId}/policy`, sentPolicy(adopting));
       if (!adopted.ok) return adopted;
     }
   }
   return run();
+}
+
+/** Where a voice came from stays with the coordinator. */
+function sentVote({ actor: { userId, tokenId }, digest, atMs }: Vote) {
+  return { actor: { userId, tokenId }, digest, atMs };
+}
+
+function sentPolicy({ policy, mandate }: AdoptedPolicy) {
+  if (mandate === null) return { policy, mandate };
+  const { id, note, createdAtMs, expiresAtMs, approvals } = mandate;
+  return { policy, mandate: { id, note, createdAtMs, expiresAtMs, approvals: approvals.map(sentVote) } };
 }

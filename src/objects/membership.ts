@@ -4,6 +4,8 @@ import type { Policy, PolicyFault } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import type { Rules } from '#domain/rules.ts';
+import { inOrder } from '#domain/rules.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 
@@ -12,50 +14,72 @@ export interface VaultFoundation {
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
   readonly threshold: number;
+  readonly rules: Rules;
+}
+
+/** What somebody wants to be different in the next policy. What is absent stays. */
+export interface PolicyWish {
+  readonly signers?: readonly UserId[];
+  readonly threshold?: number;
+  readonly rules: Partial<Rules>;
 }
 
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
 export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFault> {
   const { id, configuration, members, threshold } = foundation;
-  const policy = { vaultId: id, version: 1, signers: signersOf(members), threshold, previousHash: NO_PREVIOUS_POLICY };
+  const policy = {
+    vaultId: id,
+    version: 1,
+    signers: sorted(members.filter(isSigner).map(({ userId }) => userId)),
+    threshold,
+    rules: inOrder(foundation.rules),
+    previousHash: NO_PREVIOUS_POLICY,
+  };
   const fault = policyFault(policy);
   return fault === null ? accepted({ id, configuration, members, policy, keys: [] }) : refused(fault);
 }
 
-/** The vault with this person in these roles; no roles takes the person out. Refuses what `policyFault` refuses. */
-export function withMember(vault: Vault, userId: UserId, roles: readonly Role[]): Result<Vault, PolicyFault> {
+/**
+ * The vault with this person in these roles; no roles takes the person out. Who signs is the policy's to say, and the signers' to
+ * change. Refuses `needs-quorum` when the person would become a signer or stop being one.
+ */
+export function withMember(vault: Vault, userId: UserId, roles: readonly Role[]): Result<Vault, 'needs-quorum'> {
+  if (roles.includes('signer') !== vault.policy.signers.includes(userId)) return refused('needs-quorum');
   const others = vault.members.filter((member) => member.userId !== userId);
-  const members = roles.length === 0 ? others : [...others, { userId, roles }];
-  return withPolicy({ ...vault, members }, vault.policy.threshold);
+  return accepted({ ...vault, members: roles.length === 0 ? others : [...others, { userId, roles }] });
 }
 
-/** The vault with another threshold. Refuses what `policyFault` refuses. */
-export function withThreshold(vault: Vault, threshold: number): Result<Vault, PolicyFault> {
-  return withPolicy(vault, threshold);
-}
-
-/** A next policy version only when signers or threshold really differ: viewers come and go without one. */
-function withPolicy(vault: Vault, threshold: number): Result<Vault, PolicyFault> {
-  const signers = signersOf(vault.members);
-  const same =
-    threshold === vault.policy.threshold &&
-    signers.length === vault.policy.signers.length &&
-    signers.every((signer, i) => signer === vault.policy.signers[i]);
-  if (same) return accepted(vault);
-  const policy: Policy = {
-    vaultId: vault.id,
-    version: vault.policy.version + 1,
-    signers,
-    threshold,
-    previousHash: policyHash(vault.policy),
+/** The policy that would follow the one in force. Refuses what `policyFault` refuses. */
+export function nextPolicy({ policy }: Vault, wish: PolicyWish): Result<Policy, PolicyFault> {
+  const next: Policy = {
+    vaultId: policy.vaultId,
+    version: policy.version + 1,
+    signers: wish.signers === undefined ? policy.signers : sorted(wish.signers),
+    threshold: wish.threshold ?? policy.threshold,
+    rules: inOrder({ ...policy.rules, ...wish.rules }),
+    previousHash: policyHash(policy),
   };
-  const fault = policyFault(policy);
-  return fault === null ? accepted({ ...vault, policy }) : refused(fault);
+  const fault = policyFault(next);
+  return fault === null ? accepted(next) : refused(fault);
 }
 
-function signersOf(members: readonly Member[]): readonly UserId[] {
-  return members
-    .filter((member) => member.roles.includes('signer'))
-    .map((member) => member.userId)
-    .toSorted((a, b) => (a < b ? -1 : 1));
+/** The vault under another policy: its signers have that role, and nobody else has. A new signer may be new to the vault. */
+export function withPolicy(vault: Vault, policy: Policy): Vault {
+  const signs = (userId: UserId) => policy.signers.includes(userId);
+  const stay = vault.members
+    .map(({ userId, roles }): Member => {
+      const others = roles.filter((role) => role !== 'signer');
+      return { userId, roles: signs(userId) ? [...others, 'signer'] : others };
+    })
+    .filter(({ roles }) => roles.length > 0);
+  const come = policy.signers.filter((userId) => stay.every((member) => member.userId !== userId));
+  return { ...vault, policy, members: [...stay, ...come.map((userId): Member => ({ userId, roles: ['signer'] }))] };
+}
+
+function isSigner({ roles }: Member): boolean {
+  return roles.includes('signer');
+}
+
+function sorted(userIds: readonly UserId[]): readonly UserId[] {
+  return userIds.toSorted((a, b) => (a < b ? -1 : 1));
 }

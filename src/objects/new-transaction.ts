@@ -1,12 +1,13 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { exposureOf } from '#chains/exposure.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Action, Intent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
-import { policyBytes } from '#domain/policy.ts';
+import { policyBytes, thresholdFor } from '#domain/policy.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -47,6 +48,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
   const { vault, chain, actor, nowMs } = origin;
   const id = newTransactionId(vault.id, nowMs, randomBytes(10));
   const intent = newIntent(request, origin, id);
+  const exposure = exposureOf(intent, intent);
   return {
     id,
     vaultId: vault.id,
@@ -60,7 +62,8 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     chain: chain.name,
     intent,
     digest: intentDigest(intent),
-    requiredApprovals: vault.policy.threshold,
+    exposure,
+    requiredApprovals: thresholdFor(vault.policy, exposure),
     approvals: [],
     rejection: null,
     attempts: [],

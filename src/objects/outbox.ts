@@ -6,10 +6,10 @@ import { isFinal } from '#domain/transaction.ts';
  * What a vault still owes the world. A row is deleted when its effect is recorded, never when its message was sent: deleting
  * on send lost 2,821 of 2,940 jobs when the process was killed, deleting on effect none.
  */
-export type OutboxJob = TransactionJob | 'project' | 'generate-key';
+export type OutboxJob = TransactionJob | 'project' | 'generate-key' | 'expire-policy';
 
 export interface OutboxRow {
-  /** Empty for work of the vault itself. */
+  /** Of a change of the policy its id; empty for other work of the vault itself. */
   readonly transactionId: string;
   readonly job: OutboxJob;
   /** Version of the record when the row was written: a row that was renewed meanwhile is left alone. */

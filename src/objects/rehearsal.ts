@@ -7,6 +7,7 @@ import { findLookalike, shapeOf } from '#domain/lookalike.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
@@ -32,7 +33,7 @@ export interface Rehearsal {
  * What a creation comes to; writes nothing.
  *
  * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
- * `too-many-pending`, `recipient-looks-alike`.
+ * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
  */
 export function rehearse(scope: RehearsalScope, request: CreationRequest): Result<Rehearsal, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -53,26 +54,33 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   if (from === null) return refused({ code: 'wallet-not-ready', chain: chain.name });
   const limit = vault.configuration.mostPending;
   if (storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
-  const { acceptLookalikeOf } = request;
-  const like = lookalike(storage, request.action, { from, accepted: null });
-  const beyond = lookalike(storage, request.action, { from, accepted: acceptLookalikeOf });
+  const { acceptLookalikeOf, action } = request;
+  const named = vault.policy.rules.addressBook.filter((entry) => entry.chain === chain.caip2);
+  const known = [from, ...named.map(({ address }) => address)];
+  const like = lookalike(storage, action, { known, accepted: null });
+  const beyond = lookalike(storage, action, { known, accepted: acceptLookalikeOf });
   if (beyond !== null) {
     return refused({ code: 'recipient-looks-alike', ...beyond });
   }
   const lookalikeOf = like?.known ?? null;
   const transaction = newTransaction(request, { vault, chain, from, lookalikeOf, actor, nowMs });
+  const { rules } = vault.policy;
+  const breach =
+    ruleBreach(rules, transaction.exposure) ??
+    dayBreach(rules, transaction.exposure, (asset) => storage.policies.spentOf(asset, nowMs));
+  if (breach !== null) return refused({ code: 'policy-forbids', breach });
   return accepted({ transaction, replayed: false });
 }
 
-/** An address of the request that could be taken for one that the vault has paid or trusted before, or for its own. */
+/** An address of the request that could be taken for one that the vault has paid, trusted or named before, or for its own. */
 function lookalike(
   storage: VaultStorage,
   action: Action,
-  known: { readonly from: string; readonly accepted: string | null },
+  { known, accepted: named }: { readonly known: readonly string[]; readonly accepted: string | null },
 ): Lookalike | null {
   const knownLike = (shape: string) => [
     ...storage.counterpartiesLike(shape),
-    ...(shapeOf(known.from) === shape ? [known.from] : []),
+    ...known.filter((address) => shapeOf(address) === shape),
   ];
-  return findLookalike(counterpartiesOf(action), knownLike, known.accepted);
+  return findLookalike(counterpartiesOf(action), knownLike, named);
 }

@@ -24,7 +24,7 @@ export interface DueWork {
  * recorded effect removes it, so a message that is lost is sent again and one that comes twice finds nothing to do.
  */
 export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
-  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire');
+  const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire' && row.job !== 'expire-policy');
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row.tries));
   const [confirming, signing] = [rows.filter(isConfirm), rows.filter((row) => !isConfirm(row))];
   const batch = (some: readonly OutboxRow[]) => some.map((row) => ({ body: messageOf(row, vaultId) }));
@@ -66,6 +66,7 @@ function isConfirm(row: OutboxRow): boolean {
 
 function messageOf(row: OutboxRow, vaultId: number): JobMessage {
   const { job } = row;
-  if (job === 'project' || job === 'expire') throw new Error(`${job} is done by the vault itself`);
+  if (job === 'project' || job === 'expire' || job === 'expire-policy')
+    throw new Error(`${job} is done by the vault itself`);
   return { vaultId, transactionId: row.transactionId === '' ? null : row.transactionId, job };
 }

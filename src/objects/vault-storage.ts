@@ -1,11 +1,11 @@
 import { shapeOf } from '#domain/lookalike.ts';
-import type { Policy } from '#domain/policy.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
+import { POLICY_SCHEMA, PolicyStorage } from '#objects/policy-storage.ts';
 
 /**
  * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte are better off in plain ones. `vote` and `signed` repeat what the record says: where a bug in the domain would count one
@@ -13,7 +13,6 @@ import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
  */
 const SCHEMA = `
   CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
-  CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
   CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
   CREATE INDEX tx_pending ON tx (id) WHERE pending = 1;
   CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
@@ -43,9 +42,11 @@ export class VaultStorage {
   readonly #sql: SqlStorage;
   /** Counted once and then kept, because every creation asks; null when it has to be counted (again). */
   #pendingCount: number | null = null;
+  readonly policies: PolicyStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.policies = new PolicyStorage(sql);
   }
 
   /** A vault that was never initialised has no tables: looking at one that does not exist leaves nothing behind. */
@@ -55,6 +56,7 @@ export class VaultStorage {
 
   createTables(): void {
     this.#sql.exec(SCHEMA);
+    this.#sql.exec(POLICY_SCHEMA);
   }
 
   vault(): Vault | null {
@@ -64,20 +66,6 @@ export class VaultStorage {
 
   putVault(vault: Vault): void {
     this.#sql.exec('INSERT OR REPLACE INTO vault (only_row, document) VALUES (0, ?)', JSON.stringify(vault));
-  }
-
-  policies(): readonly Policy[] {
-    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
-    return rows.map((row) => JSON.parse(row.document) as Policy);
-  }
-
-  putPolicy(policy: Policy, hash: string): void {
-    this.#sql.exec(
-      'INSERT INTO policy (version, document, hash) VALUES (?, ?, ?)',
-      policy.version,
-      JSON.stringify(policy),
-      hash,
-    );
   }
 
   transaction(id: string): Transaction | null {

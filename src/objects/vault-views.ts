@@ -1,6 +1,7 @@
 import type { Chain } from '#domain/chain.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 
@@ -9,6 +10,22 @@ export interface TransactionView {
   readonly transaction: Transaction;
   readonly policy: Policy;
   readonly viewer: Member;
+}
+
+/** A change of the policy with what its reader needs to understand it. */
+export interface PolicyChangeView {
+  readonly change: PolicyChange;
+  /** The policy in force. */
+  readonly policy: Policy;
+  /** Null: an operator. */
+  readonly viewer: Member | null;
+}
+
+/** The policy in force, and how much of its limits is left. */
+export interface PolicyView {
+  readonly policy: Policy;
+  /** One for each limit, in its order; in the asset's smallest unit. */
+  readonly spent: readonly string[];
 }
 
 export interface VoteOutcome {
@@ -28,7 +45,7 @@ export interface TransactionWork {
   readonly chain: Chain;
   readonly key: VaultKey;
   /** Every version, in order: a co-signer that was away catches up. */
-  readonly policies: readonly Policy[];
+  readonly policies: readonly AdoptedPolicy[];
   readonly signingThreshold: number;
 }
 

@@ -17,6 +17,9 @@ export interface Cause {
   readonly actor: Actor | null;
 }
 
+/** It has left the wallet, or may still do so. */
+const SPENDING: ReadonlySet<Transaction['state']> = new Set(['SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED']);
+
 /** Everything that a new record brings with it: its row, its first audit line, its job and its projection. */
 export function writeCreation(storage: VaultStorage, transaction: Transaction, cause: Cause): void {
   storage.insertTransaction(transaction);
@@ -29,6 +32,9 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   const { transaction: after, changed, effects, cause } = written;
   if (!changed) return;
   storage.updateTransaction(before, after);
+  const spends = SPENDING.has(after.state);
+  if (spends && !SPENDING.has(before.state)) storage.policies.addSpent(after, after.updatedAtMs);
+  if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
   // Only what really happened makes somebody known: a proposal is no relation.
   if (after.state === 'SUCCEEDED' && before.state !== 'SUCCEEDED') {
     storage.addCounterparties(counterpartiesOf(after.intent));
@@ -37,14 +43,27 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   schedule(storage, after, effects);
 }
 
+export interface VaultChange {
+  readonly action: string;
+  readonly detail: string | null;
+  readonly actor: Actor | null;
+  /** Of the policy in force where the change has none of its own. */
+  readonly digest?: string;
+  readonly reason?: string;
+}
+
 /** A change of members, policy or keys: one audit line. */
-export function writeVaultChange(
-  storage: VaultStorage,
-  vault: Vault,
-  change: { action: string; detail: string | null },
-): void {
-  const common = { transactionId: null, version: 0, actor: null, from: null, to: null, reason: null };
-  storage.appendHistory({ ...common, ...change, digest: policyHash(vault.policy), atMs: Date.now() });
+export function writeVaultChange(storage: VaultStorage, vault: Vault, change: VaultChange): void {
+  storage.appendHistory({
+    transactionId: null,
+    version: 0,
+    from: null,
+    to: null,
+    reason: null,
+    digest: policyHash(vault.policy),
+    ...change,
+    atMs: Date.now(),
+  });
   oweProjection(storage, '', 0);
 }
 

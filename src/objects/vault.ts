@@ -1,9 +1,10 @@
 import { DurableObject } from 'cloudflare:workers';
 import { findChain, chainsFrom } from '#chains/registry.ts';
-import { hasApproved } from '#domain/approval.ts';
+import { isRepeatedVote } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { TransactionId, UserId } from '#domain/id.ts';
+import type { AssetName } from '#domain/exposure.ts';
+import type { PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Member, Permission, Role } from '#domain/member.ts';
@@ -14,18 +15,30 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
+import type { Circumstances } from '#domain/transition.ts';
 import { decide } from '#domain/transition.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
-import { foundVault, withMember, withThreshold } from '#objects/membership.ts';
+import { foundVault, withMember } from '#objects/membership.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { policyHash } from '#objects/new-transaction.ts';
+import type { Proposal } from '#objects/policy-changes.ts';
+import { PolicyDesk } from '#objects/policy-desk.ts';
 import { rehearse } from '#objects/rehearsal.ts';
+import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
-import type { KeyWork, TransactionView, TransactionWork, VaultScope, VoteOutcome } from '#objects/vault-views.ts';
+import type {
+  KeyWork,
+  PolicyChangeView,
+  PolicyView,
+  TransactionView,
+  TransactionWork,
+  VaultScope,
+  VoteOutcome,
+} from '#objects/vault-views.ts';
 import { postponeAfter, writeCreation, writeDecision, writeVaultChange } from '#objects/vault-writes.ts';
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
@@ -40,15 +53,27 @@ const ALARM_RETRY_MS = 1_000;
  */
 export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #storage: VaultStorage;
+  readonly #commits: VaultCommit;
+  readonly #policies: PolicyDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
-  #armedAtMs: number | null = null;
   /** Who waits for a transaction to change, by its id. */
   readonly changes = new ChangeSignal();
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
     this.#storage = new VaultStorage(ctx.storage.sql);
+    this.#commits = new VaultCommit(ctx.storage, this.#storage);
+    this.#policies = new PolicyDesk({
+      storage: this.#storage,
+      commits: this.#commits,
+      vault: () => this.#vault,
+      enter: (actor, permission) => this.#enter(actor, permission),
+      dropVotes: (transaction, userIds) => this.#write(transaction, { type: 'dropVotes', userIds }, null),
+      govern: (vault) => {
+        this.#vault = vault;
+      },
+    });
     this.#chains = chainsFrom(env);
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
   }
@@ -59,11 +84,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const founded = foundVault(foundation);
     if (!founded.ok) return founded;
     const vault = founded.value;
-    await this.#commit(() => {
+    await this.#commits.run(() => {
       this.#storage.createTables();
       this.#storage.putVault(vault);
-      this.#storage.putPolicy(vault.policy, policyHash(vault.policy));
-      writeVaultChange(this.#storage, vault, { action: 'found', detail: null });
+      this.#storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
+      writeVaultChange(this.#storage, vault, { action: 'found', detail: null, actor: null });
       this.#storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
     });
     this.#vault = vault;
@@ -75,20 +100,49 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
-  async putMember(userId: UserId, roles: readonly Role[]): Promise<Result<Vault, PolicyFault> | null> {
-    return this.#changePolicy('member', (vault) => withMember(vault, userId, roles));
+  async putMember(userId: UserId, roles: readonly Role[]): Promise<Result<Vault, 'needs-quorum'> | null> {
+    const vault = this.#vault;
+    const changed = vault === null ? null : withMember(vault, userId, roles);
+    if (vault === null || changed === null || !changed.ok) return changed;
+    const after = changed.value;
+    await this.#commits.run(() => {
+      this.#storage.putVault(after);
+      writeVaultChange(this.#storage, after, { action: 'member', detail: userId, actor: null });
+    });
+    this.#vault = after;
+    return changed;
   }
 
-  /** Null when the vault does not exist. */
-  async setThreshold(threshold: number): Promise<Result<Vault, PolicyFault> | null> {
-    return this.#changePolicy('threshold', (vault) => withThreshold(vault, threshold));
+  /** See `PolicyDesk.inForce`, as for the next four. */
+  policy(actor: Actor): Result<PolicyView, Refusal> {
+    return this.#policies.inForce(actor);
+  }
+
+  proposePolicy(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyFault | Refusal>> {
+    return this.#policies.propose(proposal);
+  }
+
+  policyChanges(actor: Actor, before: PolicyChangeId | null, limit: number): Result<PolicyChangeView[], Refusal> {
+    return this.#policies.changes(actor, before, limit);
+  }
+
+  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeView, Refusal> {
+    return this.#policies.read(actor, id);
+  }
+
+  decidePolicyChange(
+    actor: Actor,
+    id: PolicyChangeId,
+    type: 'approve' | 'reject' | 'cancel',
+  ): Promise<Result<PolicyChangeView, Refusal>> {
+    return this.#policies.decide(actor, id, type);
   }
 
   /**
    * Creates a transaction, or answers the same Idempotency-Key with what it created before.
    *
    * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
-   * `too-many-pending`.
+   * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
    */
   async create(
     actor: Actor,
@@ -99,7 +153,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const { view, replayed } = rehearsed.value;
     if (replayed) return accepted({ view, replayed });
     const { transaction } = view;
-    await this.#commit(() => {
+    await this.#commits.run(() => {
       if (request.idempotency !== null) this.#storage.remember(actor.userId, request.idempotency, transaction);
       writeCreation(this.#storage, transaction, { action: 'create', actor });
     });
@@ -209,7 +263,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const key = this.#vault.keys.find((candidate) => transaction.chain in candidate.addresses);
     if (chain === null || key === undefined) return null;
     const { signingThreshold } = this.#vault.configuration;
-    return { transaction, chain, key, policies: this.#storage.policies(), signingThreshold };
+    return { transaction, chain, key, policies: this.#storage.policies.adopted(), signingThreshold };
   }
 
   /** For the consumers: what happened. Late and doubled reports change nothing. Gives the record afterwards. */
@@ -224,7 +278,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const vault = this.#vault;
     if (vault === null || vault.keys.length > 0) return null;
     const chains = this.#chains.filter((chain) => vault.configuration.chains.includes(chain.name));
-    return { vault, chains, policies: this.#storage.policies() };
+    return { vault, chains, policies: this.#storage.policies.adopted().map(({ policy }) => policy) };
   }
 
   /** The vault's own key. The first one recorded stays: a second run of the job changes nothing. */
@@ -232,10 +286,10 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const vault = this.#vault;
     if (vault === null || vault.keys.length > 0) return;
     const keyed = { ...vault, keys: [key] };
-    await this.#commit(() => {
+    await this.#commits.run(() => {
       this.#storage.putVault(keyed);
       this.#storage.discharge('', 'generate-key');
-      writeVaultChange(this.#storage, keyed, { action: 'key', detail: key.keyId });
+      writeVaultChange(this.#storage, keyed, { action: 'key', detail: key.keyId, actor: null });
     });
     this.#vault = keyed;
   }
@@ -243,26 +297,26 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
   async nudge(): Promise<void> {
     if (this.#vault === null) return;
-    this.#armedAtMs = null;
-    await this.#arm();
+    this.#commits.disarm();
+    await this.#commits.arm();
   }
 
   override async alarm(): Promise<void> {
-    this.#armedAtMs = null;
+    this.#commits.disarm();
     const nowMs = Date.now();
     try {
       for (const row of this.#storage.due(nowMs, 100)) {
-        if (row.job !== 'expire') continue;
-        const transaction = this.#storage.transaction(row.transactionId);
+        const transaction = row.job === 'expire' ? this.#storage.transaction(row.transactionId) : null;
         if (transaction !== null) await this.#apply(transaction, { type: 'expire' }, null);
+        const change = row.job === 'expire-policy' ? this.#storage.policies.change(row.transactionId) : null;
+        if (change !== null) await this.#policies.apply(change, { type: 'expire' });
       }
       await drainDue({ storage: this.#storage, env: this.env, vaultId: this.#vault?.id ?? 0, nowMs });
       await drainProjection(this.#storage, this.env.DB);
-      await this.#arm();
+      await this.#commits.arm();
     } catch (error) {
       console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId: this.#vault?.id, error: String(error) }));
-      this.#armedAtMs = nowMs + ALARM_RETRY_MS;
-      await this.ctx.storage.setAlarm(this.#armedAtMs);
+      await this.#commits.armAt(nowMs + ALARM_RETRY_MS);
     }
   }
 
@@ -290,9 +344,9 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     if (!found.ok) return found;
     const { transaction, policy, viewer } = found.value;
     const event = eventFor(transaction);
-    const decided = decide(transaction, event, { nowMs: Date.now(), policy });
+    const decided = decide(transaction, event, this.#circumstances());
     if (!decided.ok) {
-      return isRepeated(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
+      return isRepeatedVote(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
     }
     const after = await this.#apply(transaction, event, actor);
     return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
@@ -300,7 +354,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** Applies what a person asks for, or refuses it. */
   async #decided(view: TransactionView, event: PersonalEvent): Promise<Result<TransactionView, Refusal>> {
-    const decided = decide(view.transaction, event, { nowMs: Date.now(), policy: view.policy });
+    const decided = decide(view.transaction, event, this.#circumstances());
     if (!decided.ok) return decided;
     const transaction = await this.#apply(view.transaction, event, event.actor);
     return accepted({ ...view, transaction });
@@ -308,7 +362,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   async #apply(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Promise<Transaction> {
     let after = transaction;
-    await this.#commit(() => {
+    await this.#commits.run(() => {
       after = this.#write(transaction, event, actor);
     });
     return after;
@@ -316,77 +370,25 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** Decides, and writes record, effects and history; runs inside a commit. Gives the record afterwards. */
   #write(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Transaction {
-    const nowMs = Date.now();
-    const decided = decide(transaction, event, { nowMs, policy: this.#require().policy });
+    const circumstances = this.#circumstances();
+    const decided = decide(transaction, event, circumstances);
     if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
     const after = decided.value.transaction;
     writeDecision(this.#storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
     if (decided.value.changed) this.changes.wake(after.id);
     const chain = findChain(this.#chains, after.chain);
-    postponeAfter(this.#storage, { event, transaction: after, chain }, nowMs);
+    postponeAfter(this.#storage, { event, transaction: after, chain }, circumstances.nowMs);
     return after;
   }
 
-  async #changePolicy(
-    action: string,
-    change: (vault: Vault) => Result<Vault, PolicyFault>,
-  ): Promise<Result<Vault, PolicyFault> | null> {
-    const vault = this.#vault;
-    if (vault === null) return null;
-    const changed = change(vault);
-    if (!changed.ok) return changed;
-    const after = changed.value;
-    const removed = vault.policy.signers.filter((signer) => !after.policy.signers.includes(signer));
-    await this.#commit(() => {
-      this.#storage.putVault(after);
-      if (after.policy.version !== vault.policy.version)
-        this.#storage.putPolicy(after.policy, policyHash(after.policy));
-      writeVaultChange(this.#storage, after, { action, detail: null });
-      for (const userId of removed) {
-        for (const pending of this.#storage.pendingTransactions())
-          this.#write(pending, { type: 'dropVote', userId }, null);
-      }
-    });
-    this.#vault = after;
-    return changed;
+  #circumstances(): Circumstances {
+    const nowMs = Date.now();
+    const spentOf = (asset: AssetName) => this.#storage.policies.spentOf(asset, nowMs);
+    return { nowMs, policy: this.#require().policy, spentOf };
   }
 
   #require(): Vault {
     if (this.#vault === null) throw new Error('a vault without a foundation has no transactions');
     return this.#vault;
   }
-
-  /** One storage transaction: the writes and the alarm that drives their outbox are durable together, or not at all. */
-  async #commit(writes: () => void): Promise<void> {
-    let armed: Promise<void> = Promise.resolve();
-    const armedBefore = this.#armedAtMs;
-    try {
-      this.ctx.storage.transactionSync(() => {
-        writes();
-        armed = this.#arm();
-      });
-    } catch (error) {
-      this.#armedAtMs = armedBefore;
-      this.#storage.forget();
-      throw error;
-    }
-    await armed;
-  }
-
-  async #arm(): Promise<void> {
-    const dueAtMs = this.#storage.nextDueAtMs();
-    if (dueAtMs === null || (this.#armedAtMs !== null && this.#armedAtMs <= dueAtMs)) return;
-    this.#armedAtMs = dueAtMs;
-    await this.ctx.storage.setAlarm(dueAtMs);
-  }
-}
-
-/**
- * Whether this voice was already taken, so that a signer whose answer was lost may simply ask again. An approval that a
- * rejection or the expiry has undone is not repeated but refused.
- */
-function isRepeated(transaction: Transaction, event: TransactionEvent): boolean {
-  const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);
-  if (event.type === 'approve') return !undone && hasApproved(transaction, event.actor.userId);
-  return event.type === 'reject' && transaction.rejection?.actor.userId === event.actor.userId;
 }

@@ -3,11 +3,14 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/compose.ts';
 import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
-import { checkRequest, policyHashOf } from '#cosigner/approval-check.ts';
-import { newTransactionId, parseVaultId } from '#domain/id.ts';
+import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
+import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Rules } from '#domain/rules.ts';
+import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
 
@@ -178,6 +181,88 @@ describe('a policy that changed after the approvals', () => {
 
   test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', () => {
     expect(answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('not-enough-approvals');
+  });
+});
+
+describe('rules', () => {
+  const native = { chain: intent.chain, tokenAddress: null };
+  const closed = { ...NO_RULES, recipients: 'address-book' } as const;
+  const steps = { ...NO_RULES, higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] };
+  const small = { ...NO_RULES, limits: [{ ...native, perTransaction: amount('999'), perDay: null }] };
+
+  /** The answer under a policy that was pinned with these rules, to an intent that names it. */
+  function under(rules: Rules, differences: Partial<SigningRequest> = {}): string {
+    const strict = { ...policy, rules };
+    const named = { ...intent, policyHash: policyHashOf(strict) };
+    return answer(request({ ...differences, approvals: differences.approvals ?? votes(named, alice, bob) }, named), {
+      policies: [strict],
+    });
+  }
+
+  test('a recipient outside the address book, or an amount above its limit, is not signed', () => {
+    expect(under(closed)).toBe('policy-forbids address-book');
+    expect(under(small)).toBe('policy-forbids per-transaction');
+    expect(under({ ...closed, addressBook: [{ chain: intent.chain, address: intent.to, name: 'Bob' }] })).toBe('signs');
+  });
+
+  test('a large amount needs its voices here as well, whatever a coordinator counted', () => {
+    expect(under(steps)).toBe('not-enough-approvals');
+    const strict = { ...policy, rules: steps };
+    const named = { ...intent, policyHash: policyHashOf(strict) };
+    expect(under(steps, { approvals: votes(named, alice, bob, carol) })).toBe('signs');
+  });
+
+  test('both the policy of the intent and the one of now bind', () => {
+    expect(answer(request(), { policies: [policy, next(policy, { rules: closed })] })).toBe(
+      'policy-forbids address-book',
+    );
+    const opened = { ...policy, rules: closed };
+    const named = { ...intent, policyHash: policyHashOf(opened) };
+    expect(answer(request({}, named), { policies: [opened, next(opened, { rules: NO_RULES })] })).toBe(
+      'policy-forbids address-book',
+    );
+  });
+});
+
+describe('the next policy', () => {
+  const wanted = next(policy, { threshold: 1 });
+  const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
+  const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+  const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
+  const voices = (of: Policy, ...actors: readonly Actor[]): readonly Vote[] =>
+    actors.map((actor) => ({ actor, digest: named(of), atMs: NOON_MS }));
+  const mandate = (approvals: readonly Vote[]) => ({ ...terms, approvals });
+
+  test('is taken with the voices that the one before asks for, and with none less', () => {
+    expect(follows(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
+    expect(follows(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
+    expect(follows(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
+    expect(follows(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
+    expect(follows(policy, wanted, null)).toBe(false);
+  });
+
+  test('takes as many as the most that the one before asks for anything', () => {
+    const steps = { ...NO_RULES, unreadableThreshold: 3 };
+    const strict = { ...policy, rules: steps };
+    const looser = next(strict, { rules: NO_RULES });
+    expect(follows(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
+    expect(follows(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
+  });
+
+  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', () => {
+    const approvals = voices(wanted, alice, bob);
+    const other = { ...wanted, signers: [alice.userId] };
+    const skipping = { ...wanted, version: 3 };
+    const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
+    for (const changed of [other, skipping, elsewhere]) {
+      expect(follows(policy, changed, mandate(approvals))).toBe(false);
+    }
+    for (const changed of [skipping, elsewhere]) {
+      expect(follows(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
+    }
+    // Nor with other terms than those that were approved.
+    expect(follows(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
+    expect(follows(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
   });
 });
 

@@ -138,7 +138,12 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
 }
 
 function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
-  return { key, signingThreshold: 2, approvals: approvedBy.map((actor) => vote(actor, digest)), policies: [policy] };
+  return {
+    key,
+    signingThreshold: 2,
+    approvals: approvedBy.map((actor) => vote(actor, digest)),
+    policies: [{ policy, mandate: null }],
+  };
 }
 
 function entered(key: VaultKey, action: Action, createdAtMs = Date.now()): Transaction {

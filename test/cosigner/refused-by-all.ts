@@ -39,7 +39,7 @@ export function openBody(request: SigningRequest, signers: readonly number[]) {
         digest,
         atMs,
       })),
-      policyVersion: policies.at(-1)?.version ?? 0,
+      policyVersion: policies.at(-1)?.policy.version ?? 0,
     },
   };
 }

@@ -1,11 +1,18 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { parseTransaction, recoverTransactionAddress } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import { NO_RULES } from '#domain/rules.ts';
+import type { Actor } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#jobs/cosigner-client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/threshold-sign.ts';
-import { alice, amount, bob, carol, mallory, policy } from '../domain/cast.ts';
+import { policyHash } from '#objects/new-transaction.ts';
+import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import type { ApprovedTransfer, Nodes, Passage } from './nodes.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, newKey, present, startNodes, vote } from './nodes.ts';
@@ -267,15 +274,35 @@ test('a node takes the next policy only after the one that it has, and then coun
   const skip = { ...policy, version: 3, threshold: 1, previousHash: '22'.repeat(32) };
   const forged = { ...policy, version: 2, threshold: 1, previousHash: '22'.repeat(32) };
   const rewritten = { ...policy, signers: [alice.userId, bob.userId, carol.userId, mallory.userId] };
-  for (const one of [skip, forged, rewritten]) {
-    const adopted = await node.call(`key/${keyId}/policy`, { policy: one });
-    expect(adopted.ok ? '' : adopted.refusal.code).toBe('policy-mismatch');
-  }
+  const named = {
+    ...policy,
+    version: 2,
+    previousHash: policyHash(policy),
+    rules: { ...NO_RULES, unreadableThreshold: 2 },
+  };
+  const adopt = async (next: Policy, voices: readonly Actor[]) => {
+    const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
+    const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+    const digest = bytesToHex(sha256(mandateBytes(mandate, policyHash(next))));
+    const approvals = voices.map(({ userId, tokenId }) => ({ actor: { userId, tokenId }, digest, atMs: NOON_MS }));
+    const adopted = await node.call(`key/${keyId}/policy`, { policy: next, mandate: { ...mandate, approvals } });
+    return adopted.ok ? 'adopted' : adopted.refusal.code;
+  };
+  for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
+  for (const voices of [[], [alice], [alice, mallory]]) expect(await adopt(named, voices)).toBe('policy-mismatch');
+  const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null });
+  expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
   const behind = await node.call(`key/${keyId}/open`, {
     ...openBody(approvedTransfer({ key }), [1, 2]),
     request: { ...openBody(approvedTransfer({ key }), [1, 2]).request, policyVersion: 2 },
   });
   expect(behind.ok ? '' : behind.refusal.code).toBe('policy-behind');
+  expect([await adopt(named, [alice, bob]), await adopt(named, [])]).toEqual(['adopted', 'adopted']);
+  const current = await node.call(`key/${keyId}/open`, {
+    ...openBody(approvedTransfer({ key }), [1, 2]),
+    request: { ...openBody(approvedTransfer({ key }), [1, 2]).request, policyVersion: 2 },
+  });
+  expect(current.ok).toBe(true);
 });
 
 test.each([

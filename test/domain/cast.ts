@@ -1,10 +1,12 @@
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
+import type { Exposure } from '#domain/exposure.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
 import { newTransactionId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
+import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Attempt, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
 
 /** The people of every story: alice, bob and carol sign, mallory does not. */
@@ -24,6 +26,7 @@ export const policy: Policy = {
   version: 1,
   signers: [alice.userId, bob.userId, carol.userId],
   threshold: 2,
+  rules: NO_RULES,
   previousHash: NO_PREVIOUS_POLICY,
 };
 
@@ -69,6 +72,15 @@ export function transferIntent(): TransferIntent {
   };
 }
 
+/** What `transferIntent` puts at stake. */
+export function transferExposure(): Exposure {
+  const { chain, to, tokenAddress, amount: moved } = transferIntent();
+  return { chain, movements: [{ tokenAddress, amount: moved }], beneficiaries: [to] };
+}
+
+/** Nothing was spent today. */
+export const UNSPENT = () => 0n;
+
 export function messageIntent(): MessageIntent {
   return { ...FRAME, kind: 'message', format: 'eip191', message: 'hello' };
 }
@@ -91,6 +103,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     chain: 'anvil',
     intent: transferIntent(),
     digest: DIGEST,
+    exposure: transferExposure(),
     requiredApprovals: 2,
     approvals: decided ? [vote(alice), vote(bob)] : [],
     rejection: state === 'REJECTED' ? vote(carol) : null,

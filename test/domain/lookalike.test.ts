@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { voicesNeeded } from '#domain/approval.ts';
 import { findLookalike, shapeOf } from '#domain/lookalike.ts';
-import { messageIntent, policy, transferIntent } from './cast.ts';
+import { messageIntent, policy, transferExposure, transferIntent } from './cast.ts';
 
 const KNOWN = '0xAbC1111111111111111111111111111111115678';
 const TWIN = '0xaBc9999999999999999999999999999999995678';
@@ -49,13 +49,15 @@ test('two random addresses practically never look alike', () => {
 });
 
 test('an accepted lookalike takes one voice more, as far as there are signers', () => {
-  const plain = transferIntent();
-  const risky = { ...plain, lookalikeOf: KNOWN };
+  const exposure = transferExposure();
+  const plain = { intent: transferIntent(), exposure };
+  const risky = { intent: { ...transferIntent(), lookalikeOf: KNOWN }, exposure };
+  const message = { intent: messageIntent(), exposure: { ...exposure, movements: [], beneficiaries: [] } };
   const now = (threshold: number) => ({ ...policy, threshold });
   expect([voicesNeeded(plain, 2, now(2)), voicesNeeded(risky, 2, now(2))]).toEqual([2, 3]);
   expect([voicesNeeded(risky, 1, now(2)), voicesNeeded(risky, 2, now(1)), voicesNeeded(risky, 3, now(3))]).toEqual([
     3, 3, 3,
   ]);
   expect(voicesNeeded(risky, 5, now(2))).toBe(5);
-  expect(voicesNeeded(messageIntent(), 2, now(2))).toBe(2);
+  expect(voicesNeeded(message, 2, now(2))).toBe(2);
 });

@@ -4,12 +4,23 @@ import { outstandingJob } from '#domain/job.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import type { Decision } from '#domain/transition.ts';
-import { alice, bob, HASH, inclusion, NOON_MS, policy, PREPARED, signedAttempt, transactionIn } from './cast.ts';
+import {
+  alice,
+  bob,
+  HASH,
+  inclusion,
+  NOON_MS,
+  policy,
+  PREPARED,
+  signedAttempt,
+  transactionIn,
+  UNSPENT,
+} from './cast.ts';
 
 /** Further attempts at one nonce, and when none can be had. */
 
 function after(transaction: Transaction, event: TransactionEvent): Decision {
-  const decided = decide(transaction, event, { nowMs: NOON_MS, policy });
+  const decided = decide(transaction, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
   if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
   return decided.value;
 }

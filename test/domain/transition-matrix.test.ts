@@ -15,6 +15,7 @@ import {
   PREPARED,
   preparedAttempt,
   transactionIn,
+  UNSPENT,
 } from './cast.ts';
 
 /** One event of each type, at its most effective. */
@@ -25,7 +26,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   speedUp: { type: 'speedUp', actor: alice },
   abandonReplacement: { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
   setVisibility: { type: 'setVisibility', actor: alice, visible: false },
-  dropVote: { type: 'dropVote', userId: alice.userId },
+  dropVotes: { type: 'dropVotes', userIds: [alice.userId] },
   expire: { type: 'expire' },
   prepare: { type: 'prepare', attempt: PREPARED },
   delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
@@ -64,7 +65,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   setVisibility: row(
     'DRAFT       SUBMITTED    SIGNING      BROADCAST     CONFIRMING   SUCCEEDED    FAILED       REJECTED CANCELLED EXPIRED',
   ),
-  dropVote: row(
+  dropVotes: row(
     '    .            .            .            .             .            .            .            .        .         .',
   ),
   expire: row(
@@ -119,7 +120,7 @@ for (const [type, cells] of Object.entries(MATRIX)) {
       const attempts = event.type === 'sign' && state === 'SIGNING' ? { attempts: [preparedAttempt()] } : {};
       const before = transactionIn(state, attempts);
       const nowMs = event.type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
-      const decided = decide(before, event, { nowMs, policy });
+      const decided = decide(before, event, { nowMs, policy, spentOf: UNSPENT });
       if (expected === 'no') {
         const code = type === 'speedUp' ? 'transaction-not-broadcast' : 'transaction-not-pending';
         expect(decided).toEqual({ ok: false, refusal: { code, state } });

@@ -26,10 +26,11 @@ import {
   sentAttempt,
   signedAttempt,
   transactionIn,
+  UNSPENT,
   vote,
 } from './cast.ts';
 
-const now = { nowMs: NOON_MS, policy };
+const now = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
 function after(transaction: Transaction, event: TransactionEvent, circumstances = now): Decision {
   const decided = decide(transaction, event, circumstances);
@@ -109,29 +110,29 @@ test('an approval of another intent is refused', () => {
 
 test('an approval at the very millisecond of the expiry is refused, one before is taken', () => {
   const pending = transactionIn('SUBMITTED');
-  const late = decide(pending, approves(alice), { nowMs: EXPIRES_AT_MS, policy });
+  const late = decide(pending, approves(alice), { ...now, nowMs: EXPIRES_AT_MS });
   expect(late).toEqual({ ok: false, refusal: { code: 'transaction-not-pending', state: 'EXPIRED' } });
-  expect(after(pending, approves(alice), { nowMs: EXPIRES_AT_MS - 1, policy }).changed).toBe(true);
+  expect(after(pending, approves(alice), { ...now, nowMs: EXPIRES_AT_MS - 1 }).changed).toBe(true);
 });
 
 test('a removed signer is no voice any more', () => {
   const withVotes = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
   const without: Policy = { ...policy, version: 2, signers: [bob.userId, carol.userId] };
-  expect(after(withVotes, approves(bob), { nowMs: NOON_MS, policy: without }).transaction.state).toBe('SUBMITTED');
-  const dropped = after(withVotes, { type: 'dropVote', userId: alice.userId }, { nowMs: NOON_MS, policy: without });
+  expect(after(withVotes, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
+  const dropped = after(withVotes, { type: 'dropVotes', userIds: [alice.userId] }, { ...now, policy: without });
   expect(dropped.transaction.approvals).toEqual([]);
 });
 
 test('a lowered threshold approves nothing that was created before', () => {
   const lowered: Policy = { ...policy, version: 2, threshold: 1 };
-  const { transaction } = after(transactionIn('SUBMITTED'), approves(alice), { nowMs: NOON_MS, policy: lowered });
+  const { transaction } = after(transactionIn('SUBMITTED'), approves(alice), { ...now, policy: lowered });
   expect(transaction.state).toBe('SUBMITTED');
 });
 
 test('a raised threshold counts for what is pending', () => {
   const raised: Policy = { ...policy, version: 2, threshold: 3 };
   const withVote = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
-  const circumstances = { nowMs: NOON_MS, policy: raised };
+  const circumstances = { ...now, policy: raised };
   const two = after(withVote, approves(bob), circumstances).transaction;
   expect(two.state).toBe('SUBMITTED');
   expect(after(two, approves(carol), circumstances).transaction.state).toBe('SIGNING');
@@ -298,7 +299,7 @@ const people = fc.constantFrom(alice, bob, carol, mallory);
 const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
   people.map(approves),
   people.map((actor): TransactionEvent => ({ type: 'reject', actor })),
-  people.map((actor): TransactionEvent => ({ type: 'dropVote', userId: actor.userId })),
+  people.map((actor): TransactionEvent => ({ type: 'dropVotes', userIds: [actor.userId] })),
   fc.constantFrom<TransactionEvent>(
     { type: 'expire' },
     { type: 'cancel', actor: alice },

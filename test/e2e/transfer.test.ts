@@ -205,17 +205,26 @@ test('an operator does everything of the internal interface from a command line'
   const shown = await admin('vault', 'show', '--vault', String(id));
   expect(shown.output).toMatchObject({ id, policy: { threshold: 1, signers: [user] } });
   const { bob } = world.people();
-  await admin('member', 'set', '--vault', String(id), '--user', bob.id, '--role', 'signer', '--role', 'viewer');
-  const raised = await admin('threshold', 'set', '--vault', String(id), '--threshold', '2');
-  expect(raised.output).toMatchObject({ policy: { threshold: 2, version: 3 } });
-  const stuck = await admin('member', 'remove', '--vault', String(id), '--user', bob.id);
-  expect([stuck.status, (stuck.output as { code: string }).code]).toEqual([1, 'invalid-request']);
+  const seated = await admin('member', 'set', '--vault', String(id), '--user', bob.id, '--role', 'viewer');
+  expect(seated.output).toMatchObject({ members: [{ userId: user }, { userId: bob.id, roles: ['viewer'] }] });
+  const rules = JSON.stringify({ limits: [{ chain: 'anvil', perDay: '5' }] });
+  const signers = ['--signer', user, '--signer', bob.id, '--threshold', '2'];
+  const wanted = await admin('policy', 'propose', '--vault', String(id), ...signers, '--rules', rules, '--note', 'Two');
+  expect(wanted.output).toMatchObject({
+    state: 'PENDING',
+    note: 'Two',
+    policy: { version: 2, threshold: 2, limits: [{ perDay: '5' }] },
+  });
+  const stuck = await admin('member', 'remove', '--vault', String(id), '--user', user);
+  expect([stuck.status, (stuck.output as { code: string }).code]).toEqual([1, 'needs-quorum']);
+  await admin('member', 'remove', '--vault', String(id), '--user', bob.id);
   expect((await admin('dead-letter', 'list')).output).toEqual({ deadLetters: [] });
   for (const wrong of [
     [],
     ['vault', 'destroy'],
     ['vault', 'show'],
-    ['threshold', 'set', '--vault', '1', '--threshold', 'x'],
+    ['policy', 'propose', '--vault', '1', '--threshold', 'x'],
+    ['policy', 'propose', '--vault', '1', '--rules', '[1]'],
   ]) {
     const misuse = await admin(...wrong);
     expect([wrong, misuse.status, misuse.said.includes('npm run admin --')]).toEqual([wrong, 1, true]);

@@ -43,6 +43,7 @@ interface World {
   readonly spareIds: readonly string[];
   /** What the good answers have told of each transaction. */
   readonly versions: Map<string, number>;
+  readonly policyChangeIds: string[];
 }
 
 async function main(): Promise<void> {
@@ -90,6 +91,7 @@ async function build(service: Client, url: string): Promise<World> {
     tokens: [alice.token, bob.token, mallory.token],
     spareIds: spare.map(({ id }) => id),
     versions: new Map(),
+    policyChangeIds: [],
   };
 }
 
@@ -126,9 +128,11 @@ function isOtherPath({ status, body }: Received): boolean {
 }
 
 /** A good answer that shows a transaction tells its version; it only ever grows, and one step at a time. */
-function learn({ versions }: World, { status, body }: Received): void {
-  if (status >= 300 || typeof body !== 'object' || body === null || !('version' in body) || !('id' in body)) return;
-  const { id, version } = body as { readonly id: string; readonly version: number };
+function learn({ versions, policyChangeIds }: World, { status, body }: Received): void {
+  if (status >= 300 || typeof body !== 'object' || body === null || !('id' in body)) return;
+  const { id, version } = body as { readonly id: string; readonly version?: number };
+  if (id.startsWith('pch_')) policyChangeIds.push(id);
+  if (version === undefined) return;
   const before = versions.get(id) ?? 0;
   if (version !== before && version !== before + 1) throw new Error(`${id} went from ${before} to ${version}`);
   versions.set(id, version);
@@ -150,6 +154,7 @@ function pathFor(chance: Chance, world: World, { path, query }: Route): string {
     txId: () => pick(chance, [...known, `${strangeVaultId}.01J00000000000000000000000`]),
     vaultId: () => String(pick(chance, [vaultId, vaultId, strangeVaultId, 999_999])),
     id: () => pick(chance, [...spareIds, 'Z'.repeat(16)]),
+    changeId: () => pick(chance, [...world.policyChangeIds.slice(-20), 'pch_01J00000000000000000000000']),
   };
   const filled = path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) =>
     chance() < 0.15 ? odd() : (values[name]?.() ?? 'x'),
@@ -201,6 +206,14 @@ function bodyFor(chance: Chance, world: World, { method, path, body }: Route): s
     '/transaction/contract-interaction': { ...place, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
     '/transaction/erc20-approve': { ...place, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },
+    '/vault/:vaultId/policy-change': {
+      threshold: pick(chance, [1, 2, 3, 4]),
+      recipients: pick(chance, ['anyone', 'address-book']),
+      addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }],
+      limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: '5', perDay: null }],
+      higherThresholds: [{ chain: 'anvil', tokenAddress: RECIPIENT, above: '9', threshold: 2 }],
+      unreadableThreshold: pick(chance, [null, 1, 3]),
+    },
     '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
   };
   const good = bodies[path];

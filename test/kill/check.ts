@@ -42,7 +42,7 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
     const copy = listed.find(({ id }) => id === wish.id);
     if (record === undefined) throw new Error('a transfer without an id has been recovered');
     found.push(...recordFaults(wish, record, evidence.signers));
-    say(isDeepStrictEqual(copy, record), `${wish.id}: D1 and the object differ`);
+    say(isDeepStrictEqual(copy, record), `${wish.id}: D1 and the object differ at version ${record.version}`);
   }
   return [...found, ...(await chainFaults(evidence, listed))];
 }

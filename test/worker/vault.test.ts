@@ -5,10 +5,12 @@ import { parseAmount } from '#domain/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseKeyId, parseTransactionId, parseVaultId } from '#domain/id.ts';
 import type { Role } from '#domain/member.ts';
+import { NO_RULES } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
+import type { PolicyWish } from '#objects/membership.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../domain/cast.ts';
@@ -44,6 +46,7 @@ async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED';
     },
     members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: signer })),
     threshold: 2,
+    rules: NO_RULES,
   });
   expect(founded.ok).toBe(true);
   return { id, vault };
@@ -55,6 +58,15 @@ async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] =
   if (keyId === null) throw new Error('the key id must parse');
   await founded.vault.recordKey({ keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: WALLET } });
   return founded;
+}
+
+/** A next policy with the voices that it takes. */
+async function changePolicy(vault: VaultStub, wish: Omit<PolicyWish, 'rules'> & Partial<PolicyWish>): Promise<void> {
+  const proposed = await vault.proposePolicy({ actor: alice, wish: { rules: {}, ...wish }, note: null });
+  if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
+  const { id } = proposed.value.change;
+  for (const actor of [alice, bob]) expect((await vault.decidePolicyChange(actor, id, 'approve')).ok).toBe(true);
+  expect(await vault.policyChange(alice, id)).toMatchObject({ value: { change: { state: 'ADOPTED' } } });
 }
 
 function transfer(differences: Partial<CreationRequest> = {}): CreationRequest {
@@ -236,10 +248,10 @@ test('a removed signer loses the vote in the same commit', async () => {
   const [one, two] = [await created(vault), await created(vault)];
   await vault.approve(carol, one.id);
   await vault.approve(carol, two.id);
-  expect(await vault.putMember(carol.userId, [])).toMatchObject({ ok: true });
+  await changePolicy(vault, { signers: [alice.userId, bob.userId] });
   expect((await stateOf(vault, one.id)).approvals).toEqual([]);
   expect((await stateOf(vault, two.id)).approvals).toEqual([]);
-  await vault.putMember(carol.userId, ['signer']);
+  await changePolicy(vault, { signers: [alice.userId, bob.userId, carol.userId] });
   await vault.approve(alice, one.id);
   expect((await stateOf(vault, one.id)).state).toBe('SUBMITTED');
 });
@@ -247,7 +259,8 @@ test('a removed signer loses the vote in the same commit', async () => {
 test('a refused change of policy changes nothing', async () => {
   const { vault } = await vaultWithWallet();
   const before = await vault.describe();
-  expect(await vault.setThreshold(4)).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
+  const tooHigh = { actor: alice, wish: { threshold: 4, rules: {} }, note: null };
+  expect(await vault.proposePolicy(tooHigh)).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
   expect(await vault.describe()).toEqual(before);
 });
 

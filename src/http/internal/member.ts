@@ -2,14 +2,15 @@ import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/member.ts';
 import type { HttpContext, Route } from '#http/context.ts';
-import { noSuchVault, policyProblem, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
+import { noSuchVault, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
 import { findUser } from '#store/users.ts';
 
 const memberBody = z.strictObject({ roles: rolesBody });
 
-/** PUT /internal/vault/{vaultId}/member/{userId} (ours): gives a person these roles, in place of any before. */
+/** PUT /internal/vault/{vaultId}/member/{userId} (ours): gives a person these roles, in place of any before. Who signs
+ * stays as it is: that is the policy's. Refuses, in order: the service key, the body, `user-not-found`, `vault-not-found`, `needs-quorum`. */
 export const putMember: Route = {
   method: 'PUT',
   path: '/internal/vault/:vaultId/member/:userId',
@@ -17,21 +18,21 @@ export const putMember: Route = {
   summary: 'gives a person roles',
   body: memberBody,
   answer: { status: 200, schema: vaultSchema },
-  refuses: ['user-not-found', 'vault-not-found'],
+  refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
   handle: async (context) => {
     const { roles } = memberBody.parse(await context.req.json());
     return setRoles(context, roles);
   },
 };
 
-/** DELETE /internal/vault/{vaultId}/member/{userId} (ours): the person's votes on pending transactions go with it. */
+/** DELETE /internal/vault/{vaultId}/member/{userId} (ours): puts somebody out who is no signer. Refuses as PUT does. */
 export const removeMember: Route = {
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
   summary: 'puts a person out of a vault',
   answer: { status: 200, schema: vaultSchema },
-  refuses: ['user-not-found', 'vault-not-found'],
+  refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
   handle: (context) => setRoles(context, []),
 };
 
@@ -42,5 +43,7 @@ async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<R
   const object = vaultOfPath(context);
   const changed = object === null ? null : await askObject(object, (vault) => vault.putMember(user.id, roles));
   if (changed === null) return noSuchVault(context);
-  return changed.ok ? context.json(vaultRecord(changed.value)) : policyProblem(context, changed.refusal);
+  if (changed.ok) return context.json(vaultRecord(context, changed.value));
+  const detail = 'Who signs is decided by the signers: propose it with POST /internal/vault/{vaultId}/policy-change.';
+  return problem(context, changed.refusal, { detail });
 }

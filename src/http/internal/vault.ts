@@ -4,14 +4,17 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
 import { ROLES } from '#domain/member.ts';
-import type { PolicyFault } from '#domain/policy.ts';
+import { inOrder, NO_RULES, rulesFault } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
 import type { HttpContext, Route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
+import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
+import { policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
+import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 
@@ -35,6 +38,8 @@ const vaultBody = z.strictObject({
   decisionPeriodSeconds: z.int().min(60).max(ONE_YEAR_SECONDS).optional(),
   mostPending: z.int().positive().max(1_000_000).optional(),
   signingThreshold: z.int().min(2).max(3).optional(),
+  /** Rules of the first policy; later ones are the signers' to change. */
+  rules: z.strictObject(rulesBody).optional(),
 });
 
 export const vaultSchema = z
@@ -47,13 +52,7 @@ export const vaultSchema = z
     chains: z.array(z.string()),
     signingThreshold: z.int(),
     members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
-    policy: z.strictObject({
-      vaultId: z.int(),
-      version: z.int(),
-      signers: z.array(z.string()),
-      threshold: z.int(),
-      previousHash: z.string(),
-    }),
+    policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
     keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
   })
@@ -85,7 +84,7 @@ export const readVault: Route = {
   handle: async (context) => {
     const object = vaultOfPath(context);
     const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
-    return vault === null ? noSuchVault(context) : context.json(vaultRecord(vault));
+    return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
   },
 };
 
@@ -102,6 +101,12 @@ async function found(context: HttpContext): Promise<Response> {
   }
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
+  const rules = readRules(context, body.rules ?? {});
+  if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
+  // Before a number is taken for it: a vault that could not be must not leave one behind.
+  const stated = { ...NO_RULES, ...rules.value };
+  const wrong = rulesFault(inOrder(stated), signers);
+  if (wrong !== null) return policyProblem(context, wrong);
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
   const id = parseVaultId(await allocateVault(context.env.DB, { name: body.name, reference, createdAtMs: nowMs }));
@@ -121,9 +126,10 @@ async function found(context: HttpContext): Promise<Response> {
         },
         members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
         threshold: body.threshold,
+        rules: stated,
       }),
   );
-  return founded.ok ? context.json(vaultRecord(founded.value), 201) : policyProblem(context, founded.refusal);
+  return founded.ok ? context.json(vaultRecord(context, founded.value), 201) : policyProblem(context, founded.refusal);
 }
 
 function withUser<R>(userId: UserId | null, roles: R) {
@@ -140,23 +146,12 @@ export function noSuchVault(context: HttpContext): Response {
   return problem(context, 'vault-not-found', { detail: 'There is no vault with this id.' });
 }
 
-const POLICY_FAULTS: Readonly<Record<PolicyFault, readonly [pointer: string, detail: string]>> = {
-  'no-signers': ['/members', 'has no signer'],
-  'too-many-signers': ['/members', 'has too many signers'],
-  'signers-not-sorted': ['/members', 'has a signer twice'],
-  'threshold-out-of-range': ['/threshold', 'is between 1 and the number of signers'],
-};
-
-export function policyProblem(context: HttpContext, policyFault: PolicyFault): Response {
-  return fault(context, ...POLICY_FAULTS[policyFault]);
-}
-
-export function vaultRecord({ id, configuration, members, policy, keys }: Vault) {
+export function vaultRecord(context: HttpContext, { id, configuration, members, policy, keys }: Vault) {
   return {
     id,
     ...configuration,
     members,
-    policy,
+    policy: policyRecord(policy, chainsFrom(context.env)),
     /** Null until the co-signers have generated the key. */
     wallets: configuration.chains.map((chain) => ({
       chain,
@@ -168,4 +163,9 @@ export function vaultRecord({ id, configuration, members, policy, keys }: Vault)
 
 function fault(context: HttpContext, pointer: string, detail: string): Response {
   return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
+}
+
+/** The same faults inside a part of the body. */
+function under(pointer: string, faults: readonly FieldFault[]): readonly FieldFault[] {
+  return faults.map((one) => ({ ...one, pointer: `${pointer}${one.pointer}` }));
 }

@@ -6,7 +6,8 @@ import { vote } from '#http/transaction/vote.ts';
  * POST /transaction/{txId}/approve (spec part 4): one signer's voice for exactly the intent of the challenge. The voice that
  * meets the threshold starts the signing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`,
+ * `policy-forbids` (the voice is then not counted).
  */
 export const approve: Route = {
   method: 'POST',
@@ -14,6 +15,6 @@ export const approve: Route = {
   access: 'write',
   summary: 'one voice for it; the one that meets the threshold starts the signing',
   answer: { status: 200, schema: voteSchema },
-  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'policy-forbids'],
   handle: (context) => vote(context, 'approve'),
 };

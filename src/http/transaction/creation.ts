@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
+import type { PreparationFault } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Amount } from '#domain/amount.ts';
-import { parseAmount } from '#domain/amount.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
+import type { FieldReader } from '#http/field-reader.ts';
+import { fieldReader } from '#http/field-reader.ts';
 import { idempotencyOf } from '#http/idempotency.ts';
 import { askObject } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
@@ -45,6 +45,7 @@ export const CREATION_REFUSALS = [
   'wallet-not-ready',
   'too-many-pending',
   'recipient-looks-alike',
+  'policy-forbids',
   'insufficient-funds',
   'would-revert',
   'allowance-not-zero',
@@ -65,15 +66,6 @@ export interface CreationBody {
   readonly acceptLookalikeOf?: string | null | undefined;
 }
 
-/** Reads one field with its chain, or notes what is wrong with it and gives null. */
-interface FieldReader {
-  readonly adapter: ChainAdapter;
-  readonly recipient: (text: string, pointer: string) => string | null;
-  readonly token: (text: string, pointer: string) => string | null;
-  readonly amount: (text: string, pointer: string, least: '0' | '1') => Amount | null;
-  readonly fault: (fault: FieldFault) => null;
-}
-
 /** What a caller wants, in the spelling of its chain; or every fault of it. */
 export type ReadAction = (reader: FieldReader) => Action | null;
 
@@ -82,7 +74,7 @@ export type ReadAction = (reader: FieldReader) => Action | null;
  * `Idempotency-Replayed`. What would fail on its chain is refused before anything is stored.
  *
  * Refuses, in order: `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`,
- * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, readAction: ReadAction): Promise<Response> {
   const read = readCreation(context, body, readAction);
@@ -166,31 +158,4 @@ export function preparationProblem(context: HttpContext, fault: PreparationFault
   if (fault.reason === 'INSUFFICIENT_FUNDS') return problem(context, 'insufficient-funds', { detail });
   if (fault.reason === 'ALLOWANCE_NOT_ZERO') return problem(context, 'allowance-not-zero', { detail });
   return problem(context, 'would-revert', { detail });
-}
-
-const ADDRESS_DETAILS = {
-  malformed: 'is not an address of this chain',
-  'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
-  'zero-address': 'is the zero address, from which nothing ever comes back',
-} as const;
-
-function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldReader {
-  const fault = (found: FieldFault) => {
-    faults.push(found);
-    return null;
-  };
-  const address = (parsed: ReturnType<ChainAdapter['parseRecipient']>, pointer: string) =>
-    parsed.ok ? parsed.value : fault({ pointer, code: parsed.refusal, detail: ADDRESS_DETAILS[parsed.refusal] });
-  return {
-    adapter,
-    fault,
-    recipient: (text, pointer) => address(adapter.parseRecipient(text), pointer),
-    token: (text, pointer) => address(adapter.parseToken(text), pointer),
-    amount: (text, pointer, least) => {
-      const amount = parseAmount(text, adapter.largestAmount);
-      if (amount !== null && (least === '0' || amount !== '0')) return amount;
-      const detail = `is a whole number of the smallest unit, from ${least} to ${adapter.largestAmount}, in plain digits`;
-      return fault({ pointer, code: 'invalid-amount', detail });
-    },
-  };
 }

@@ -78,7 +78,14 @@ const transactionFields = {
   note: text.nullable(),
   externalId: text.nullable(),
   digest: text,
+  knownAs: z
+    .array(z.strictObject({ address: text, name: text }))
+    .meta({ description: 'What the address book calls those who get or may take something' }),
   policyVersion: z.int(),
+  requirements: z.array(z.strictObject({ rule: text, approvals: z.int(), detail: text })).meta({
+    description: 'Why it takes that many approvals, by the policy of now and of its creation; an open set of rules',
+  }),
+  forbiddenBy: text.nullable().meta({ description: 'What the policy of now has against it while it is pending' }),
   requiredApprovals: z.int(),
   approvalsCounted: z.int(),
   approvals: z.array(vote),

@@ -4,12 +4,16 @@ import { warningsOf } from '#chains/warnings.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
+import { wantsOneMore } from '#domain/intent.ts';
 import type { Member } from '#domain/member.ts';
 import { may, mayCancel } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
+import { thresholdFor } from '#domain/policy.ts';
 import { unreachable } from '#domain/result.ts';
+import { nameOf, ruleBreach, voicesAsked } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
+import { breachText } from '#http/breach-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { timeText } from '#http/time-text.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
@@ -55,7 +59,9 @@ export function transactionRecord(
     note: intent.note,
     externalId: transaction.externalId,
     digest: transaction.digest,
+    knownAs: knownAs(transaction, scope.policy),
     policyVersion: intent.policyVersion,
+    ...explanation(transaction, scope.policy),
     requiredApprovals: approvalsNeeded(transaction, scope.policy),
     approvalsCounted: approvers(transaction, scope.policy).length,
     approvals: transaction.approvals.map(voteRecord),
@@ -107,6 +113,43 @@ function actionRecord(intent: Intent, chain: Chain | null) {
     default:
       return unreachable(intent);
   }
+}
+
+function knownAs({ exposure }: PublicTransaction, { rules }: Policy) {
+  return (exposure.beneficiaries ?? []).flatMap((address) => {
+    const name = nameOf(rules, exposure.chain, address);
+    return name === null ? [] : [{ address, name }];
+  });
+}
+
+/** Why it takes that many approvals, and whether the policy of now would have it at all. */
+function explanation(transaction: PublicTransaction, policy: Policy) {
+  const { exposure, intent, requiredApprovals } = transaction;
+  const now = voicesAsked(policy.rules, exposure).map(({ rule, voices, above }) => ({
+    rule,
+    approvals: voices,
+    detail: above === null ? 'nobody can say what it moves' : `it moves more than ${above} of one asset`,
+  }));
+  const breach = isPending(transaction.state) ? ruleBreach(policy.rules, exposure) : null;
+  return {
+    requirements: [
+      { rule: 'threshold', approvals: policy.threshold, detail: 'the vault asks for it' },
+      ...now,
+      ...(requiredApprovals > thresholdFor(policy, exposure)
+        ? [{ rule: 'at-creation', approvals: requiredApprovals, detail: 'the policy of its creation asked for it' }]
+        : []),
+      ...(wantsOneMore(intent)
+        ? [
+            {
+              rule: 'looks-alike',
+              approvals: approvalsNeeded(transaction, policy),
+              detail: 'one more, as far as there are signers, because an address looks like a known one',
+            },
+          ]
+        : []),
+    ],
+    forbiddenBy: breach === null ? null : breachText(breach),
+  };
 }
 
 function assetOf(tokenAddress: string | null, chain: Chain | null) {

@@ -4,6 +4,7 @@ import {
   anotherToken,
   ask,
   asService,
+  changePolicy,
   coordinator,
   created,
   enter,
@@ -39,6 +40,13 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner'>> = {
   'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/policy-change': ['signer', 'admin'],
+  'GET /vault/:vaultId/policy-change': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/policy-change/:changeId': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/policy-change/:changeId/approve': ['signer'],
+  'POST /vault/:vaultId/policy-change/:changeId/reject': ['signer'],
+  'POST /vault/:vaultId/policy-change/:changeId/cancel': ['admin'],
   'GET /personal-access-token': 'oneself',
   'GET /personal-access-token/:id': 'owner',
   'PATCH /personal-access-token/:id': 'owner',
@@ -55,12 +63,15 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },
+  'POST /vault/:vaultId/policy-change': { threshold: 1 },
   'PATCH /personal-access-token/:id': { name: 'renamed' },
 };
 
 interface World {
   readonly treasury: Treasury;
   readonly members: Readonly<Record<Role, Person>>;
+  /** An admin too, who clears the table between two tries. */
+  readonly usher: Person;
   /** Signs in another vault. */
   readonly neighbour: Person;
   /** In no vault at all. */
@@ -75,11 +86,17 @@ beforeAll(async () => {
   const members: Partial<Record<Role, Person>> = {};
   for (const role of ROLES) {
     const person = await enter(role);
-    await asService(`PUT /internal/vault/${treasury.id}/member/${person.id}`, { roles: [role] });
     members[role] = person;
+    if (role === 'signer') continue;
+    await asService(`PUT /internal/vault/${treasury.id}/member/${person.id}`, { roles: [role] });
   }
+  const signers = [treasury.alice, treasury.bob, treasury.carol, members.signer];
+  await changePolicy(treasury, { signers: signers.flatMap((person) => (person === undefined ? [] : [person.id])) });
+  const usher = await enter('usher');
+  await asService(`PUT /internal/vault/${treasury.id}/member/${usher.id}`, { roles: ['admin'] });
   world = {
     treasury,
+    usher,
     members: members as Record<Role, Person>,
     neighbour: elsewhere.alice,
     stranger: await enter('eve'),
@@ -94,9 +111,11 @@ async function tried(line: string, person: Person) {
   const { token } = await anotherToken(person);
   const spare = line.includes(':id') ? await anotherToken(treasury.alice) : null;
   const transaction = line.includes(':txId') ? await proposed(treasury) : null;
+  const change = line.includes(':changeId') ? await policyWanted(treasury) : null;
   const filled = line
     .replace(':txId', String(transaction?.body['id']))
     .replace(':vaultId', String(treasury.id))
+    .replace(':changeId', change ?? '')
     .replace(':id', spare?.token.slice(12, 28) ?? '');
   const body = BODIES[line];
   const place =
@@ -111,6 +130,17 @@ async function proposed(treasury: Treasury) {
   proposals += 1;
   const creator = await anotherToken(proposals % 2 === 0 ? treasury.bob : treasury.carol);
   return created({ ...treasury, alice: creator });
+}
+
+/** A change of the policy that nobody has said anything to. The same wish again would be the change that is pending: that one is ended. */
+async function policyWanted(treasury: Treasury): Promise<string> {
+  const { token } = await anotherToken(world.usher);
+  const pending = await ask(`GET /vault/${treasury.id}/policy-change`, { token });
+  for (const { id, state } of pending.body['policyChanges']) {
+    if (state === 'PENDING') await ask(`POST /vault/${treasury.id}/policy-change/${id}/cancel`, { token });
+  }
+  const wanted = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
+  return wanted.body['id'];
 }
 
 /** Everything that is no credential, or no longer one: what to send, and the code that it gets. */
@@ -163,6 +193,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
 test('what is no credential, or no longer one, opens no route to anybody', async () => {
   const { treasury, members, neighbour, stranger } = world;
   const transaction = await proposed(treasury);
+  const change = await policyWanted(treasury);
   const before = await stored(treasury);
   const spare = await anotherToken(treasury.alice);
   let cells = 0;
@@ -172,6 +203,7 @@ test('what is no credential, or no longer one, opens no route to anybody', async
         const filled = line
           .replace(':txId', transaction.body['id'])
           .replace(':vaultId', String(treasury.id))
+          .replace(':changeId', change)
           .replace(':id', spare.token.slice(12, 28));
         const place =
           line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};

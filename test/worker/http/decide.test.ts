@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from './scene.ts';
 import type { HistoryEntry } from '#objects/history.ts';
-import { ask, asService, coordinator, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
+import { ask, changePolicy, coordinator, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
 
 /** Reading, the challenge, approvals and rejections, as their callers meet them. */
 
@@ -163,7 +163,7 @@ test('a signer who is taken out of the vault takes the own vote along', async ()
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
-  await asService(`PUT /internal/vault/${treasury.id}/member/${treasury.alice.id}`, { roles: ['initiator'] });
+  await changePolicy(treasury, { signers: [treasury.bob.id, treasury.carol.id] });
   const { token } = treasury.bob;
   expect((await ask(`GET /transaction/${body['id']}`, { token })).body['approvalsCounted']).toBe(0);
   expect((await approve(treasury, 'alice', body['id'])).status).toBe(403);
@@ -175,10 +175,10 @@ test('a lowered threshold approves nothing that is pending; a raised one holds f
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
-  await asService(`PUT /internal/vault/${treasury.id}/threshold`, { threshold: 1 });
+  await changePolicy(treasury, { threshold: 1 });
   const { token } = treasury.victor;
   expect((await ask(`GET /transaction/${body['id']}`, { token })).body['state']).toBe('SUBMITTED');
-  await asService(`PUT /internal/vault/${treasury.id}/threshold`, { threshold: 3 });
+  await changePolicy(treasury, { threshold: 3 });
   expect((await approve(treasury, 'bob', body['id'])).body['state']).toBe('SUBMITTED');
   expect((await approve(treasury, 'carol', body['id'])).body['state']).toBe('SIGNING');
 });

@@ -120,6 +120,20 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
   return { id, alice, bob, carol, victor, mallory };
 }
 
+/** A next policy with as many voices as it takes. What they say does not count against the tokens of the story. */
+export async function changePolicy(treasury: Treasury, wish: Readonly<Record<string, unknown>>): Promise<void> {
+  const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, wish);
+  expect(proposed.status).toBe(201);
+  for (const person of [treasury.bob, treasury.carol, treasury.alice]) {
+    const { token } = await anotherToken(person);
+    const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
+    const approved = await ask(line, { token });
+    expect(approved.status).toBe(200);
+    if (approved.body['state'] === 'ADOPTED') return;
+  }
+  throw new Error('three voices did not change the policy');
+}
+
 export function payment(treasury: Treasury, differences: Readonly<Record<string, unknown>> = {}) {
   return { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1000', ...differences };
 }

@@ -1,0 +1,132 @@
+import type { DecodedCall } from '#chains/evm/decode-call.ts';
+import { decodeCall } from '#chains/evm/decode-call.ts';
+import { parseAddress } from '#chains/evm/address.ts';
+import { readTypedData } from '#chains/evm/typed-data.ts';
+import { amountOf, parseAmount, UINT256_MAX } from '#domain/amount.ts';
+import type { Amount } from '#domain/amount.ts';
+import type { Exposure, Movement } from '#domain/exposure.ts';
+import type { Action } from '#domain/intent.ts';
+import { unreachable } from '#domain/result.ts';
+
+type Stake = Pick<Exposure, 'movements' | 'beneficiaries'>;
+
+/** Nothing moves and nobody gets anything. */
+const NOTHING: Stake = { movements: [], beneficiaries: [] };
+
+/**
+ * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
+ * not be applied must not be passed.
+ *
+ * @param place the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself
+ */
+export function exposureOf(action: Action, place: { readonly chain: string; readonly from: string }): Exposure {
+  const { movements, beneficiaries } = stakeOf(action);
+  return {
+    chain: place.chain,
+    movements,
+    beneficiaries: beneficiaries?.filter((address) => address !== place.from) ?? null,
+  };
+}
+
+function stakeOf(action: Action): Stake {
+  switch (action.kind) {
+    case 'transfer':
+      return { movements: [{ tokenAddress: action.tokenAddress, amount: action.amount }], beneficiaries: [action.to] };
+    case 'erc20-approve':
+      // A leave that is taken back puts nothing at stake, whoever had it.
+      if (action.amount === '0') return NOTHING;
+      return {
+        movements: [{ tokenAddress: action.tokenAddress, amount: action.amount }],
+        beneficiaries: [action.spender],
+      };
+    case 'contract-interaction': {
+      const paid: Movement = { tokenAddress: null, amount: action.value };
+      const call = action.data === '0x' ? NOTHING : callStake(action.to, decodeCall(action.data));
+      return {
+        movements: call.movements === null ? null : [paid, ...call.movements],
+        beneficiaries: [action.to, ...(call.beneficiaries ?? [])],
+      };
+    }
+    case 'message':
+      return action.format === 'eip191' ? NOTHING : typedStake(action.message);
+    default:
+      return unreachable(action);
+  }
+}
+
+/**
+ * A call of a token, by its standard. `transferFrom` and `approve` may also be of an ERC-721, where the number is an id and 0 is one
+ * like any other: it is never counted as nothing. What vault shares (ERC-4626) and batches move nobody can say here.
+ */
+function callStake(token: string, call: DecodedCall | null): Stake {
+  if (call === null) return { movements: null, beneficiaries: [] };
+  const atLeastOne = (amount: string) => (amount === '0' ? '1' : amount);
+  const text = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
+  const moves = (amount: string, ...beneficiaries: string[]): Stake => ({
+    movements: [{ tokenAddress: token, amount: parsed(amount) }],
+    beneficiaries,
+  });
+  switch (`${call.standard} ${call.function}`) {
+    case 'ERC-20 transfer':
+      return moves(text('amount'), text('to'));
+    case 'ERC-20 transferFrom':
+      return moves(atLeastOne(text('amount')), text('to'));
+    case 'ERC-20 approve':
+    case 'ERC-2612 permit':
+      return moves(atLeastOne(text('amount')), text('spender'));
+    case 'ERC-20 increaseAllowance':
+      return moves(text('addedAmount'), text('spender'));
+    case 'ERC-20 decreaseAllowance':
+    case 'WETH9 withdraw':
+    // What is deposited is the value of the call itself.
+    case 'WETH9 deposit':
+      return NOTHING;
+    case 'ERC-721 safeTransferFrom':
+      return moves('1', text('to'));
+    case 'ERC-1155 safeTransferFrom':
+      return moves(text('amount'), text('to'));
+    case 'ERC-721 setApprovalForAll':
+      return text('approved') === 'true' ? moves(UINT256_MAX.toString(), text('operator')) : NOTHING;
+    default: {
+      const named = call.arguments.filter(({ type }) => type === 'address');
+      return { movements: null, beneficiaries: named.map(({ value }) => String(value)) };
+    }
+  }
+}
+
+/** ERC-2612, whose permits name one token, one spender and one amount; of any other typed data nobody can say. */
+function typedStake(message: string): Stake {
+  const read = readTypedData(parsedJson(message));
+  if (!read.ok) return { movements: null, beneficiaries: null };
+  const { primaryType, types, domain, message: permit } = read.value;
+  const contract = addressIn(domain['verifyingContract']);
+  if (contract === null) return { movements: null, beneficiaries: null };
+  const fields = (types[primaryType] ?? []).map(({ name, type }) => `${type} ${name}`).join();
+  const spender = addressIn(permit['spender']);
+  const value = String(permit['value']);
+  const amount = parseAmount(/^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value).toString() : value);
+  if (primaryType !== 'Permit' || fields !== ERC2612_PERMIT || spender === null || amount === null) {
+    return { movements: null, beneficiaries: [contract] };
+  }
+  return { movements: [{ tokenAddress: contract, amount }], beneficiaries: [contract, spender] };
+}
+
+const ERC2612_PERMIT = 'address owner,address spender,uint256 value,uint256 nonce,uint256 deadline';
+
+function addressIn(value: unknown): string | null {
+  const read = typeof value === 'string' ? parseAddress(value) : null;
+  return read?.ok === true ? read.value : null;
+}
+
+/** What is no JSON is no typed data either. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+function parsed(text: string): Amount {
+  return amountOf(BigInt(text));
+}

@@ -1,0 +1,37 @@
+import type { Amount } from '#domain/amount.ts';
+import { unitsOf } from '#domain/amount.ts';
+
+/** An asset of one chain. */
+export interface AssetName {
+  /** CAIP-2. */
+  readonly chain: string;
+  /** Token contract in canonical spelling, or null for the native asset. */
+  readonly tokenAddress: string | null;
+}
+
+/** What leaves the wallet, or may be taken out of it afterwards: a leave to spend counts like the spending. */
+export interface Movement {
+  readonly tokenAddress: string | null;
+  /** In the asset's smallest unit. */
+  readonly amount: Amount;
+}
+
+/**
+ * What an intent puts at stake, as far as anybody can read it. It follows from the intent alone: the coordinator keeps it with the
+ * record, and every co-signer works it out again. The fee is not part of it; that has a cap of its own.
+ */
+export interface Exposure {
+  /** CAIP-2. */
+  readonly chain: string;
+  /** Null when nobody can say: unknown calldata, typed data that is no known permit. */
+  readonly movements: readonly Movement[] | null;
+  /** Who gets something, may take something, or is called, in canonical spelling; null when nobody can say. */
+  readonly beneficiaries: readonly string[] | null;
+}
+
+/** All that moves of one asset together, in its smallest unit. */
+export function totalOf({ chain, movements }: Exposure, asset: AssetName): bigint {
+  if (movements === null || chain !== asset.chain) return 0n;
+  const moving = movements.filter(({ tokenAddress }) => tokenAddress === asset.tokenAddress);
+  return moving.reduce((sum, { amount }) => sum + unitsOf(amount), 0n);
+}

@@ -1,0 +1,113 @@
+import type { CanonicalField } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { PolicyChangeId, UserId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+
+/** `SUPERSEDED`: another change was adopted first, so this one follows a policy that is no more. */
+export const POLICY_CHANGE_STATES = ['PENDING', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const;
+export type PolicyChangeState = (typeof POLICY_CHANGE_STATES)[number];
+
+/** What signers approve: exactly this next policy, until then. */
+export interface PolicyMandate {
+  readonly id: PolicyChangeId;
+  /** Names the policy that it follows. */
+  readonly policy: Policy;
+  readonly note: string | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** A policy that somebody wants, and what the signers of now say to it. */
+export interface PolicyChange extends PolicyMandate {
+  /** Lower-case hex SHA-256 of `mandateBytes`: what every vote names. */
+  readonly digest: string;
+  /** `thresholdForChange` of the policy in force, which is the same for as long as this is pending. */
+  readonly requiredApprovals: number;
+  readonly state: PolicyChangeState;
+  readonly approvals: readonly Vote[];
+  readonly rejection: Vote | null;
+  /** Null: an operator, over the internal interface. */
+  readonly createdBy: Actor | null;
+  readonly updatedAtMs: number;
+}
+
+export type PolicyChangeEvent =
+  | { readonly type: 'approve' | 'reject' | 'cancel'; readonly actor: Actor }
+  | { readonly type: 'expire' | 'supersede' };
+
+/** A policy that is in force, with what brought it there; null for the first one, which the operator has founded the vault with. */
+export interface AdoptedPolicy {
+  readonly policy: Policy;
+  readonly mandate: (PolicyMandate & { readonly approvals: readonly Vote[] }) | null;
+}
+
+/** The bytes whose SHA-256 the voices for a change name. @param policyHash lower-case hex SHA-256 of the policy */
+export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash: string): Uint8Array<ArrayBuffer> {
+  const fields: CanonicalField[] = [
+    ['id', mandate.id],
+    ['policyHash', policyHash],
+    ['note', mandate.note],
+    ['createdAtMs', String(mandate.createdAtMs)],
+    ['expiresAtMs', String(mandate.expiresAtMs)],
+  ];
+  return canonicalBytes('conclave/policy-change/v1', fields);
+}
+
+/** The distinct signers whose voice names exactly this. Signers are those of the policy that is to be replaced. */
+export function voicesFor(digest: string, approvals: readonly Vote[], { signers }: Policy): ReadonlySet<UserId> {
+  const naming = approvals.filter((vote) => vote.digest === digest && signers.includes(vote.actor.userId));
+  return new Set(naming.map((vote) => vote.actor.userId));
+}
+
+/**
+ * Decides what an event does to a change. Pure. Gives the same object when it changes nothing: a repeat, or time that comes late.
+ *
+ * Refuses `policy-change-not-pending` for a voice that comes after the end, unless it is a repeat of the caller's own.
+ *
+ * @param current the policy in force
+ */
+export function decideChange(
+  change: PolicyChange,
+  event: PolicyChangeEvent,
+  { current, nowMs }: { readonly current: Policy; readonly nowMs: number },
+): Result<PolicyChange, Refusal> {
+  const ended = (state: PolicyChangeState): PolicyChange => ({ ...change, state, updatedAtMs: nowMs });
+  if (change.state !== 'PENDING') {
+    const settled = 'actor' in event ? isRepeated(change, event) : true;
+    return settled ? accepted(change) : refused({ code: 'policy-change-not-pending', state: change.state });
+  }
+  switch (event.type) {
+    case 'expire':
+      return accepted(nowMs < change.expiresAtMs ? change : ended('EXPIRED'));
+    case 'supersede':
+      return accepted(ended('SUPERSEDED'));
+    case 'cancel':
+      return accepted(ended('CANCELLED'));
+    case 'reject':
+      return accepted({ ...ended('REJECTED'), rejection: voteOf(change, event.actor, nowMs) });
+    case 'approve': {
+      if (nowMs >= change.expiresAtMs) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
+      if (isRepeated(change, event)) return accepted(change);
+      const approvals = [...change.approvals, voteOf(change, event.actor, nowMs)];
+      const enough = voicesFor(change.digest, approvals, current).size >= change.requiredApprovals;
+      return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
+    }
+  }
+}
+
+function voteOf({ digest }: PolicyChange, actor: Actor, nowMs: number): Vote {
+  return { actor, digest, atMs: nowMs };
+}
+
+/** Whether this person has said just this before. An approval that something else has ended is not repeated but too late. */
+function isRepeated(change: PolicyChange, event: { readonly type: string; readonly actor: Actor }): boolean {
+  const { userId } = event.actor;
+  if (event.type === 'cancel') return change.state === 'CANCELLED';
+  if (event.type === 'reject') return change.rejection?.actor.userId === userId;
+  const stands = change.state === 'PENDING' || change.state === 'ADOPTED';
+  return stands && change.approvals.some((vote) => vote.actor.userId === userId);
+}

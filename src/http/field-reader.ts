@@ -1,0 +1,41 @@
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import type { Amount } from '#domain/amount.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { FieldFault } from '#http/problem.ts';
+
+/** Reads one field with its chain, or notes what is wrong with it and gives null. */
+export interface FieldReader {
+  readonly adapter: ChainAdapter;
+  readonly recipient: (text: string, pointer: string) => string | null;
+  readonly token: (text: string, pointer: string) => string | null;
+  readonly amount: (text: string, pointer: string, least: '0' | '1') => Amount | null;
+  readonly fault: (fault: FieldFault) => null;
+}
+
+const ADDRESS_DETAILS = {
+  malformed: 'is not an address of this chain',
+  'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
+  'zero-address': 'is the zero address, from which nothing ever comes back',
+} as const;
+
+/** @param faults where everything that is wrong is noted */
+export function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldReader {
+  const fault = (found: FieldFault) => {
+    faults.push(found);
+    return null;
+  };
+  const address = (parsed: ReturnType<ChainAdapter['parseRecipient']>, pointer: string) =>
+    parsed.ok ? parsed.value : fault({ pointer, code: parsed.refusal, detail: ADDRESS_DETAILS[parsed.refusal] });
+  return {
+    adapter,
+    fault,
+    recipient: (text, pointer) => address(adapter.parseRecipient(text), pointer),
+    token: (text, pointer) => address(adapter.parseToken(text), pointer),
+    amount: (text, pointer, least) => {
+      const amount = parseAmount(text, adapter.largestAmount);
+      if (amount !== null && (least === '0' || amount !== '0')) return amount;
+      const detail = `is a whole number of the smallest unit, from ${least} to ${adapter.largestAmount}, in plain digits`;
+      return fault({ pointer, code: 'invalid-amount', detail });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { HttpContext, Route } from '#http/context.ts';
+import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import { askObject } from '#http/object-call.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
+import { answerChange } from '#http/vault/policy-change/answer.ts';
+import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+
+/**
+ * POST /internal/vault/{vaultId}/policy-change (ours): an operator proposes the next policy. Who signs, how many it takes and under
+ * which rules is the signers' to decide: a service key proposes, and nothing more.
+ *
+ * Refuses, in order: the service key, `invalid-request`, `vault-not-found`, `policy-unchanged`, `too-many-policy-changes`.
+ */
+export const proposeAsOperator: Route = {
+  method: 'POST',
+  path: '/internal/vault/:vaultId/policy-change',
+  access: 'service',
+  summary: 'proposes the next policy of a vault to its signers',
+  body: policyWishBody,
+  answer: { status: 201, schema: policyChangeSchema },
+  refuses: ['vault-not-found', 'policy-unchanged', 'too-many-policy-changes'],
+  handle: propose,
+};
+
+async function propose(context: HttpContext): Promise<Response> {
+  const body = policyWishBody.parse(await context.req.json());
+  const wish = await readPolicyWish(context, body);
+  if (!wish.ok) return invalidRequest(context, wish.refusal);
+  const object = vaultOfPath(context);
+  if (object === null) return noSuchVault(context);
+  const proposal = { actor: null, wish: wish.value, note: body.note ?? null };
+  const proposed = await askObject(object, (vault) => vault.proposePolicy(proposal));
+  // Only a vault that does not exist forbids an operator anything.
+  const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';
+  return missing ? noSuchVault(context) : answerChange(context, proposed, 201);
+}

@@ -1,0 +1,164 @@
+import * as z from 'zod';
+import { adapterFor } from '#chains/adapters.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Amount } from '#domain/amount.ts';
+import type { AssetName } from '#domain/exposure.ts';
+import { parseUserId } from '#domain/id.ts';
+import type { UserId } from '#domain/id.ts';
+import type { PolicyFault } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { AssetLimit, BookEntry, HigherThreshold, Rules } from '#domain/rules.ts';
+import { MOST_RULES } from '#domain/rules.ts';
+import type { HttpContext } from '#http/context.ts';
+import { fieldReader } from '#http/field-reader.ts';
+import type { FieldReader } from '#http/field-reader.ts';
+import { plainText } from '#http/plain-text.ts';
+import type { FieldFault } from '#http/problem.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import type { PolicyWish } from '#objects/membership.ts';
+import { findUser } from '#store/users.ts';
+
+const chain = z.string().min(1).max(64);
+const address = z.string().min(1).max(128);
+const amount = z.string().min(1).max(128);
+
+/** The rules of a policy, as an operator or a signer writes them; what is absent stays as it is. */
+export const rulesBody = {
+  recipients: z.enum(['anyone', 'address-book']).optional(),
+  addressBook: z
+    .array(
+      z.strictObject({
+        chain,
+        address,
+        name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
+      }),
+    )
+    .max(MOST_RULES)
+    .optional(),
+  limits: z
+    .array(
+      z.strictObject({
+        chain,
+        tokenAddress: address.nullish(),
+        perTransaction: amount.nullish(),
+        perDay: amount.nullish(),
+      }),
+    )
+    .max(MOST_RULES)
+    .optional(),
+  higherThresholds: z
+    .array(z.strictObject({ chain, tokenAddress: address.nullish(), above: amount, threshold: z.int().positive() }))
+    .max(MOST_RULES)
+    .optional(),
+  unreadableThreshold: z.int().positive().nullish(),
+};
+
+export const policyWishBody = z.strictObject({
+  signers: z.array(z.string().max(64)).min(1).max(50).optional(),
+  threshold: z.int().positive().optional(),
+  ...rulesBody,
+  note: plainText(500).nullish(),
+});
+
+type RulesBody = z.infer<z.ZodObject<typeof rulesBody>>;
+
+/** What a body wishes for, in the spelling of its chains; or every fault of it. */
+export async function readPolicyWish(
+  context: HttpContext,
+  body: z.infer<typeof policyWishBody>,
+): Promise<Result<PolicyWish, readonly FieldFault[]>> {
+  const rules = readRules(context, body);
+  if (!rules.ok) return rules;
+  const signers: UserId[] = [];
+  for (const [i, text] of (body.signers ?? []).entries()) {
+    const id = parseUserId(text);
+    const user = id === null ? null : await findUser(context.env.DB, id);
+    if (user === null) return refused([{ pointer: `/signers/${i}`, code: 'invalid', detail: 'is not a user' }]);
+    signers.push(user.id);
+  }
+  return accepted({
+    rules: rules.value,
+    ...(body.signers === undefined ? {} : { signers }),
+    ...(body.threshold === undefined ? {} : { threshold: body.threshold }),
+  });
+}
+
+/** The rules that a body names, in the spelling of their chains; or every fault of them. */
+export function readRules(context: HttpContext, body: RulesBody): Result<Partial<Rules>, readonly FieldFault[]> {
+  const faults: FieldFault[] = [];
+  const readers = (name: string, pointer: string) => readerOn(context, { name, pointer }, faults);
+  const addressBook = body.addressBook?.flatMap((entry, i): BookEntry[] => {
+    const pointer = `/addressBook/${i}`;
+    const reader = readers(entry.chain, pointer);
+    const read = reader?.recipient(entry.address, `${pointer}/address`) ?? null;
+    return reader === null || read === null ? [] : [{ chain: reader.chain, address: read, name: entry.name }];
+  });
+  const limits = body.limits?.flatMap((limit, i): AssetLimit[] => {
+    const pointer = `/limits/${i}`;
+    const reader = readers(limit.chain, pointer);
+    const asset = readAsset(reader, limit.tokenAddress, pointer);
+    const [most, perDay] = [limit.perTransaction ?? null, limit.perDay ?? null];
+    const bound = (text: string | null, field: string): Amount | null =>
+      text === null || reader === null ? null : reader.amount(text, `${pointer}/${field}`, '0');
+    const bounds = { perTransaction: bound(most, 'perTransaction'), perDay: bound(perDay, 'perDay') };
+    return asset === null ? [] : [{ ...asset, ...bounds }];
+  });
+  const higherThresholds = body.higherThresholds?.flatMap((step, i): HigherThreshold[] => {
+    const pointer = `/higherThresholds/${i}`;
+    const reader = readers(step.chain, pointer);
+    const asset = readAsset(reader, step.tokenAddress, pointer);
+    const above = reader?.amount(step.above, `${pointer}/above`, '0') ?? null;
+    return asset === null || above === null ? [] : [{ ...asset, above, threshold: step.threshold }];
+  });
+  if (faults.length > 0) return refused(faults);
+  return accepted({
+    ...(body.recipients === undefined ? {} : { recipients: body.recipients }),
+    ...(addressBook === undefined ? {} : { addressBook }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(higherThresholds === undefined ? {} : { higherThresholds }),
+    ...(body.unreadableThreshold === undefined ? {} : { unreadableThreshold: body.unreadableThreshold }),
+  });
+}
+
+interface ChainReader extends FieldReader {
+  /** CAIP-2. */
+  readonly chain: string;
+}
+
+function readerOn(
+  context: HttpContext,
+  { name, pointer }: { readonly name: string; readonly pointer: string },
+  faults: FieldFault[],
+): ChainReader | null {
+  const found = findChain(chainsFrom(context.env), name);
+  if (found === null) {
+    faults.push({ pointer: `${pointer}/chain`, code: 'unknown-chain', detail: 'is not known' });
+    return null;
+  }
+  return { ...fieldReader(adapterFor(found, []), faults), chain: found.caip2 };
+}
+
+function readAsset(reader: ChainReader | null, token: string | null | undefined, pointer: string): AssetName | null {
+  if (reader === null) return null;
+  if (token == null) return { chain: reader.chain, tokenAddress: null };
+  const tokenAddress = reader.token(token, `${pointer}/tokenAddress`);
+  return tokenAddress === null ? null : { chain: reader.chain, tokenAddress };
+}
+
+const POLICY_FAULTS: Readonly<Record<PolicyFault, readonly [pointer: string, detail: string]>> = {
+  'no-signers': ['/signers', 'has nobody in it'],
+  'too-many-signers': ['/signers', 'has too many people'],
+  'signers-not-sorted': ['/signers', 'has somebody twice'],
+  'threshold-out-of-range': ['/threshold', 'is between 1 and the number of signers'],
+  'too-many-rules': ['/addressBook', `has at most ${MOST_RULES} entries, as every list of rules has`],
+  'rules-not-in-order': ['/addressBook', 'or another list of rules names one thing twice'],
+  'limit-without-a-bound': ['/limits', 'has one that bounds nothing: say perTransaction or perDay'],
+  'step-out-of-range': ['/higherThresholds', 'and unreadableThreshold are between 1 and the number of signers'],
+};
+
+/** A policy that could not be, by the field that makes it so. */
+export function policyProblem(context: HttpContext, policyFault: PolicyFault): Response {
+  const [pointer, detail] = POLICY_FAULTS[policyFault];
+  return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
+}

@@ -1,0 +1,52 @@
+import { chainsFrom } from '#chains/registry.ts';
+import type { PolicyChangeId, VaultId } from '#domain/id.ts';
+import { parsePolicyChangeId } from '#domain/id.ts';
+import type { PolicyFault } from '#domain/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { policyProblem } from '#http/vault/policy-body.ts';
+import { policyChangeRecord } from '#http/vault/policy-change/record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import type { PolicyChangeView } from '#objects/vault-views.ts';
+
+/** The change that a path names, or the problem that it names none. */
+export function changeOf(
+  context: HttpContext,
+): { readonly vaultId: VaultId; readonly changeId: PolicyChangeId } | Response {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const changeId = parsePolicyChangeId(context.req.param('changeId') ?? '');
+  const fault = { pointer: 'changeId', code: 'invalid-id', detail: 'is not the id of a policy change' };
+  return changeId === null ? invalidRequest(context, [fault]) : { vaultId, changeId };
+}
+
+/** What became of a change, or why nothing did. */
+export function answerChange(
+  context: HttpContext,
+  result: Result<PolicyChangeView, PolicyFault | Refusal>,
+  status: 200 | 201,
+): Response {
+  if (result.ok) return context.json(policyChangeRecord(result.value, chainsFrom(context.env)), status);
+  const { refusal } = result;
+  return typeof refusal === 'string' ? policyProblem(context, refusal) : refusalProblem(context, refusal);
+}
+
+/** Says what the caller decides about a change, and answers the change after it. */
+export async function decideOnChange(
+  context: HttpContext,
+  decision: 'approve' | 'reject' | 'cancel',
+): Promise<Response> {
+  const named = changeOf(context);
+  if (named instanceof Response) return named;
+  const actor = actorOf(context);
+  const decided = await askObject(
+    () => context.env.VAULT.getByName(`vault:${named.vaultId}`),
+    (vault) => vault.decidePolicyChange(actor, named.changeId, decision),
+  );
+  return answerChange(context, decided, 200);
+}

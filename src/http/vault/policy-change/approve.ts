@@ -1,0 +1,19 @@
+import type { Route } from '#http/context.ts';
+import { decideOnChange } from '#http/vault/policy-change/answer.ts';
+import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+
+/**
+ * POST /vault/{vaultId}/policy-change/{changeId}/approve (ours): one voice for exactly this next policy. The one that is still needed puts it in force at once and ends all other
+ * pending changes. The same voice again is 200 and changes nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+ */
+export const approvePolicyChange: Route = {
+  method: 'POST',
+  path: '/vault/:vaultId/policy-change/:changeId/approve',
+  access: 'write',
+  summary: "gives the caller's voice for a change of the policy",
+  answer: { status: 200, schema: policyChangeSchema },
+  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
+  handle: (context) => decideOnChange(context, 'approve'),
+};

@@ -1,0 +1,18 @@
+import type { Route } from '#http/context.ts';
+import { decideOnChange } from '#http/vault/policy-change/answer.ts';
+import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+
+/**
+ * POST /vault/{vaultId}/policy-change/{changeId}/cancel (ours): whoever proposed it takes it back, or an admin does. Again it is 200 and changes nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+ */
+export const cancelPolicyChange: Route = {
+  method: 'POST',
+  path: '/vault/:vaultId/policy-change/:changeId/cancel',
+  access: 'write',
+  summary: 'takes a pending change of the policy back',
+  answer: { status: 200, schema: policyChangeSchema },
+  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
+  handle: (context) => decideOnChange(context, 'cancel'),
+};

@@ -1,0 +1,57 @@
+import * as z from 'zod';
+import { chainsFrom } from '#chains/registry.ts';
+import { parsePolicyChangeId } from '#domain/id.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+
+const PAGE = 20;
+
+const listQuery = z.strictObject({
+  cursor: z
+    .string()
+    .max(64)
+    .refine((text) => parsePolicyChangeId(text) !== null, 'is not a cursor of this list')
+    .optional(),
+});
+
+const listSchema = z
+  .strictObject({ policyChanges: z.array(policyChangeSchema), nextCursor: z.string().nullable() })
+  .meta({ id: 'PolicyChangeList' });
+
+/**
+ * GET /vault/{vaultId}/policy-change (ours): every change that was ever proposed, newest first.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const listPolicyChanges: Route = {
+  method: 'GET',
+  path: '/vault/:vaultId/policy-change',
+  access: 'read',
+  summary: 'changes of the policy, newest first',
+  query: listQuery,
+  answer: { status: 200, schema: listSchema },
+  refuses: ['forbidden'],
+  handle: list,
+};
+
+async function list(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const { cursor } = listQuery.parse(context.req.query());
+  const before = cursor === undefined ? null : parsePolicyChangeId(cursor);
+  const actor = actorOf(context);
+  const read = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    // One more than is shown says whether there is another page.
+    (vault) => vault.policyChanges(actor, before, PAGE + 1),
+  );
+  if (!read.ok) return refusalProblem(context, read.refusal);
+  const shown = read.value.slice(0, PAGE);
+  const chains = chainsFrom(context.env);
+  const nextCursor = read.value.length > PAGE ? (shown.at(-1)?.change.id ?? null) : null;
+  return context.json({ policyChanges: shown.map((view) => policyChangeRecord(view, chains)), nextCursor });
+}

@@ -1,0 +1,39 @@
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
+import { answerChange } from '#http/vault/policy-change/answer.ts';
+import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+
+/**
+ * POST /vault/{vaultId}/policy-change (ours): proposes the next policy of a vault; what the body does not name stays as it is. A
+ * signer or an admin proposes, the signers of now decide. The same proposal again is the same change.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`, `too-many-policy-changes`.
+ */
+export const proposePolicyChange: Route = {
+  method: 'POST',
+  path: '/vault/:vaultId/policy-change',
+  access: 'write',
+  summary: 'proposes the next policy of a vault',
+  body: policyWishBody,
+  answer: { status: 201, schema: policyChangeSchema },
+  refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes'],
+  handle: propose,
+};
+
+async function propose(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const body = policyWishBody.parse(await context.req.json());
+  const wish = await readPolicyWish(context, body);
+  if (!wish.ok) return invalidRequest(context, wish.refusal);
+  const proposal = { actor: actorOf(context), wish: wish.value, note: body.note ?? null };
+  const proposed = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    (vault) => vault.proposePolicy(proposal),
+  );
+  return answerChange(context, proposed, 201);
+}

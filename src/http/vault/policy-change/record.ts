@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import type { Chain } from '#domain/chain.ts';
+import { may, mayCancel } from '#domain/member.ts';
+import { POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import type { Vote } from '#domain/transaction.ts';
+import { timeText } from '#http/time-text.ts';
+import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
+import type { PolicyChangeView } from '#objects/vault-views.ts';
+
+const text = z.string();
+const time = z.iso.datetime();
+const vote = z.strictObject({ userId: text, digest: text, at: time });
+
+/** What the interface promises of a change of the policy. */
+export const policyChangeSchema = z
+  .strictObject({
+    id: text,
+    vaultId: z.int(),
+    state: z.enum(POLICY_CHANGE_STATES),
+    policy: policySchema.meta({ description: 'The whole policy that it would put in force' }),
+    note: text.nullable(),
+    digest: text.meta({ description: 'What every approval names' }),
+    requiredApprovals: z.int(),
+    approvals: z.array(vote),
+    rejection: vote.nullable(),
+    actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
+    createdBy: text.nullable().meta({ description: 'Null for an operator' }),
+    createdAt: time,
+    updatedAt: time,
+    expiresAt: time,
+  })
+  .meta({ id: 'PolicyChange' });
+
+/** A change as its reader sees it. */
+export function policyChangeRecord(
+  view: PolicyChangeView,
+  chains: readonly Chain[],
+): z.infer<typeof policyChangeSchema> {
+  const { change } = view;
+  return {
+    id: change.id,
+    vaultId: change.policy.vaultId,
+    state: change.state,
+    policy: policyRecord(change.policy, chains),
+    note: change.note,
+    digest: change.digest,
+    requiredApprovals: change.requiredApprovals,
+    approvals: change.approvals.map(voteRecord),
+    rejection: change.rejection === null ? null : voteRecord(change.rejection),
+    actionsForMe: actionsFor(view),
+    createdBy: change.createdBy?.userId ?? null,
+    createdAt: timeText(change.createdAtMs),
+    updatedAt: timeText(change.updatedAtMs),
+    expiresAt: timeText(change.expiresAtMs),
+  };
+}
+
+function voteRecord({ actor, digest, atMs }: Vote) {
+  return { userId: actor.userId, digest, at: timeText(atMs) };
+}
+
+function actionsFor({ change, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
+  if (change.state !== 'PENDING' || viewer === null) return [];
+  const votes = may(viewer, 'vote');
+  const approved = change.approvals.some(({ actor }) => actor.userId === viewer.userId);
+  return [
+    ...(votes && !approved ? ['approve' as const] : []),
+    ...(votes ? ['reject' as const] : []),
+    ...(mayCancel(viewer, change.createdBy?.userId ?? null, 'propose') ? ['cancel' as const] : []),
+  ];
+}

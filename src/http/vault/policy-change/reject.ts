@@ -1,0 +1,18 @@
+import type { Route } from '#http/context.ts';
+import { decideOnChange } from '#http/vault/policy-change/answer.ts';
+import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+
+/**
+ * POST /vault/{vaultId}/policy-change/{changeId}/reject (ours): one signer against it ends a change. Again it is 200 and changes nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+ */
+export const rejectPolicyChange: Route = {
+  method: 'POST',
+  path: '/vault/:vaultId/policy-change/:changeId/reject',
+  access: 'write',
+  summary: 'ends a pending change of the policy',
+  answer: { status: 200, schema: policyChangeSchema },
+  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
+  handle: (context) => decideOnChange(context, 'reject'),
+};

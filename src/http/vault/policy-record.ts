@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Policy } from '#domain/policy.ts';
+import { thresholdForChange } from '#domain/policy.ts';
+import { policyHash } from '#objects/new-transaction.ts';
+
+const text = z.string();
+const amount = z.string().regex(/^(0|[1-9][0-9]*)$/);
+
+/** What the interface promises of a policy. */
+export const policySchema = z
+  .strictObject({
+    vaultId: z.int(),
+    version: z.int(),
+    hash: text.meta({ description: 'Hex SHA-256 of its canonical bytes; transactions and the next version name it' }),
+    previousHash: text,
+    signers: z.array(text),
+    threshold: z.int(),
+    changeThreshold: z
+      .int()
+      .meta({ description: 'Voices that a change of it takes: the most that it asks for anything' }),
+    recipients: z.enum(['anyone', 'address-book']),
+    addressBook: z.array(z.strictObject({ chain: text, address: text, name: text })),
+    limits: z.array(
+      z.strictObject({
+        chain: text,
+        tokenAddress: text.nullable(),
+        perTransaction: amount.nullable(),
+        perDay: amount.nullable().meta({ description: 'Within any 24 hours' }),
+      }),
+    ),
+    higherThresholds: z.array(
+      z.strictObject({ chain: text, tokenAddress: text.nullable(), above: amount, threshold: z.int() }),
+    ),
+    unreadableThreshold: z
+      .int()
+      .nullable()
+      .meta({ description: 'Voices, at least, for calls and typed data that no standard explains; null refuses them' }),
+  })
+  .meta({ id: 'Policy' });
+
+/** A policy with the names of chains that people use. */
+export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<typeof policySchema> {
+  const { rules } = policy;
+  const named = <T extends { readonly chain: string }>(item: T) => ({
+    ...item,
+    chain: findChain(chains, item.chain)?.name ?? item.chain,
+  });
+  return {
+    vaultId: policy.vaultId,
+    version: policy.version,
+    hash: policyHash(policy),
+    previousHash: policy.previousHash,
+    signers: [...policy.signers],
+    threshold: policy.threshold,
+    changeThreshold: thresholdForChange(policy),
+    recipients: rules.recipients,
+    addressBook: rules.addressBook.map(named),
+    limits: rules.limits.map(named),
+    higherThresholds: rules.higherThresholds.map(named),
+    unreadableThreshold: rules.unreadableThreshold,
+  };
+}

@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { chainsFrom } from '#chains/registry.ts';
+import type { HttpContext, Route } from '#http/context.ts';
+import { actorOf } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+
+const governanceSchema = z
+  .strictObject({
+    policy: policySchema,
+    spent: z
+      .array(z.string())
+      .meta({ description: 'For each limit, in its order: decided within the last 24 hours, in the smallest unit' }),
+  })
+  .meta({ id: 'PolicyInForce' });
+
+/**
+ * GET /vault/{vaultId}/policy (ours): who decides, under which rules, and how much of each limit is used.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const readPolicy: Route = {
+  method: 'GET',
+  path: '/vault/:vaultId/policy',
+  access: 'read',
+  summary: 'the policy in force, and what is used of its limits',
+  answer: { status: 200, schema: governanceSchema },
+  refuses: ['forbidden'],
+  handle: read,
+};
+
+async function read(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const actor = actorOf(context);
+  const view = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    (vault) => vault.policy(actor),
+  );
+  if (!view.ok) return refusalProblem(context, view.refusal);
+  const { policy, spent } = view.value;
+  return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), spent });
+}

@@ -1,0 +1,10 @@
+import { parseVaultIdText } from '#domain/id.ts';
+import type { VaultId } from '#domain/id.ts';
+import type { HttpContext } from '#http/context.ts';
+import { invalidRequest } from '#http/request-check.ts';
+
+/** The vault id of the path, or the problem that it is none. */
+export function vaultIdOf(context: HttpContext): VaultId | Response {
+  const id = parseVaultIdText(context.req.param('vaultId') ?? '');
+  return id ?? invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid-id', detail: 'is not a vault id' }]);
+}

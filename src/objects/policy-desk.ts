@@ -1,0 +1,132 @@
+import type { PolicyChangeId } from '#domain/id.ts';
+import type { Member, Permission } from '#domain/member.ts';
+import { mayCancel } from '#domain/member.ts';
+import type { PolicyFault } from '#domain/policy.ts';
+import type { PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
+import { decideChange } from '#domain/policy-change.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import type { Proposal } from '#objects/policy-changes.ts';
+import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
+import type { VaultCommit } from '#objects/vault-commit.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
+
+interface Entered {
+  readonly vault: Vault;
+  readonly viewer: Member;
+}
+
+/** What the desk needs of the vault's object, which keeps the vault itself. */
+export interface PolicyDeskHost {
+  readonly storage: VaultStorage;
+  readonly commits: VaultCommit;
+  readonly vault: () => Vault | null;
+  readonly enter: (actor: Actor, permission: Permission) => Result<Entered, Refusal>;
+  /** Takes the votes of people who have been put out from a pending transaction; runs inside a commit. */
+  readonly dropVotes: (transaction: Transaction, userIds: Vault['policy']['signers']) => void;
+  /** The vault as it is from now on. */
+  readonly govern: (vault: Vault) => void;
+}
+
+/** Where the signers of a vault read and change what governs it. */
+export class PolicyDesk {
+  readonly #host: PolicyDeskHost;
+
+  constructor(host: PolicyDeskHost) {
+    this.#host = host;
+  }
+
+  /** Refuses `forbidden`. */
+  inForce(actor: Actor): Result<PolicyView, Refusal> {
+    const entered = this.#host.enter(actor, 'view');
+    if (!entered.ok) return entered;
+    const { policy } = entered.value.vault;
+    const nowMs = Date.now();
+    const { policies } = this.#host.storage;
+    return accepted({ policy, spent: policy.rules.limits.map((limit) => policies.spentOf(limit, nowMs).toString()) });
+  }
+
+  /**
+   * A next policy, for the signers of now to decide. The same wish again is the same change.
+   * Refuses, in order: `forbidden`, then what `newChange` refuses.
+   */
+  async propose(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyFault | Refusal>> {
+    const entered = this.#enterToPropose(proposal.actor);
+    if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
+    const { storage, commits } = this.#host;
+    const proposed = newChange(storage, vault, proposal);
+    if (!proposed.ok) return proposed;
+    const { change, isNew } = proposed.value;
+    if (isNew) await commits.run(() => writeNewChange(storage, vault, change));
+    return accepted({ change, policy: vault.policy, viewer });
+  }
+
+  /** The newest first, older than this one. Refuses `forbidden`. */
+  changes(actor: Actor, before: PolicyChangeId | null, limit: number): Result<PolicyChangeView[], Refusal> {
+    const entered = this.#host.enter(actor, 'view');
+    if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
+    const changes = this.#host.storage.policies.changesBefore(before, limit);
+    return accepted(changes.map((change) => ({ change, policy: vault.policy, viewer })));
+  }
+
+  /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
+  read(actor: Actor, id: PolicyChangeId): Result<PolicyChangeView, Refusal> {
+    return this.#find(actor, id, 'view');
+  }
+
+  /**
+   * A voice for or against a change, or the end of it by whoever wanted it. The last voice puts the policy in force.
+   * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+   */
+  async decide(
+    actor: Actor,
+    id: PolicyChangeId,
+    type: 'approve' | 'reject' | 'cancel',
+  ): Promise<Result<PolicyChangeView, Refusal>> {
+    const found = this.#find(actor, id, type === 'cancel' ? 'view' : 'vote');
+    if (!found.ok) return found;
+    const { change, policy, viewer } = found.value;
+    const isOwn = viewer !== null && mayCancel(viewer, change.createdBy?.userId ?? null, 'propose');
+    if (type === 'cancel' && !isOwn) return refused({ code: 'forbidden' });
+    const event = { type, actor };
+    const decided = decideChange(change, event, { current: policy, nowMs: Date.now() });
+    if (!decided.ok) return decided;
+    await this.apply(change, event);
+    return this.#find(actor, id, 'view');
+  }
+
+  /** What an event does to a change, with all that follows where it is adopted. */
+  async apply(change: PolicyChange, event: PolicyChangeEvent): Promise<void> {
+    const { storage, commits, dropVotes, govern } = this.#host;
+    const vault = this.#host.vault();
+    if (vault === null) throw new Error('a vault without a foundation has no policy');
+    let after = vault;
+    await commits.run(() => {
+      after = writeChangeDecision(storage, vault, { change, event });
+      const removed = vault.policy.signers.filter((signer) => !after.policy.signers.includes(signer));
+      if (removed.length === 0) return;
+      for (const pending of storage.pendingTransactions()) dropVotes(pending, removed);
+    });
+    govern(after);
+  }
+
+  #enterToPropose(actor: Actor | null): Result<{ readonly vault: Vault; readonly viewer: Member | null }, Refusal> {
+    if (actor !== null) return this.#host.enter(actor, 'propose');
+    const vault = this.#host.vault();
+    return vault === null ? refused({ code: 'forbidden' }) : accepted({ vault, viewer: null });
+  }
+
+  #find(actor: Actor, id: PolicyChangeId, permission: Permission): Result<PolicyChangeView, Refusal> {
+    const entered = this.#host.enter(actor, permission);
+    if (!entered.ok) return entered;
+    const change = this.#host.storage.policies.change(id);
+    if (change === null) return refused({ code: 'policy-change-not-found' });
+    return accepted({ change, policy: entered.value.vault.policy, viewer: entered.value.viewer });
+  }
+}

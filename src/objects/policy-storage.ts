@@ -1,0 +1,109 @@
+import type { AssetName } from '#domain/exposure.ts';
+import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
+import { DAY_MS } from '#domain/rules.ts';
+import type { Transaction } from '#domain/transaction.ts';
+
+/** Proposals and decided spending are rows of their own: pending ones are found and a day is summed without reading the rest. */
+export const POLICY_SCHEMA = `
+  CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
+  CREATE TABLE policy_change (id TEXT PRIMARY KEY, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), hash TEXT NOT NULL, document TEXT NOT NULL);
+  CREATE INDEX policy_change_pending ON policy_change (id) WHERE pending = 1;
+  CREATE TABLE spent (tx_id TEXT NOT NULL, chain TEXT NOT NULL, token TEXT NOT NULL, amount TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (tx_id, token)) WITHOUT ROWID;
+  CREATE INDEX spent_asset ON spent (chain, token, at_ms);
+`;
+
+/** What a vault's object keeps of its policies. Every write happens inside the object's `transactionSync`. */
+export class PolicyStorage {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Every version, in order. */
+  adopted(): readonly AdoptedPolicy[] {
+    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
+    return rows.map((row) => JSON.parse(row.document) as AdoptedPolicy);
+  }
+
+  adopt(adopted: AdoptedPolicy, hash: string): void {
+    this.#sql.exec(
+      'INSERT INTO policy (version, document, hash) VALUES (?, ?, ?)',
+      adopted.policy.version,
+      JSON.stringify(adopted),
+      hash,
+    );
+  }
+
+  change(id: string): PolicyChange | null {
+    return this.#changes('WHERE id = ?', id)[0] ?? null;
+  }
+
+  /** The pending change that would put the policy of this hash in force, or null. */
+  pendingChangeTo(hash: string): PolicyChange | null {
+    return this.#changes('WHERE pending = 1 AND hash = ?', hash)[0] ?? null;
+  }
+
+  /** The oldest first. */
+  pendingChanges(): readonly PolicyChange[] {
+    return this.#changes('WHERE pending = 1 ORDER BY id');
+  }
+
+  /** The newest first. */
+  changesBefore(id: string | null, limit: number): readonly PolicyChange[] {
+    // Above every id, which has only digits and capital letters behind its prefix.
+    return this.#changes('WHERE id < ? ORDER BY id DESC LIMIT ?', id ?? 'pch_~', limit);
+  }
+
+  /** @param hash of the policy that it would put in force */
+  putChange(change: PolicyChange, hash: string): void {
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO policy_change (id, pending, hash, document) VALUES (?, ?, ?, ?)',
+      change.id,
+      change.state === 'PENDING' ? 1 : 0,
+      hash,
+      JSON.stringify(change),
+    );
+  }
+
+  /** From the decision to spend on, for as long as the limit of a day looks back. */
+  addSpent({ id, exposure }: Transaction, atMs: number): void {
+    this.#sql.exec('DELETE FROM spent WHERE at_ms <= ?', atMs - DAY_MS);
+    const amounts = new Map<string, bigint>();
+    for (const { tokenAddress, amount } of exposure.movements ?? []) {
+      amounts.set(tokenAddress ?? '', (amounts.get(tokenAddress ?? '') ?? 0n) + BigInt(amount));
+    }
+    for (const [token, amount] of amounts) {
+      if (amount === 0n) continue;
+      this.#sql.exec(
+        'INSERT OR REPLACE INTO spent (tx_id, chain, token, amount, at_ms) VALUES (?, ?, ?, ?, ?)',
+        id,
+        exposure.chain,
+        token,
+        amount.toString(),
+        atMs,
+      );
+    }
+  }
+
+  /** It has not left the wallet, and will not. */
+  removeSpent(transactionId: string): void {
+    this.#sql.exec('DELETE FROM spent WHERE tx_id = ?', transactionId);
+  }
+
+  /** Decided within the last 24 hours, in the asset's smallest unit. */
+  spentOf(asset: AssetName, nowMs: number): bigint {
+    const rows = this.#sql.exec<{ amount: string }>(
+      'SELECT amount FROM spent WHERE chain = ? AND token = ? AND at_ms > ?',
+      asset.chain,
+      asset.tokenAddress ?? '',
+      nowMs - DAY_MS,
+    );
+    return [...rows].reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  }
+
+  #changes(clause: string, ...bindings: (string | number)[]): readonly PolicyChange[] {
+    const rows = this.#sql.exec<{ document: string }>(`SELECT document FROM policy_change ${clause}`, ...bindings);
+    return rows.toArray().map((row) => JSON.parse(row.document) as PolicyChange);
+  }
+}

@@ -1,0 +1,47 @@
+import type { VaultStorage } from '#objects/vault-storage.ts';
+
+/** The storage transactions of one vault, and the alarm that drives what they leave to be done. */
+export class VaultCommit {
+  readonly #storage: DurableObjectStorage;
+  readonly #rows: VaultStorage;
+  #armedAtMs: number | null = null;
+
+  constructor(storage: DurableObjectStorage, rows: VaultStorage) {
+    this.#storage = storage;
+    this.#rows = rows;
+  }
+
+  /** The writes and the alarm that drives their outbox are durable together, or not at all. */
+  async run(writes: () => void): Promise<void> {
+    let armed: Promise<void> = Promise.resolve();
+    const armedBefore = this.#armedAtMs;
+    try {
+      this.#storage.transactionSync(() => {
+        writes();
+        armed = this.arm();
+      });
+    } catch (error) {
+      this.#armedAtMs = armedBefore;
+      this.#rows.forget();
+      throw error;
+    }
+    await armed;
+  }
+
+  /** Sets the alarm to what is due first, unless one before that is set already. */
+  async arm(): Promise<void> {
+    const dueAtMs = this.#rows.nextDueAtMs();
+    if (dueAtMs === null || (this.#armedAtMs !== null && this.#armedAtMs <= dueAtMs)) return;
+    await this.armAt(dueAtMs);
+  }
+
+  async armAt(atMs: number): Promise<void> {
+    this.#armedAtMs = atMs;
+    await this.#storage.setAlarm(atMs);
+  }
+
+  /** The alarm has rung, or was lost. */
+  disarm(): void {
+    this.#armedAtMs = null;
+  }
+}

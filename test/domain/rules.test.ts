@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import type { Exposure } from '#domain/exposure.ts';
+import { totalOf } from '#domain/exposure.ts';
+import type { Policy } from '#domain/policy.ts';
+import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy.ts';
+import type { Rules } from '#domain/rules.ts';
+import { dayBreach, inOrder, nameOf, NO_RULES, ruleBreach, rulesFault } from '#domain/rules.ts';
+import { decide } from '#domain/transition.ts';
+import { alice, amount, bob, carol, DIGEST, NOON_MS, policy, transactionIn, transferExposure, vote } from './cast.ts';
+
+/** What a policy says beyond the threshold. The transfer of the stories pays 1000 of the native asset to 0x22…22. */
+
+const CHAIN = 'eip155:31337';
+const TOKEN = '0x3333333333333333333333333333333333333333';
+const RECIPIENT = '0x2222222222222222222222222222222222222222';
+const native = { chain: CHAIN, tokenAddress: null };
+const transfer = transferExposure();
+const unreadable: Exposure = { chain: CHAIN, movements: null, beneficiaries: [RECIPIENT] };
+
+const rules = (differences: Partial<Rules>): Rules => ({ ...NO_RULES, ...differences });
+const limit = (perTransaction: string | null, perDay: string | null, asset = native) => ({
+  ...asset,
+  perTransaction: perTransaction === null ? null : amount(perTransaction),
+  perDay: perDay === null ? null : amount(perDay),
+});
+const under = (differences: Partial<Rules>): Policy => ({ ...policy, rules: rules(differences) });
+
+test('without rules nothing is forbidden, not even what nobody understands', () => {
+  expect([ruleBreach(NO_RULES, transfer), ruleBreach(NO_RULES, unreadable)]).toEqual([null, null]);
+  expect(dayBreach(NO_RULES, transfer, () => 10n ** 30n)).toBeNull();
+});
+
+test('an address book is an allow-list when the policy says so, and only then', () => {
+  const addressBook = [{ chain: CHAIN, address: TOKEN, name: 'Dollar' }];
+  expect(ruleBreach(rules({ addressBook }), transfer)).toBeNull();
+  const closed = rules({ addressBook, recipients: 'address-book' });
+  expect(ruleBreach(closed, transfer)).toEqual({ rule: 'address-book', address: RECIPIENT });
+  const known = { ...closed, addressBook: [...addressBook, { chain: CHAIN, address: RECIPIENT, name: 'Bob' }] };
+  expect([ruleBreach(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
+  // The same address on another chain is somebody else's.
+  expect(ruleBreach(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
+  expect(ruleBreach(known, { ...transfer, beneficiaries: null })).toEqual({ rule: 'address-book', address: null });
+});
+
+test('a limit per transaction is the most that it may be, to the last unit', () => {
+  expect(ruleBreach(rules({ limits: [limit('1000', null)] }), transfer)).toBeNull();
+  expect(ruleBreach(rules({ limits: [limit('999', null)] }), transfer)).toEqual({
+    rule: 'per-transaction',
+    asset: native,
+    limit: '999',
+    amount: '1000',
+  });
+  const ofToken = limit('1', null, { chain: CHAIN, tokenAddress: TOKEN as never });
+  expect(ruleBreach(rules({ limits: [ofToken] }), transfer)).toBeNull();
+  expect(ruleBreach(rules({ limits: [limit('1', null, { ...native, chain: 'eip155:1' })] }), transfer)).toBeNull();
+});
+
+test('what goes in several parts is counted together', () => {
+  const twice = { ...transfer, movements: [...(transfer.movements ?? []), ...(transfer.movements ?? [])] };
+  expect(totalOf(twice, native)).toBe(2000n);
+  expect(ruleBreach(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
+});
+
+test('the limit of a day counts what was decided before', () => {
+  const daily = rules({ limits: [limit(null, '2500')] });
+  expect(dayBreach(daily, transfer, () => 1500n)).toBeNull();
+  expect(dayBreach(daily, transfer, () => 1501n)).toEqual({
+    rule: 'per-day',
+    asset: native,
+    limit: '2500',
+    amount: '1000',
+    spent: '1501',
+  });
+  // What moves nothing of it is never in its way, however much was spent.
+  expect(dayBreach(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
+});
+
+test('more voices are needed above an amount, and not at it', () => {
+  const steps = (above: string) => ({ higherThresholds: [{ ...native, above: amount(above), threshold: 3 }] });
+  expect(thresholdFor(under(steps('1000')), transfer)).toBe(2);
+  expect(thresholdFor(under(steps('999')), transfer)).toBe(3);
+  expect(thresholdFor(under({ higherThresholds: [{ ...native, above: amount('0'), threshold: 1 }] }), transfer)).toBe(
+    2,
+  );
+});
+
+test('what nobody can weigh takes the voices that the policy names for it, or is refused', () => {
+  expect(thresholdFor(under({ unreadableThreshold: 3 }), unreadable)).toBe(3);
+  expect(thresholdFor(under({ unreadableThreshold: 3 }), transfer)).toBe(2);
+  expect(ruleBreach(rules({ unreadableThreshold: null }), unreadable)).toEqual({ rule: 'unreadable' });
+  expect(ruleBreach(rules({ unreadableThreshold: null }), transfer)).toBeNull();
+});
+
+test('a policy is changed with as many voices as it ever asks for', () => {
+  expect(thresholdForChange(policy)).toBe(2);
+  expect(thresholdForChange(under({ unreadableThreshold: 3 }))).toBe(3);
+  expect(thresholdForChange(under({ higherThresholds: [{ ...native, above: amount('1'), threshold: 3 }] }))).toBe(3);
+});
+
+const entry = (address: string) => ({ chain: CHAIN, address, name: 'x' });
+const step = (above: string, threshold = 2) => ({ ...native, above: amount(above), threshold });
+
+test.each<[string, Partial<Rules>, string | null]>([
+  ['with nothing', {}, null],
+  ['with an address twice', { addressBook: [entry('a'), entry('a')] }, 'rules-not-in-order'],
+  ['with addresses out of order', { addressBook: [entry('b'), entry('a')] }, 'rules-not-in-order'],
+  [
+    'with more than anybody reads',
+    { addressBook: Array.from({ length: 201 }, (_, i) => entry(`${1000 + i}`)) },
+    'too-many-rules',
+  ],
+  ['with a limit that is none', { limits: [limit(null, null)] }, 'limit-without-a-bound'],
+  ['with two limits of one asset', { limits: [limit('1', null), limit('2', null)] }, 'rules-not-in-order'],
+  ['with steps by amount', { higherThresholds: [step('9'), step('10')] }, null],
+  ['with steps by the text of the amount', { higherThresholds: [step('10'), step('9')] }, 'rules-not-in-order'],
+  ['with a step that nobody can take', { higherThresholds: [step('1', 4)] }, 'step-out-of-range'],
+  ['with a step of nobody', { higherThresholds: [step('1', 0)] }, 'step-out-of-range'],
+  ['with half a voice', { unreadableThreshold: 1.5 }, 'step-out-of-range'],
+  ['that refuses what is unreadable', { unreadableThreshold: null }, null],
+])('rules %s', (_name, differences, fault) => {
+  expect(rulesFault(rules(differences), 3)).toBe(fault);
+  expect(policyFault(under(differences))).toBe(fault);
+});
+
+test('rules in any order are put into the one that is hashed', () => {
+  const mixed = rules({ addressBook: [entry('b'), entry('a')], higherThresholds: [step('10'), step('9')] });
+  expect(rulesFault(inOrder(mixed), 3)).toBeNull();
+});
+
+test('a rule that came after the creation binds too: the approval is refused and not counted', () => {
+  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const closed = under({ recipients: 'address-book' });
+  const decided = decide(
+    pending,
+    { type: 'approve', actor: bob, digest: DIGEST },
+    { nowMs: NOON_MS, policy: closed, spentOf: () => 0n },
+  );
+  const breach = { rule: 'address-book', address: RECIPIENT };
+  expect(decided).toEqual({ ok: false, refusal: { code: 'policy-forbids', breach } });
+});
+
+test('the limit of a day binds the voice that decides, and none before it', () => {
+  const circumstances = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
+  const first = decide(transactionIn('SUBMITTED'), { type: 'approve', actor: alice, digest: DIGEST }, circumstances);
+  expect(first).toMatchObject({ ok: true, value: { changed: true } });
+  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const approves = { type: 'approve', actor: bob, digest: DIGEST } as const;
+  const second = decide(pending, approves, circumstances);
+  expect(second).toMatchObject({ ok: false, refusal: { code: 'policy-forbids', breach: { rule: 'per-day' } } });
+  const later = decide(pending, approves, { ...circumstances, spentOf: () => 500n });
+  expect(later).toMatchObject({ ok: true, value: { transaction: { state: 'SIGNING' } } });
+});
+
+test('the voices that the policy asked for at creation stay the least, and those of now count as well', () => {
+  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)], requiredApprovals: 3 });
+  const now = { nowMs: NOON_MS, policy, spentOf: () => 0n };
+  const second = decide(pending, { type: 'approve', actor: bob, digest: DIGEST }, now);
+  expect(second).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
+  const stricter = under({ higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] });
+  const cheap = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const both = decide(cheap, { type: 'approve', actor: bob, digest: DIGEST }, { ...now, policy: stricter });
+  expect(both).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
+  const third = decide(
+    transactionIn('SUBMITTED', { approvals: [vote(alice), vote(bob)] }),
+    { type: 'approve', actor: carol, digest: DIGEST },
+    { ...now, policy: stricter },
+  );
+  expect(third).toMatchObject({ value: { transaction: { state: 'SIGNING' } } });
+});
