@@ -58,7 +58,7 @@ export default {
     };
     const { intent } = transaction;
     if (intent.kind === 'message') throw new Error('a transfer is no message');
-    const attempt = unsignedAttempt(adapter.compose(intent, quote, nonce++), 1, nowMs);
+    const attempt = unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce++) }, 1, nowMs);
     const outcome = await thresholdSign(cosignersOf(env), {
       key,
       signingThreshold: 2,

@@ -1,6 +1,6 @@
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
-import type { FailureReason, PreparedAttempt } from '#domain/event.ts';
+import type { ComposedBytes, FailureReason } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
@@ -103,7 +103,7 @@ export interface ChainAdapter {
   /** Refuses in words. */
   parseMessage(text: string): Result<MessageText, string>;
   /** The unsigned bytes of an intent at a nonce. */
-  compose(intent: OnChainIntent, quote: Quote, nonce: bigint): PreparedAttempt;
+  compose(intent: OnChainIntent, quote: Quote, nonce: bigint): ComposedBytes;
   /** Joins bytes and signature. Refuses what is not exactly the intent, signed by exactly its wallet. */
   assemble(
     intent: OnChainIntent,

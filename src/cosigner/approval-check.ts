@@ -1,10 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { InspectedPayload, PayloadFault } from '#chains/payload.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import { exposureOf } from '#chains/exposure.ts';
 import { voicesNeeded } from '#domain/approval.ts';
-import type { Intent } from '#domain/intent.ts';
-import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
+import type { AttemptPurpose, Intent } from '#domain/intent.ts';
+import { effectOf, intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, thresholdFor, thresholdForChange } from '#domain/policy.ts';
 import { mandateBytes, voicesFor } from '#domain/policy-change.ts';
@@ -23,6 +24,7 @@ export interface SigningRequest {
   readonly payload: string;
   /** 1 for the first bytes, one more for each replacement at the same nonce. */
   readonly attempt: number;
+  readonly purpose: AttemptPurpose;
   readonly approvals: readonly Vote[];
   /** The newest policy that the coordinator knows of. */
   readonly policyVersion: number;
@@ -39,6 +41,7 @@ export interface Pinned {
 
 /** Bytes that a quorum has approved, as the node itself understands them. */
 export interface CheckedRequest {
+  readonly purpose: AttemptPurpose;
   readonly intentDigest: string;
   /** 32 bytes: what is signed. */
   readonly signingDigest: Uint8Array;
@@ -74,19 +77,39 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
   if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  const exposure = exposureOf(intent, intent);
-  const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), current);
-  if (voicesFor(intentDigest, request.approvals, current).size < needed) {
-    return refused(refusal('not-enough-approvals'));
-  }
-  const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(current.rules, exposure);
-  if (breach !== null) return refused(refusal('policy-forbids', breach.rule));
+  const unwanted = approvalFault(request, intentDigest, { named, current });
+  if (unwanted !== null) return refused(unwanted);
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
-  const payload = inspectPayload(intent, request.payload);
+  const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
   const { signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : { nonce: payload.value.nonce, ...payload.value.fees };
-  return accepted({ intentDigest, signingDigest, bid });
+  return accepted({ purpose: request.purpose, intentDigest, signingDigest, bid });
+}
+
+/**
+ * A cancellation undoes what was approved once. It moves nothing and costs no more than that, so the voices of then are enough, and
+ * the policy of now has nothing against it: it may be why somebody wants it undone.
+ */
+function approvalFault(
+  { intent, purpose, approvals }: SigningRequest,
+  digest: string,
+  { named, current }: { readonly named: Policy; readonly current: Policy },
+): Refused | null {
+  const exposure = exposureOf(intent, intent);
+  const judge = purpose === 'cancellation' ? named : current;
+  const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), judge);
+  if (voicesFor(digest, approvals, judge).size < needed) return refusal('not-enough-approvals');
+  const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(judge.rules, exposure);
+  return breach === null ? null : refusal('policy-forbids', breach.rule);
+}
+
+/** A message has no nonce that something else could take. */
+function inspectedPayload({ intent, purpose, payload }: SigningRequest): Result<InspectedPayload, PayloadFault> {
+  if (intent.kind === 'message') {
+    return purpose === 'intent' ? inspectPayload(intent, payload) : refused('wrong-message');
+  }
+  return inspectPayload(effectOf(intent, purpose), payload);
 }
 
 /**

@@ -11,7 +11,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sealed (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
   CREATE TABLE IF NOT EXISTS ban (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), step TEXT NOT NULL, at_ms INTEGER NOT NULL);
 `;
@@ -19,6 +19,7 @@ const SCHEMA = `
 interface SignedRow {
   readonly [column: string]: SqlStorageValue;
   readonly attempt: number;
+  readonly purpose: string;
   readonly intent_digest: string;
   readonly signing_digest: string;
   /** Null for a message, as the fees are. */
@@ -102,8 +103,8 @@ export class Ledger {
   }
 
   /**
-   * The sign-once rule: one transaction, one digest; and a further one only as a replacement of the same intent at the same
-   * account nonce that pays at least a tenth more, so that at most one of them is ever mined.
+   * The sign-once rule: one transaction, one digest; and a further one only as a replacement or cancellation of the same intent at the
+   * same account nonce that pays at least a tenth more, so that at most one of them is ever mined.
    *
    * Refuses `second-digest`. Writes the row when `record` is true; the caller does so before the first message leaves.
    */
@@ -113,7 +114,7 @@ export class Ledger {
     checked: CheckedRequest & { readonly record: boolean },
   ): Result<null, Refused> {
     const rows = this.#read<SignedRow & Record<string, SqlStorageValue>>(
-      'SELECT attempt, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
+      'SELECT attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
       transactionId,
     );
     const same = rows.find((row) => row.attempt === attempt);
@@ -126,14 +127,15 @@ export class Ledger {
     const elsewhere = this.#read<{ nonce: string | null }>('SELECT nonce FROM signed WHERE signing_digest = ?', digest);
     if (elsewhere.some(({ nonce }) => nonce !== null || checked.bid !== null)) return refused(refusal('second-digest'));
     const newest = rows.at(-1);
-    if (!(newest === undefined ? attempt === 1 : replaces(newest, attempt, checked))) {
+    if (!(newest === undefined ? begins(attempt, checked) : replaces(newest, attempt, checked))) {
       return refused(refusal('second-digest'));
     }
     if (checked.record) {
       this.#write(
-        'INSERT INTO signed (tx_id, attempt, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        'INSERT INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
         transactionId,
         attempt,
+        checked.purpose,
         checked.intentDigest,
         digest,
         checked.bid?.nonce.toString() ?? null,
@@ -154,7 +156,14 @@ export class Ledger {
   }
 }
 
-function replaces(newest: SignedRow, attempt: number, { bid, intentDigest }: CheckedRequest): boolean {
+/** There is nothing to cancel before the first bytes. */
+function begins(attempt: number, { purpose }: CheckedRequest): boolean {
+  return attempt === 1 && purpose === 'intent';
+}
+
+/** What was cancelled is not carried out any more, whatever a coordinator says afterwards. */
+function replaces(newest: SignedRow, attempt: number, { bid, intentDigest, purpose }: CheckedRequest): boolean {
+  if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
   const { nonce, max_fee: maxFee, max_tip: maxTip } = newest;
   if (bid === null || nonce === null || maxFee === null || maxTip === null) return false;
   const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * REPLACEMENT_PERCENT;

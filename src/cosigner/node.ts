@@ -22,6 +22,7 @@ import {
   partyOf,
   policyOf,
   payloadOf,
+  purposeOf,
   voteOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
@@ -180,11 +181,19 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     if (!ascending || !pinned || !signers.includes(membership.own.index))
       return refused(refusal('malformed', 'signers'));
     if (fields['request'] === null) return key.prepareProof(keyId, signers);
-    const request = fieldsOf(fields['request'], ['intent', 'payload', 'attempt', 'approvals', 'policyVersion']);
+    const request = fieldsOf(fields['request'], [
+      'intent',
+      'payload',
+      'attempt',
+      'purpose',
+      'approvals',
+      'policyVersion',
+    ]);
     return key.prepareSignature(keyId, signers, {
       intent: intentOf(request['intent']),
       payload: payloadOf(request['payload']),
       attempt: wholeNumberOf(request['attempt']),
+      purpose: purposeOf(request['purpose']),
       approvals: listOf(request['approvals'], 100, voteOf),
       policyVersion: wholeNumberOf(request['policyVersion']),
     });

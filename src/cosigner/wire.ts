@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
 import { parsePolicyChangeId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import type { Intent } from '#domain/intent.ts';
+import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent } from '#domain/intent.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
 import type { PolicyMandate } from '#domain/policy-change.ts';
 import { MOST_RULES, type Rules } from '#domain/rules.ts';
@@ -163,6 +163,12 @@ function lookalikeOf(fields: Fields): string | null {
 /** The bytes to sign: hex of calldata and a frame, or of a message. */
 export function payloadOf(value: unknown): string {
   return textOf(value, LONGEST_CONTENT);
+}
+
+export function purposeOf(value: unknown): AttemptPurpose {
+  const purpose = ATTEMPT_PURPOSES.find((one) => one === value);
+  if (purpose === undefined) throw new Malformed('purpose');
+  return purpose;
 }
 
 export function voteOf(value: unknown): Vote {

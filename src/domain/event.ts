@@ -1,5 +1,6 @@
 import type { Amount } from '#domain/amount.ts';
 import type { UserId } from '#domain/id.ts';
+import type { AttemptPurpose } from '#domain/intent.ts';
 import type { Actor, Attempt, Inclusion, SendOutcome } from '#domain/transaction.ts';
 
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
@@ -46,11 +47,16 @@ export type TransactionEvent =
 export type EventType = TransactionEvent['type'];
 export type EventOf<T extends EventType> = Extract<TransactionEvent, { type: T }>;
 
-export interface PreparedAttempt {
+/** Unsigned bytes at a nonce, as a chain's adapter composes them. */
+export interface ComposedBytes {
   readonly nonce: string;
   readonly payload: string;
   readonly signingDigest: string;
   readonly maxFee: Amount;
+}
+
+export interface PreparedAttempt extends ComposedBytes {
+  readonly purpose: AttemptPurpose;
 }
 
 export function unsignedAttempt(prepared: PreparedAttempt, number: number, nowMs: number): Attempt {

@@ -1,4 +1,5 @@
 import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
@@ -87,6 +88,24 @@ const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 export function signingEndsAtMs(intent: Intent): number {
   return intent.expiresAtMs + SIGNING_GRACE_MS;
 }
+
+/**
+ * What an attempt is for: to carry the intent out, or to take its place at the same account nonce so that it never can be. Both live
+ * by the approvals of the intent: the second one moves nothing, and may cost what the first one may.
+ */
+export const ATTEMPT_PURPOSES = ['intent', 'cancellation'] as const;
+export type AttemptPurpose = (typeof ATTEMPT_PURPOSES)[number];
+
+/** What the bytes of an attempt do. A cancellation is a payment of nothing from the wallet to itself. */
+export function effectOf(intent: OnChainIntent, purpose: AttemptPurpose): OnChainIntent {
+  if (purpose === 'intent') return intent;
+  const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = intent;
+  const frame = { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+  const { maxFee } = intent;
+  return { ...frame, kind: 'transfer', to: from, tokenAddress: null, amount: NOTHING, maxFee, lookalikeOf: null };
+}
+
+const NOTHING = amountOf(0n);
 
 /** Whether one approval more is needed than the policy says. */
 export function wantsOneMore(intent: Intent): boolean {

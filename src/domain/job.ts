@@ -17,23 +17,24 @@ export function outstandingJob(transaction: Transaction): TransactionJob | null 
     case 'SIGNING':
       return 'sign';
     case 'BROADCAST':
-      return inBroadcast(newestAttempt(transaction));
+      return inBroadcast(newestAttempt(transaction), transaction.cancelling);
     case 'CONFIRMING':
       return 'confirm';
     case 'SUCCEEDED':
     case 'FAILED':
+    case 'CANCELLED':
       // A reorganisation can still undo it: watched until the chain calls its block final.
       if (transaction.inclusion !== null && !transaction.inclusion.finalized) return 'confirm';
       return transaction.nonceHeld ? 'settle' : null;
     case 'REJECTED':
-    case 'CANCELLED':
     case 'EXPIRED':
       return null;
   }
 }
 
-function inBroadcast(attempt: Attempt | null): TransactionJob {
+function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJob {
   if (attempt === null || attempt.signed === null) return 'sign';
+  if (callsForCancellation(attempt, cancelling)) return 'sign';
   switch (attempt.sent?.outcome) {
     case 'accepted':
     case 'refused':
@@ -44,4 +45,9 @@ function inBroadcast(attempt: Attempt | null): TransactionJob {
     case undefined:
       return 'broadcast';
   }
+}
+
+/** Once the attempt that carries it out has been sent, whatever came of that, the one that takes its place is next. */
+export function callsForCancellation({ purpose, sent }: Attempt, cancelling: boolean): boolean {
+  return cancelling && purpose === 'intent' && sent !== null;
 }

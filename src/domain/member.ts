@@ -1,4 +1,5 @@
 import type { UserId } from '#domain/id.ts';
+import type { Transaction } from '#domain/transaction.ts';
 
 /** What a person may do in one vault. A person holds a set of roles: an admin is not by that a signer. */
 export const ROLES = ['viewer', 'initiator', 'signer', 'admin'] as const;
@@ -35,4 +36,10 @@ export function mayCancel(
   permission: 'create' | 'propose' = 'create',
 ): boolean {
   return may(member, 'administer') || (member.userId === wantedBy && may(member, permission));
+}
+
+/** Who takes a transaction back: as above; and any signer stops what waits to be mined. */
+export function mayStop(member: Member, transaction: Pick<Transaction, 'state' | 'createdBy'>): boolean {
+  const isOnItsWay = transaction.state === 'BROADCAST' && may(member, 'vote');
+  return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
 }

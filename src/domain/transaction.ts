@@ -1,7 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { AttemptPurpose, Intent } from '#domain/intent.ts';
 
 /**
  * The ten public states: a closed set, because a client that meets a state it does not know stops. Everything finer is
@@ -53,6 +53,7 @@ export interface Vote {
 /** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
 export interface Attempt {
   readonly number: number;
+  readonly purpose: AttemptPurpose;
   readonly nonce: string;
   /** The unsigned bytes, hex; stored before the co-signers are asked, so a second run asks for the same signature. */
   readonly payload: string;
@@ -117,6 +118,8 @@ export interface Transaction {
   readonly approvals: readonly Vote[];
   readonly rejection: Vote | null;
   readonly attempts: readonly Attempt[];
+  /** Somebody wants it undone while it waits to be mined: every further attempt is a cancellation. */
+  readonly cancelling: boolean;
   readonly inclusion: Inclusion | null;
   /** Of a message, in hex, as the chain's wallets give it. */
   readonly signature: string | null;

@@ -1,8 +1,9 @@
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
+import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { outstandingJob } from '#domain/job.ts';
+import { callsForCancellation, outstandingJob } from '#domain/job.ts';
 import type { AssetName } from '#domain/exposure.ts';
 import type { Policy } from '#domain/policy.ts';
 import { dayBreach, ruleBreach } from '#domain/rules.ts';
@@ -42,6 +43,7 @@ type Change = Partial<
     | 'approvals'
     | 'rejection'
     | 'attempts'
+    | 'cancelling'
     | 'inclusion'
     | 'signature'
     | 'nonceHeld'
@@ -83,6 +85,10 @@ const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
 
 const cancel: Step<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
 
+/** The nonce is taken by an attempt that does nothing; which of the attempts is mined, the chain decides. */
+const cancelInBroadcast: Step<'cancel'> = ({ cancelling }) =>
+  cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
+
 const dropVotes: Step<'dropVotes'> = (transaction, event) => {
   const approvals = transaction.approvals.filter((vote) => !event.userIds.includes(vote.actor.userId));
   return approvals.length === transaction.approvals.length ? null : { approvals };
@@ -94,7 +100,11 @@ const expire: Step<'expire'> = (transaction, _event, { nowMs }) =>
 /** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
 const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
-  const wanted = newest === null || newest.sent?.outcome === 'underpriced';
+  const wanted =
+    newest === null ||
+    newest.sent?.outcome === 'underpriced' ||
+    (newest.signed !== null && callsForCancellation(newest, transaction.cancelling));
+  if (event.attempt.purpose !== nextPurpose(transaction)) return null;
   if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
   const attempt = unsignedAttempt(event.attempt, (newest?.number ?? 0) + 1, nowMs);
   return { attempts: [...transaction.attempts, attempt] };
@@ -112,7 +122,8 @@ const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;
   const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
-  return { state: 'BROADCAST', stateReason: null, attempts: replaceNewest(transaction, { ...newest, signed }) };
+  const stateReason = transaction.cancelling ? 'CANCELLING' : null;
+  return { state: 'BROADCAST', stateReason, attempts: replaceNewest(transaction, { ...newest, signed }) };
 };
 
 const signMessage: Step<'signMessage'> = (transaction, { signature }) =>
@@ -123,7 +134,7 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
   if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
   const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
   const stateReason = {
-    accepted: null,
+    accepted: transaction.cancelling ? 'CANCELLING' : null,
     unknown: 'REBROADCASTING',
     underpriced: 'REPRICING',
     refused: 'REFUSED_BY_NODE',
@@ -150,17 +161,24 @@ const speedUp: Step<'speedUp'> = (transaction) => {
 const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }) => {
   const attempts = transaction.attempts.filter(({ signed }) => signed !== null);
   const newest = attempts.at(-1);
-  const waits = newest !== undefined && newest.sent !== null && newest.sent.outcome === 'underpriced';
-  if (!waits) return null;
-  const sent = { ...newest.sent, outcome: 'refused' as const };
-  return { stateReason: reason, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
+  if (newest === undefined || newest.sent === null) return null;
+  const { cancelling } = transaction;
+  if (newest.sent.outcome !== 'underpriced' && !callsForCancellation(newest, cancelling)) return null;
+  const sent = newest.sent.outcome === 'underpriced' ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
+  // A cancellation that can not be had is not wanted any more; one that is out stays.
+  const stays = cancelling && newest.purpose === 'cancellation';
+  return { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
 };
 
 const include: Step<'include'> = (transaction, event) => {
   const { inclusion, confirmationsNeeded } = event;
-  const ours = transaction.attempts.some((attempt) => attempt.signed?.hash === inclusion.hash);
-  if (!ours || isSameInclusion(transaction, inclusion)) return null;
-  if (inclusion.confirmations < confirmationsNeeded) return { state: 'CONFIRMING', stateReason: null, inclusion };
+  const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
+  if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
+  const cancels = mined.purpose === 'cancellation';
+  if (inclusion.confirmations < confirmationsNeeded) {
+    return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, inclusion };
+  }
+  if (cancels) return { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', inclusion };
   return inclusion.succeeded
     ? { state: 'SUCCEEDED', stateReason: null, inclusion }
     : { state: 'FAILED', stateReason: 'REVERTED', inclusion };
@@ -216,6 +234,7 @@ const TABLE: Record<TransactionState, Row> = {
   SUBMITTED: PENDING_ROW,
   SIGNING: { prepare, delaySigning, failSigning, sign, signMessage, setVisibility },
   BROADCAST: {
+    cancel: cancelInBroadcast,
     prepare,
     sign,
     send,
@@ -230,7 +249,7 @@ const TABLE: Record<TransactionState, Row> = {
   SUCCEEDED: { include: includeAgain, miss: reorganise, settle, setVisibility },
   FAILED: { include: includeAgain, miss: reorganise, settle, setVisibility },
   REJECTED: { setVisibility },
-  CANCELLED: { setVisibility },
+  CANCELLED: { include: includeAgain, miss: reorganise, settle, setVisibility },
   EXPIRED: { setVisibility },
 };
 
@@ -279,6 +298,11 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
 
 function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {
   return [...transaction.attempts.slice(0, -1), attempt];
+}
+
+/** What a further attempt is for. */
+export function nextPurpose({ cancelling }: Pick<Transaction, 'cancelling'>): AttemptPurpose {
+  return cancelling ? 'cancellation' : 'intent';
 }
 
 function isSameInclusion(transaction: Transaction, inclusion: NonNullable<Transaction['inclusion']>): boolean {

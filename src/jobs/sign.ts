@@ -3,11 +3,12 @@ import type { FailureReason } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
-import { signingEndsAtMs } from '#domain/intent.ts';
+import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
+import { nextPurpose } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { broadcast } from '#jobs/broadcast.ts';
@@ -25,7 +26,7 @@ type VaultStub = DurableObjectStub<VaultObject>;
 const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
 
 /**
- * Takes an approved transaction from SIGNING to BROADCAST. Every step can be cut off and run again:
+ * Takes an approved transaction from SIGNING to BROADCAST, and gives one that waits there its replacement. Every step can be cut off and run again:
  *
  *  1. fees, gas and a dry run are asked of the chain; nothing is stored, a nonce is not touched before they succeed;
  *  2. the nonce belongs to the transaction: asked again, the allocator gives the same one;
@@ -75,12 +76,14 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, Prepar
   const { id } = transaction;
   const newest = newestAttempt(transaction);
   if (newest !== null && newest.signed === null) return accepted(newest);
-  const quote = await adapter.quote(intent, newest);
+  const purpose = nextPurpose(transaction);
+  const effect = effectOf(intent, purpose);
+  const quote = await adapter.quote(effect, newest);
   if (!quote.ok) return quote;
   const nonce = newest === null ? await allocateNonce(env, adapter, transaction) : accepted(newest.nonce);
   if (!nonce.ok) return nonce;
-  const composed = adapter.compose(intent, quote.value, BigInt(nonce.value));
-  const after = await vault.record(id, { type: 'prepare', attempt: composed });
+  const composed = adapter.compose(effect, quote.value, BigInt(nonce.value));
+  const after = await vault.record(id, { type: 'prepare', attempt: { ...composed, purpose } });
   const attempt = after === null ? null : newestAttempt(after);
   // Somebody else may have been faster: what is stored is what is signed.
   return attempt === null || attempt.signed !== null
@@ -116,7 +119,7 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
   const { id } = work.transaction;
   const signature = await signatureOver(turn, attempt);
   if (signature === null) return;
-  const assembled = adapter.assemble(intent, attempt, signature);
+  const assembled = adapter.assemble(effectOf(intent, attempt.purpose), attempt, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
   // The message for the broadcast follows from the outbox in any case; going on at once only saves its trip.
@@ -126,7 +129,7 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
 /** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */
 async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
   const { vault, adapter, work } = turn;
-  const signature = await signatureOver(turn, { number: 1, ...adapter.composeMessage(intent) });
+  const signature = await signatureOver(turn, { number: 1, purpose: 'intent', ...adapter.composeMessage(intent) });
   if (signature === null) return;
   const assembled = adapter.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);

@@ -10,7 +10,7 @@ import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import { combinePartials } from '#mpc/ecdsa/combine.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
-export type Signable = Pick<Attempt, 'number' | 'payload' | 'signingDigest'>;
+export type Signable = Pick<Attempt, 'number' | 'purpose' | 'payload' | 'signingDigest'>;
 
 export interface SigningRequest {
   readonly key: VaultKey;
@@ -88,6 +88,7 @@ async function runWith(signers: readonly CosignerClient[], request: SigningReque
       intent,
       payload: attempt.payload,
       attempt: attempt.number,
+      purpose: attempt.purpose,
       approvals: approvals.map(sentVote),
       policyVersion: policies.at(-1)?.policy.version ?? 0,
     },

@@ -67,6 +67,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     approvals: [],
     rejection: null,
     attempts: [],
+    cancelling: false,
     inclusion: null,
     signature: null,
     nonceHeld: false,

@@ -8,7 +8,7 @@ import type { PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Member, Permission, Role } from '#domain/member.ts';
-import { may, mayCancel } from '#domain/member.ts';
+import { may, mayStop } from '#domain/member.ts';
 import type { PolicyFault } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -202,12 +202,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#vote(actor, id, () => ({ type: 'reject', actor }));
   }
 
-  /** Takes a pending transaction back. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
+  /**
+   * Takes a pending transaction back; of one that waits to be mined, takes its nonce. A signer may stop what is on its way, as a
+   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+   */
   async cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
     const found = this.#find(actor, id, 'view');
     if (!found.ok) return found;
     const { transaction, viewer } = found.value;
-    if (!mayCancel(viewer, transaction.createdBy.userId)) return refused({ code: 'forbidden' });
+    if (!mayStop(viewer, transaction)) return refused({ code: 'forbidden' });
     if (transaction.state === 'CANCELLED') return found;
     return this.#decided(found.value, { type: 'cancel', actor });
   }

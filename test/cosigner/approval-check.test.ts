@@ -6,13 +6,13 @@ import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
 import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
-import { intentBytes, signingEndsAtMs } from '#domain/intent.ts';
+import { effectOf, intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Rules } from '#domain/rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
-import { alice, amount, bob, carol, mallory, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
+import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
 
@@ -46,6 +46,7 @@ function request(differences: Partial<SigningRequest> = {}, of: OnChainIntent = 
     intent: of,
     payload: composeTransaction(of, QUOTE, 4n).payload,
     attempt: 1,
+    purpose: 'intent',
     approvals: votes(of, alice, bob),
     policyVersion: 1,
     ...differences,
@@ -181,6 +182,49 @@ describe('a policy that changed after the approvals', () => {
 
   test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', () => {
     expect(answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('not-enough-approvals');
+  });
+});
+
+describe('a cancellation', () => {
+  const undone = composeTransaction(effectOf(intent, 'cancellation'), QUOTE, 4n).payload;
+  const cancels = (differences: Partial<SigningRequest> = {}) =>
+    request({ payload: undone, attempt: 2, purpose: 'cancellation', ...differences });
+
+  test('pays nothing to the wallet itself, by the voices that approved what it undoes', () => {
+    expect(answer(cancels())).toBe('signs');
+    expect(answer(cancels({ approvals: votes(intent, alice) }))).toBe('not-enough-approvals');
+    expect(answer(cancels(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
+  });
+
+  test('is no way to send anything else: not the payment, not to somebody else, not a single wei', () => {
+    const other = (change: Partial<TransferIntent>) =>
+      composeTransaction({ ...intent, to: WALLET, amount: amount('0'), ...change }, QUOTE, 4n).payload;
+    const dear = { ...QUOTE, gasLimit: '21001', maxFee: amount('42002000') };
+    expect(answer(cancels({ payload: other({}) }))).toBe('signs');
+    expect(answer(cancels({ payload: request().payload }))).toBe('payload-refused wrong-recipient');
+    expect(answer(cancels({ payload: other({ to: OTHER }) }))).toBe('payload-refused wrong-recipient');
+    expect(answer(cancels({ payload: other({ amount: amount('1') }) }))).toBe('payload-refused wrong-value');
+    expect(answer(cancels({ payload: other({ tokenAddress: WALLET }) }))).toBe('payload-refused wrong-data');
+    const rich = { ...intent, to: WALLET, amount: amount('0'), maxFee: amount('9'.repeat(30)) };
+    const costly = composeTransaction(rich, dear, 4n).payload;
+    expect(answer(cancels({ payload: costly }))).toBe('payload-refused fee-above-cap');
+    // Nor are its bytes signed as the intent.
+    expect(answer(request({ payload: undone }))).toBe('payload-refused wrong-recipient');
+  });
+
+  test('is signed although the policy of now would not have what it undoes', () => {
+    const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
+    const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    for (const now of [closed, withoutBob, next(policy, { threshold: 3 })]) {
+      expect(answer(request(), { policies: [policy, now] })).not.toBe('signs');
+      expect(answer(cancels(), { policies: [policy, now] })).toBe('signs');
+    }
+  });
+
+  test('of a message there is none', () => {
+    const message = { ...messageIntent(), policyHash: policyHashOf(policy) };
+    const asked = { ...request(), intent: message, approvals: votes(message, alice, bob) };
+    expect(answer({ ...asked, purpose: 'cancellation' })).toBe('payload-refused wrong-message');
   });
 });
 

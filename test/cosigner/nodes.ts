@@ -134,7 +134,11 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
   const transaction = entered(key, { kind: 'message', ...text });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
-  return { ...requestFor(key, transaction), intent, attempt: { number: 1, ...anvilAdapter.composeMessage(intent) } };
+  return {
+    ...requestFor(key, transaction),
+    intent,
+    attempt: { number: 1, purpose: 'intent' as const, ...anvilAdapter.composeMessage(intent) },
+  };
 }
 
 function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
@@ -188,7 +192,11 @@ export function attemptOf(
     maxFee: amount((21_000n * maxFeePerGas).toString()),
   };
   lastNonce += 1n;
-  return unsignedAttempt(anvilAdapter.compose(intent, quote, wish.nonce ?? lastNonce), number, Date.now());
+  return unsignedAttempt(
+    { purpose: 'intent', ...anvilAdapter.compose(intent, quote, wish.nonce ?? lastNonce) },
+    number,
+    Date.now(),
+  );
 }
 
 export function present<T>(value: T | null | undefined): T {

@@ -34,6 +34,7 @@ export function openBody(request: SigningRequest, signers: readonly number[]) {
       intent,
       payload: attempt.payload,
       attempt: attempt.number,
+      purpose: attempt.purpose,
       approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
         actor: { userId, tokenId },
         digest,

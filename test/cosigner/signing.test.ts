@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Hex } from 'viem';
 import { parseTransaction, recoverTransactionAddress } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newPolicyChangeId } from '#domain/id.ts';
@@ -7,6 +8,8 @@ import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
+import type { AttemptPurpose } from '#domain/intent.ts';
+import { effectOf } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#jobs/cosigner-client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -190,6 +193,31 @@ test('a replacement is the same intent at the same nonce for at least a tenth mo
     expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
   }
   expect((await thresholdSign(nodes.some(1, 2), attempt(2, 500n, 2_200_000_000n))).ok).toBe(true);
+});
+
+test('what is on its way is cancelled by paying nothing to the wallet at its nonce, and is then never carried out', async () => {
+  const request = approvedTransfer({ key, nonce: 550n });
+  expect((await thresholdSign(nodes.some(1, 2), request)).ok).toBe(true);
+  const attempt = (number: number, purpose: AttemptPurpose, maxFeePerGas: bigint) => ({
+    ...request,
+    attempt: { ...attemptOf(effectOf(request.intent, purpose), { nonce: 550n, maxFeePerGas }, number), purpose },
+  });
+  const cancelled = attempt(2, 'cancellation', 2_200_000_000n);
+  const outcome = await thresholdSign(nodes.some(1, 2), cancelled);
+  const raw = outcome.ok
+    ? anvilAdapter.assemble(effectOf(request.intent, 'cancellation'), cancelled.attempt, outcome.signature)
+    : null;
+  const from = key.addresses['anvil'] ?? '';
+  // viem leaves out what is zero or empty.
+  expect(raw?.ok === true ? parseTransaction(raw.value.raw as Hex) : null).toMatchObject({
+    to: from.toLowerCase(),
+    nonce: 550,
+    gas: 21_000n,
+  });
+  await nodes.restart();
+  const carriedOut = await thresholdSign(nodes.some(1, 2), attempt(3, 'intent', 4_000_000_000n));
+  expect(carriedOut.ok ? '' : carriedOut.reason).toContain('second-digest');
+  expect((await thresholdSign(nodes.some(1, 2), attempt(3, 'cancellation', 4_000_000_000n))).ok).toBe(true);
 });
 
 test('bytes that were signed for one transfer are not signed for another one that says the same', async () => {

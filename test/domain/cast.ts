@@ -1,6 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Exposure } from '#domain/exposure.ts';
+import type { PreparedAttempt } from '#domain/event.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
 import { newTransactionId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
@@ -108,6 +109,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     approvals: decided ? [vote(alice), vote(bob)] : [],
     rejection: state === 'REJECTED' ? vote(carol) : null,
     attempts: sent ? [sentAttempt()] : [],
+    cancelling: false,
     inclusion: mined
       ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 })
       : null,
@@ -125,7 +127,13 @@ export function vote(voter: Actor, digest: string = DIGEST) {
   return { actor: voter, digest, atMs: CREATED_AT_MS };
 }
 
-export const PREPARED = { nonce: '4', payload: '0x02', signingDigest: `0x${'cc'.repeat(32)}`, maxFee: amount('90') };
+export const PREPARED: PreparedAttempt = {
+  purpose: 'intent',
+  nonce: '4',
+  payload: '0x02',
+  signingDigest: `0x${'cc'.repeat(32)}`,
+  maxFee: amount('90'),
+};
 
 export function preparedAttempt(): Attempt {
   return { ...PREPARED, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };

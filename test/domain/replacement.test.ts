@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Transaction } from '#domain/transaction.ts';
@@ -10,6 +10,7 @@ import {
   HASH,
   inclusion,
   NOON_MS,
+  OTHER_HASH,
   policy,
   PREPARED,
   signedAttempt,
@@ -66,4 +67,89 @@ test('a faster attempt is asked for once, and only of what is on its way', () =>
   expect(after(asked, { type: 'speedUp', actor: bob }).changed).toBe(false);
   const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
   expect(after(unsent, { type: 'speedUp', actor: alice }).changed).toBe(false);
+});
+
+describe('a cancellation on the chain', () => {
+  const cancel: TransactionEvent = { type: 'cancel', actor: alice };
+  const cancelling = () => after(transactionIn('BROADCAST'), cancel).transaction;
+  const undone = { ...PREPARED, purpose: 'cancellation' as const, payload: '0x0299' };
+
+  /** The cancellation is signed and sent. */
+  function out(): Transaction {
+    const prepared = after(cancelling(), { type: 'prepare', attempt: undone }).transaction;
+    const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x0299ff', hash: OTHER_HASH }).transaction;
+    return after(signed, { type: 'send', attempt: 2, outcome: 'accepted', answer: null }).transaction;
+  }
+  const mined = (transaction: Transaction, hash: string, confirmations = 3) =>
+    after(transaction, { type: 'include', inclusion: inclusion({ hash, confirmations }), confirmationsNeeded: 3 })
+      .transaction;
+
+  test('asks for another attempt at the same nonce, once', () => {
+    const asked = cancelling();
+    expect([asked.state, asked.stateReason, outstandingJob(asked)]).toEqual(['BROADCAST', 'CANCELLING', 'sign']);
+    expect(after(asked, cancel).changed).toBe(false);
+    expect(after(asked, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
+    expect(after(asked, { type: 'prepare', attempt: { ...undone, nonce: '5' } }).changed).toBe(false);
+    const sent = out();
+    expect([sent.stateReason, outstandingJob(sent)]).toEqual(['CANCELLING', 'confirm']);
+  });
+
+  test('waits for bytes that are on their way out, and follows them', () => {
+    const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
+    const asked = after(unsent, cancel).transaction;
+    expect(outstandingJob(asked)).toBe('broadcast');
+    const sent = after(asked, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' }).transaction;
+    expect(outstandingJob(sent)).toBe('sign');
+  });
+
+  test('is CANCELLED when it is mined at depth, and then gives its nonce back', () => {
+    const shallow = mined(out(), OTHER_HASH, 1);
+    expect([shallow.state, shallow.stateReason]).toEqual(['CONFIRMING', 'CANCELLING']);
+    const done = mined(shallow, OTHER_HASH);
+    expect([done.state, done.stateReason, outstandingJob(done)]).toEqual([
+      'CANCELLED',
+      'CANCELLED_ON_CHAIN',
+      'confirm',
+    ]);
+    const final = inclusion({ hash: OTHER_HASH, confirmations: 9, finalized: true });
+    const finalised = after(done, { type: 'include', inclusion: final, confirmationsNeeded: 3 }).transaction;
+    expect([finalised.state, outstandingJob(finalised)]).toEqual(['CANCELLED', 'settle']);
+    expect(outstandingJob(after(finalised, { type: 'settle' }).transaction)).toBeNull();
+  });
+
+  test('comes too late when what it was to undo is mined first: that is said as it is', () => {
+    const done = mined(out(), HASH);
+    expect([done.state, done.stateReason]).toEqual(['SUCCEEDED', null]);
+  });
+
+  test('is undone with its block, and both attempts are open again', () => {
+    const done = mined(out(), OTHER_HASH);
+    const gone = after(done, { type: 'miss', inMempool: false, nonceTaken: false }).transaction;
+    expect([gone.state, gone.stateReason, gone.nonceHeld, outstandingJob(gone)]).toEqual([
+      'BROADCAST',
+      'REORGED',
+      true,
+      'broadcast',
+    ]);
+    expect(mined(gone, HASH).state).toBe('SUCCEEDED');
+  });
+
+  test('that is too dear is given up, and what is out is watched as before', () => {
+    const given = after(cancelling(), { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
+    expect([given.stateReason, given.cancelling, outstandingJob(given)]).toEqual([
+      'FEE_CAP_EXCEEDED',
+      false,
+      'confirm',
+    ]);
+    expect(after(given, cancel).transaction.cancelling).toBe(true);
+  });
+
+  test('may be made faster itself, and stays a cancellation', () => {
+    const faster = after(out(), { type: 'speedUp', actor: alice }).transaction;
+    expect(outstandingJob(faster)).toBe('sign');
+    expect(after(faster, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
+    expect(after(faster, { type: 'prepare', attempt: undone }).transaction.attempts).toHaveLength(3);
+    const given = after(faster, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
+    expect([given.cancelling, given.attempts.length, outstandingJob(given)]).toEqual([true, 2, 'confirm']);
+  });
 });

@@ -53,7 +53,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
     '      REJECTED     REJECTED     no           no            no           no           no           no       no        no',
   ),
   cancel: row(
-    '      CANCELLED    CANCELLED    no           no            no           no           no           no       no        no',
+    '      CANCELLED    CANCELLED    no           BROADCAST     no           no           no           no       no        no',
   ),
   speedUp: row(
     '     no           no           no           BROADCAST     no           no           no           no       no        no',

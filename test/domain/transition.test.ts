@@ -304,6 +304,7 @@ const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
     { type: 'expire' },
     { type: 'cancel', actor: alice },
     { type: 'prepare', attempt: PREPARED },
+    { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } },
     { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
     { type: 'failSigning', reason: 'FEE_CAP_EXCEEDED', detail: null },
     { type: 'sign', attempt: 1, raw: '0x01', hash: HASH },

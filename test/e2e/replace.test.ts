@@ -14,6 +14,7 @@ let recipient: string;
 
 interface Attempted extends TransactionRecord {
   readonly attempts: readonly {
+    readonly purpose: string;
     readonly nonce: string;
     readonly hash: string | null;
     readonly outcome: string | null;
@@ -96,6 +97,54 @@ test('when a faster one would cost more than was approved, the one that is out i
   await miner().mine({ blocks: 1 });
   await miner().setAutomine(true);
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
+});
+
+const cancel = ({ client }: Person, id: string) => client.ask<Attempted>('POST', `/transaction/${id}/cancel`);
+
+test('one that is not mined is cancelled at its nonce: nothing arrives, and the next one goes through', async () => {
+  const { alice, carol, mallory } = world.people();
+  const before = await world.chain.balance(recipient);
+  await miner().setAutomine(false);
+  const id = await waiting();
+  expect((await cancel(mallory, id)).status).toBe(403);
+  // Any signer may stop what is on its way.
+  const asked = await cancel(carol, id);
+  expect([asked.status, asked.body.state, asked.body.stateReason]).toEqual([200, 'BROADCAST', 'CANCELLING']);
+  const second = (record: TransactionRecord) => (record as Attempted).attempts[1]?.outcome === 'accepted';
+  const out = (await reaches(alice, id, second)) as Attempted;
+  expect(out.attempts.map(({ purpose }) => purpose)).toEqual(['intent', 'cancellation']);
+  expect(out.attempts[0]?.nonce).toBe(out.attempts[1]?.nonce);
+  await miner().mine({ blocks: 1 });
+  await miner().setAutomine(true);
+  const done = (await finished(alice, id)) as Attempted;
+  expect([done.state, done.stateReason, done.txHash]).toEqual([
+    'CANCELLED',
+    'CANCELLED_ON_CHAIN',
+    out.attempts[1]?.hash,
+  ]);
+  expect(BigInt(done.feePaid ?? '0')).toBeGreaterThan(0n);
+  expect(await world.chain.balance(recipient)).toBe(before);
+  expect((await cancel(alice, id)).status).toBe(200);
+  const next = await waiting();
+  expect((await finished(alice, next)).state).toBe('SUCCEEDED');
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+});
+
+test('a cancellation that comes too late says so: what was mined has arrived', async () => {
+  const { alice } = world.people();
+  const before = await world.chain.balance(recipient);
+  await miner().setAutomine(false);
+  const id = await waiting();
+  const held = world.gate.hold('eth_sendRawTransaction');
+  await cancel(alice, id);
+  const call = await held;
+  await miner().mine({ blocks: 1 });
+  await call.deliver();
+  await miner().setAutomine(true);
+  const done = (await finished(alice, id)) as Attempted;
+  expect([done.state, done.txHash]).toEqual(['SUCCEEDED', done.attempts[0]?.hash]);
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+  expect((await cancel(alice, id)).status).toBe(409);
 });
 
 test('what is done is not made faster', async () => {

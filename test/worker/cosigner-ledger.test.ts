@@ -25,8 +25,9 @@ function book() {
 const sid = (number: number) => new Uint8Array(32).fill(number);
 const checked = (
   digest: number,
-  change: Partial<{ nonce: bigint; fee: bigint; tip: bigint; intent: string }> = {},
-) => ({
+  change: Partial<{ nonce: bigint; fee: bigint; tip: bigint; intent: string; purpose: 'intent' | 'cancellation' }> = {},
+): CheckedRequest => ({
+  purpose: change.purpose ?? 'intent',
   intentDigest: change.intent ?? 'aa'.repeat(32),
   signingDigest: new Uint8Array(32).fill(digest),
   bid: {
@@ -53,6 +54,25 @@ describe('the sign-once row', () => {
     expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
     expect(await open((ledger) => ask(ledger, TX, 1, checked(2)))).toBe('second-digest');
     expect(await open((ledger) => ask(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe('second-digest');
+  });
+
+  test('a cancellation takes the place of what was signed, for more, and nothing comes after it but another one', async () => {
+    const { open } = book();
+    const cancels = (digest: number, fee: bigint, nonce = 4n) =>
+      checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
+    const [bare, answers] = await open((ledger) => [
+      ask(ledger, TX, 1, cancels(1, 1000n)),
+      [
+        ask(ledger, OTHER_TX, 1, checked(1)),
+        ask(ledger, OTHER_TX, 2, cancels(2, 1050n)),
+        ask(ledger, OTHER_TX, 2, cancels(2, 1100n, 5n)),
+        ask(ledger, OTHER_TX, 2, cancels(2, 1100n)),
+        ask(ledger, OTHER_TX, 3, checked(3, { fee: 2000n, tip: 200n })),
+        ask(ledger, OTHER_TX, 3, cancels(3, 2000n)),
+      ],
+    ]);
+    expect(bare).toBe('second-digest');
+    expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
   });
 
   test('asking without writing commits to nothing', async () => {
@@ -98,7 +118,7 @@ describe('the sign-once row', () => {
     const doubled = await open((_ledger, sql) => {
       try {
         sql.exec(
-          `INSERT INTO signed SELECT '${OTHER_TX}', attempt, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed`,
+          `INSERT INTO signed SELECT '${OTHER_TX}', attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed`,
         );
         return 'written';
       } catch (error) {

@@ -6,14 +6,14 @@ import { serialiseUnsigned } from '#chains/evm/transaction.ts';
 import { callOf } from '#chains/evm/call.ts';
 import { messagePreimage } from '#chains/evm/message.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { PreparedAttempt } from '#domain/event.ts';
+import type { ComposedBytes } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 
 /**
  * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every
  * co-signer makes; bytes that it refuses are a bug here and are thrown, never stored.
  */
-export function composeTransaction(intent: OnChainIntent, quote: Quote, nonce: bigint): PreparedAttempt {
+export function composeTransaction(intent: OnChainIntent, quote: Quote, nonce: bigint): ComposedBytes {
   const call = callOf(intent);
   const chainId = chainIdOf(intent.chain);
   if (call === null || chainId === null) throw new Error('a stored intent is in canonical form');

@@ -6,8 +6,10 @@ import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
- * POST /transaction/{txId}/cancel (ours): whoever created a pending transaction takes it back, or an admin of the vault does. Again
- * it is 200 and changes nothing.
+ * POST /transaction/{txId}/cancel (ours): whoever created a pending transaction takes it back, or an admin of the vault does; so does
+ * any signer while it waits to be mined. Then the wallet pays nothing to itself at the same nonce, within the fee that was approved:
+ * `stateReason` is CANCELLING, and the chain decides which of the two it takes, CANCELLED or SUCCEEDED. Again it is 200 and
+ * changes nothing.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
  */
@@ -15,7 +17,7 @@ export const cancel: Route = {
   method: 'POST',
   path: '/transaction/:txId/cancel',
   access: 'write',
-  summary: 'takes a pending transaction back',
+  summary: 'takes a pending transaction back, or the nonce of one that waits to be mined',
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: cancelTransaction,

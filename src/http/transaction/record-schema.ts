@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
 
 /** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
@@ -27,6 +28,9 @@ const call = z.strictObject({
 
 const attempt = z.strictObject({
   number: z.int(),
+  purpose: z
+    .enum(ATTEMPT_PURPOSES)
+    .meta({ description: 'A cancellation pays nothing to the wallet itself, at the same nonce' }),
   nonce: text,
   maxFee: amount,
   hash: text.nullable(),

@@ -6,7 +6,7 @@ import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
 import { wantsOneMore } from '#domain/intent.ts';
 import type { Member } from '#domain/member.ts';
-import { may, mayCancel } from '#domain/member.ts';
+import { may, mayStop } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
 import { unreachable } from '#domain/result.ts';
@@ -158,9 +158,10 @@ function assetOf(tokenAddress: string | null, chain: Chain | null) {
     : { tokenAddress, symbol: null, decimals: null };
 }
 
-function attemptRecord({ number, nonce, maxFee, signed, sent }: PublicAttempt) {
+function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicAttempt) {
   return {
     number,
+    purpose,
     nonce,
     maxFee,
     hash: signed?.hash ?? null,
@@ -179,12 +180,15 @@ type ReaderAction = 'approve' | 'reject' | 'cancel' | 'speed-up';
 
 /** What this reader can do with it now. */
 function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): ReaderAction[] {
-  if (transaction.state === 'BROADCAST' && may(viewer, 'create')) return ['speed-up'];
+  const stops = mayStop(viewer, transaction) ? ['cancel' as const] : [];
+  if (transaction.state === 'BROADCAST') {
+    return [...(may(viewer, 'create') ? ['speed-up' as const] : []), ...(transaction.cancelling ? [] : stops)];
+  }
   if (!isPending(transaction.state)) return [];
   const votes = may(viewer, 'vote');
   return [
     ...(votes && !hasApproved(transaction, viewer.userId) ? ['approve' as const] : []),
     ...(votes ? ['reject' as const] : []),
-    ...(mayCancel(viewer, transaction.createdBy.userId) ? ['cancel' as const] : []),
+    ...stops,
   ];
 }

@@ -50,7 +50,7 @@ export const QUOTE: Quote = {
 
 export function attemptFor(intent: TransferIntent, quote: Quote = QUOTE, nonce = 4n): Attempt {
   const prepared = composeTransaction(intent, quote, nonce);
-  return { ...prepared, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+  return { ...prepared, purpose: 'intent', number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
 }
 
 export function amount(text: string): Amount {

@@ -212,7 +212,14 @@ test('a replacement offers an eighth more than what it replaces, also when the m
   const adapter = chain.adapter();
   const high = { gasLimit: '21000', maxFeePerGas: '80000000001', maxPriorityFeePerGas: '7', maxFee: native.maxFee };
   const prepared = adapter.compose(native, high, 5n);
-  const replaced: Attempt = { ...prepared, number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
+  const replaced: Attempt = {
+    ...prepared,
+    purpose: 'intent',
+    number: 1,
+    preparedAtMs: CREATED_AT_MS,
+    signed: null,
+    sent: null,
+  };
   const quote = await adapter.quote(native, replaced);
   expect(quote).toMatchObject({ ok: true, value: { maxFeePerGas: '90000000003' } });
   // The tip of now is far more than an eighth above 7 wei.
