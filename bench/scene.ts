@@ -71,7 +71,7 @@ export async function startScene(): Promise<Scene> {
     slowVault,
     recipient: await chain.account(7),
     settle: async () => {
-      for (const { id } of [vault, slowVault]) await alice.client.get('GET', `/vault/${id}/transactions?limit=1`);
+      for (const { id } of [vault, slowVault]) await alice.client.transactions(id, { limit: '1' });
     },
     audit: async (action) => {
       const { results } = await database

@@ -1,47 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { hc } from 'hono/client';
+import type { ClientResponse, InferRequestType, InferResponseType } from 'hono/client';
+import type { Api } from '#http/api.ts';
 
-/** An answer of the service. */
+/** Every endpoint by its path: what it takes and what it answers follows from the routes themselves. */
+export type Connection = ReturnType<typeof hc<Api>>;
+
+export type TransactionRecord = InferResponseType<Connection['transaction'][':txId']['$get']>;
+export type Challenge = InferResponseType<Connection['transaction'][':txId']['challenge']['$get']>;
+export type VaultRecord = InferResponseType<Connection['internal']['vault'][':vaultId']['$get']>;
+export type TransferBody = InferRequestType<Connection['transaction']['transfer']['$post']>['json'];
+
+/** An answer of the service to something that no typed client would send. */
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: T;
-}
-
-/** The parts of a transaction that the local programs look at. */
-export interface TransactionRecord {
-  readonly id: string;
-  readonly state: string;
-  readonly stateReason: string | null;
-  readonly from: string;
-  readonly to: string;
-  readonly amount: string;
-  readonly asset: { readonly tokenAddress: string | null };
-  readonly feePaid: string | null;
-  readonly nonce: string | null;
-  readonly txHash: string | null;
-  readonly digest: string;
-  readonly approvalsCounted: number;
-  readonly requiredApprovals: number;
-  readonly externalId: string | null;
-  readonly failure: string | null;
-  readonly block: { readonly number: string } | null;
-  readonly version: number;
-}
-
-export interface Challenge {
-  readonly digest: string;
-  readonly canonical: string;
-  readonly intent: { readonly to: string; readonly amount: string; readonly tokenAddress: string | null };
-}
-
-export interface TransferBody {
-  readonly vaultId: number;
-  readonly chain: string;
-  readonly to: string;
-  readonly amount: string;
-  readonly tokenAddress?: string;
-  readonly note?: string;
-  readonly externalId?: string;
 }
 
 export interface RequestOptions {
@@ -52,14 +26,37 @@ export interface RequestOptions {
 /** Nothing came back that the service has said: it may have done what it was asked, or not. */
 export class NoAnswer extends Error {}
 
+/** The service has said no. */
+class Refused extends Error {
+  readonly status: number;
+  /** Of the problem (RFC 9457). */
+  readonly code: string;
+
+  constructor(what: string, status: number, problem: unknown) {
+    super(`${what} answered ${status}: ${JSON.stringify(problem)}`);
+    this.status = status;
+    this.code = String((problem as { readonly code?: unknown } | null)?.code);
+  }
+}
+
+/** The body of a good answer. Throws `Refused` for any other, `NoAnswer` when there is none. */
+export async function good<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
+  const response = await asked;
+  const body = await bodyOf(response);
+  if (!response.ok) throw new Refused(new URL(response.url).pathname, response.status, body);
+  return body as T;
+}
+
 /** What one holder of a token (or of a service key) does over HTTP, as any client would. */
 export class Client {
+  readonly api: Connection;
   readonly #url: string;
   readonly #token: string;
 
   constructor(url: string, token: string) {
     this.#url = url;
     this.#token = token;
+    this.api = hc<Api>(url, { headers: { authorization: `Bearer ${token}` }, fetch: answered });
   }
 
   /** The same person at another address of the same service: it has been restarted. */
@@ -67,10 +64,10 @@ export class Client {
     return new Client(url, this.#token);
   }
 
-  /** Gives any answer, good or bad. Throws `NoAnswer` when there is none. */
+  /** Sends anything and gives any answer, good or bad. Throws `NoAnswer` when there is none. */
   async ask<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const { body, headers } = options;
-    const request = {
+    const response = await answered(`${this.#url}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#token}`,
@@ -78,40 +75,50 @@ export class Client {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    };
-    try {
-      const response = await fetch(`${this.#url}${path}`, request);
-      return { status: response.status, headers: response.headers, body: (await response.json()) as T };
-    } catch (error) {
-      // No connection, a broken one, or the text of a proxy in between.
-      throw new NoAnswer(`${method} ${path} had no answer: ${String(error)}`, { cause: error });
-    }
+    });
+    return { status: response.status, headers: response.headers, body: (await bodyOf(response)) as T };
   }
 
-  /** Gives the body of a good answer. Throws what the service said otherwise. */
-  async get<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-    const answer = await this.ask<T>(method, path, options);
-    if (answer.status < 300) return answer.body;
-    throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  transfer(json: TransferBody, idempotencyKey: string = randomUUID()): Promise<TransactionRecord> {
+    const headers = { 'idempotency-key': idempotencyKey };
+    return good(this.api.transaction.transfer.$post({ json }, { headers }));
   }
 
-  transfer(body: TransferBody, idempotencyKey: string = randomUUID()): Promise<TransactionRecord> {
-    return this.get('POST', '/transaction/transfer', { body, headers: { 'idempotency-key': idempotencyKey } });
+  challenge(txId: string): Promise<Challenge> {
+    return good(this.api.transaction[':txId'].challenge.$get({ param: { txId } }));
   }
 
-  challenge(id: string): Promise<Challenge> {
-    return this.get('GET', `/transaction/${id}/challenge`);
+  approve(txId: string): Promise<TransactionRecord> {
+    return good(this.api.transaction[':txId'].approve.$post({ param: { txId } }));
   }
 
-  approve(id: string): Promise<TransactionRecord> {
-    return this.get('POST', `/transaction/${id}/approve`);
+  reject(txId: string): Promise<TransactionRecord> {
+    return good(this.api.transaction[':txId'].reject.$post({ param: { txId } }));
   }
 
-  reject(id: string): Promise<TransactionRecord> {
-    return this.get('POST', `/transaction/${id}/reject`);
+  read(txId: string): Promise<TransactionRecord> {
+    return good(this.api.transaction[':txId'].$get({ param: { txId } }));
   }
 
-  read(id: string): Promise<TransactionRecord> {
-    return this.get('GET', `/transaction/${id}`);
+  /** A page of a vault's transactions, the newest first. */
+  transactions(vaultId: number, query: { readonly cursor?: string; readonly limit?: string } = {}) {
+    return good(this.api.vault[':vaultId'].transactions.$get({ param: { vaultId: String(vaultId) }, query }));
+  }
+}
+
+async function answered(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    return await fetch(input, init);
+  } catch (error) {
+    throw new NoAnswer(`no answer: ${String(error)}`, { cause: error });
+  }
+}
+
+/** A broken connection, or the text of a proxy in between, is no answer. */
+async function bodyOf(response: { json(): Promise<unknown> }): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    throw new NoAnswer(`no whole answer: ${String(error)}`, { cause: error });
   }
 }

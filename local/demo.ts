@@ -94,7 +94,7 @@ async function drive(scene: Scene, body: TransferBody): Promise<void> {
       'the digest is of the transfer that was asked for',
       digest === challenge.digest && digest === created.digest,
     );
-    expect('the intent names recipient and amount', intent.to === body.to && intent.amount === body.amount);
+    expect('the intent names recipient and amount', intent['to'] === body.to && intent['amount'] === body.amount);
     const after = await signer.client.approve(created.id);
     say(
       after.state,
@@ -118,6 +118,7 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
   let seen = '';
   const endsAt = Date.now() + SUCCESS_DEADLINE_MS;
   for (let waitMs = FIRST_POLL_MS; ; waitMs *= 1.5) {
+    // Not `read`: a client that polls has to know when it is asked to wait.
     const answer = await person.client.ask<TransactionRecord>('GET', `/transaction/${id}`);
     if (answer.status === 429) {
       await pause(1000 * Number.parseInt(answer.headers.get('retry-after') ?? '1', 10));
@@ -135,13 +136,10 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
 }
 
 async function showHistory(person: Person, vaultId: number): Promise<void> {
-  const { transactions } = await person.client.get<{ transactions: readonly TransactionRecord[] }>(
-    'GET',
-    `/vault/${vaultId}/transactions`,
-  );
+  const { transactions } = await person.client.transactions(vaultId);
   console.log('\nHistory of the vault, newest first');
   for (const { state, amount, asset, txHash } of transactions) {
-    const unit = asset.tokenAddress === null ? 'wei' : 'units of DUSD';
+    const unit = asset?.tokenAddress == null ? 'wei' : 'units of DUSD';
     say(state, `${amount} ${unit}, ${txHash}`);
   }
   expect('the history has both transfers', transactions.length === 2);

@@ -1,4 +1,4 @@
-import { Client, NoAnswer } from './client.ts';
+import { Client, good, NoAnswer } from './client.ts';
 import { until } from './until.ts';
 
 export interface Person {
@@ -25,37 +25,32 @@ export interface ReadyVault {
   readonly address: string;
 }
 
-interface VaultRecord {
-  readonly id: number;
-  readonly wallets: readonly { readonly chain: string; readonly address: string | null }[];
-}
+const ROLES = ['viewer', 'initiator', 'signer'] as const;
 
 /** Generating a key takes about 3 s on two cores: three pairings and three proofs. */
 const KEY_DEADLINE_MS = 60_000;
 
 /** Enters a person and issues a token. Twice gives the same person and one more token. */
 export async function enterPerson(service: Client, url: string, name: string): Promise<Person> {
-  const body = { name, email: `${name}@example.com` };
-  const { id } = await service.get<{ id: string }>('POST', '/internal/user', { body });
-  const issued = await service.get<{ token: string }>('POST', `/internal/user/${id}/access-token`, {
-    body: { name: 'local' },
-  });
+  const { user } = service.api.internal;
+  const { id } = await good(user.$post({ json: { name, email: `${name}@example.com` } }));
+  const issue = { param: { userId: id }, json: { name: 'local' } };
+  const issued = await good(user[':userId']['access-token'].$post(issue));
   return { name, id, token: issued.token, client: new Client(url, issued.token) };
 }
 
 /** Founds a vault on the local chain and waits for its key. Twice with the same name gives the same vault. */
 export async function foundVault(service: Client, wish: VaultWish): Promise<ReadyVault> {
-  const vault = await service.get<VaultRecord>('POST', '/internal/vault', {
-    body: {
-      name: wish.name,
-      reference: wish.name.replaceAll(' ', '-'),
-      members: wish.signers.map(({ id }) => ({ userId: id, roles: ['viewer', 'initiator', 'signer'] })),
-      threshold: wish.threshold,
-      initialState: wish.initialState ?? 'SUBMITTED',
-      chains: ['anvil', ...(wish.chains ?? [])],
-      ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
-    },
-  });
+  const founding = {
+    name: wish.name,
+    reference: wish.name.replaceAll(' ', '-'),
+    members: wish.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
+    threshold: wish.threshold,
+    initialState: wish.initialState ?? 'SUBMITTED',
+    chains: ['anvil', ...(wish.chains ?? [])],
+    ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
+  };
+  const vault = await good(service.api.internal.vault.$post({ json: founding }));
   const address = await until('key', () => addressOf(service, vault.id), KEY_DEADLINE_MS);
   return { id: vault.id, address };
 }
@@ -67,7 +62,8 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
  */
 export async function addressOf(service: Client, vaultId: number): Promise<string | null> {
   try {
-    const vault = await service.get<VaultRecord>('GET', `/internal/vault/${vaultId}`);
+    const param = { vaultId: String(vaultId) };
+    const vault = await good(service.api.internal.vault[':vaultId'].$get({ param }));
     return vault.wallets.find((wallet) => wallet.chain === 'anvil')?.address ?? null;
   } catch (error) {
     if (error instanceof NoAnswer) return null;

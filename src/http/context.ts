@@ -48,6 +48,11 @@ export interface Route {
   readonly handle: (context: HttpContext) => Promise<Response> | Response;
 }
 
+/** Declares a route, and keeps the types of its path and schemas: the typed client is made of them (`http/api.ts`). */
+export function route<const R extends Route>(declared: R): R {
+  return declared;
+}
+
 /** IPv4 or IPv6. Anything else in the header was not written by the platform. */
 const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { Route } from '#http/context.ts';
+import { route } from '#http/context.ts';
 
 /** GET /health (ours): the Worker answers. It asks nothing behind it, so it is no way to make load. */
-export const health: Route = {
+export const health = route({
   method: 'GET',
   path: '/health',
   access: 'anyone',
@@ -10,4 +10,4 @@ export const health: Route = {
   answer: { status: 200, schema: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }) },
   refuses: [],
   handle: (context) => context.json({ status: 'ok' }),
-};
+});

@@ -35,8 +35,7 @@ import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
 import { readPolicy } from '#http/vault/policy.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
-/** The whole interface. What is not in this list does not exist. */
-export const ROUTES: readonly Route[] = [
+const routes = [
   estimateFee,
   transfer,
   message,
@@ -74,4 +73,9 @@ export const ROUTES: readonly Route[] = [
   removeMember,
   proposeAsOperator,
   deadLetters,
-];
+] as const;
+
+/** The whole interface. What is not in this list does not exist. */
+export const ROUTES: readonly Route[] = routes;
+
+export type Routes = typeof routes;

@@ -3,6 +3,8 @@ import { addressOf } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
+import type { VaultRecord } from '#local/client.ts';
+import { good } from '#local/client.ts';
 
 /** The first keys of a deployment: the co-signers have no set-ups with each other yet, and the power goes while they make them. */
 
@@ -13,17 +15,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-interface VaultRecord {
-  readonly id: number;
-  readonly wallets: readonly { readonly address: string | null }[];
-  readonly keys: readonly { readonly publicKey: string }[];
+function found(reference: string): Promise<VaultRecord> {
+  const { alice, bob, carol } = world.people();
+  const members = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: [...ROLES] }));
+  const terms = { threshold: 2, initialState: 'SUBMITTED' } as const;
+  const json = { name: 'Treasury', reference, members, ...terms, chains: ['anvil'] };
+  return good(world.service().api.internal.vault.$post({ json }));
 }
 
-async function found(reference: string): Promise<VaultRecord> {
-  const { alice, bob, carol } = world.people();
-  const members = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] }));
-  const body = { name: 'Treasury', reference, members, threshold: 2, initialState: 'SUBMITTED', chains: ['anvil'] };
-  return world.service().get('POST', '/internal/vault', { body });
+const ROLES = ['initiator', 'signer'] as const;
+
+function shown(vaultId: number): Promise<VaultRecord> {
+  return good(world.service().api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vaultId) } }));
 }
 
 /** Into the pairing of the first two nodes, of the others, and into the key generation itself: it all takes about 2.5 s. */
@@ -46,7 +49,7 @@ test('killed again and again while its key is being made, a vault gets one in th
   await alice.client.approve(transfer.id);
   await bob.client.approve(transfer.id);
   expect((await finished(alice, transfer.id)).state).toBe('SUCCEEDED');
-  const { keys } = await world.service().get<VaultRecord>('GET', `/internal/vault/${id}`);
+  const { keys } = await shown(id);
   expect(keys.length).toBe(1);
 });
 
@@ -55,7 +58,7 @@ test('a vault that is founded while a co-signer is away waits for it, and has it
   await world.restart({ absent: [3] });
   const { id } = await found('second');
   await world.stack().sweep();
-  const waiting = await world.service().get<VaultRecord>('GET', `/internal/vault/${id}`);
+  const waiting = await shown(id);
   expect(waiting.wallets[0]?.address).toBeNull();
   await world.stack().stop();
   await world.restart();

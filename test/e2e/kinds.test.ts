@@ -2,6 +2,7 @@ import { encodeFunctionData, erc20Abi, getAddress, recoverMessageAddress, recove
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
+import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
@@ -21,30 +22,25 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-interface Created extends TransactionRecord {
-  readonly signature: string | null;
-}
-
+/** Also what is to be refused: no typed client would send some of it. */
 function create(kind: string, body: object) {
   const { alice } = world.people();
-  return alice.client.ask<Created & { readonly code: string; readonly detail: string }>(
+  return alice.client.ask<TransactionRecord & { readonly code: string; readonly detail: string }>(
     'POST',
     `/transaction/${kind}`,
-    {
-      body: { vaultId: vault.id, chain: 'anvil', ...body },
-    },
+    { body: { vaultId: vault.id, chain: 'anvil', ...body } },
   );
 }
 
 /** Created by alice, approved by alice and bob, waited for. */
-async function carriedOut(kind: string, body: object): Promise<Created> {
+async function carriedOut(kind: string, body: object): Promise<TransactionRecord> {
   const { alice, bob } = world.people();
   const created = await create(kind, body);
   if (created.status !== 201) throw new Error(JSON.stringify(created.body));
   await alice.client.approve(created.body.id);
   await bob.client.approve(created.body.id);
   await finished(alice, created.body.id);
-  return alice.client.get<Created>('GET', `/transaction/${created.body.id}`);
+  return alice.client.read(created.body.id);
 }
 
 test('words are signed by the wallet, without a transaction on the chain', async () => {
@@ -83,7 +79,7 @@ test('nor does it need one to be configured', async () => {
   const { alice, bob } = world.people();
   const offline = await world.vault('offline', { chains: ['ethereum-sepolia'] });
   const body = { vaultId: offline.id, chain: 'ethereum-sepolia', message: 'no node for this chain' };
-  const { id } = await alice.client.get<Created>('POST', '/transaction/message', { body });
+  const { id } = await good(alice.client.api.transaction.message.$post({ json: body }));
   await alice.client.approve(id);
   await bob.client.approve(id);
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
@@ -117,7 +113,7 @@ test('a token that wants its allowance at zero first says so before anybody has 
 
 test('what the chain would refuse is refused at once, with the reason of the chain, and nothing is stored', async () => {
   const { alice } = world.people();
-  const list = () => alice.client.get('GET', `/vault/${vault.id}/transactions`);
+  const list = () => alice.client.transactions(vault.id);
   const before = await list();
   const blocking = await world.chain.deploy('OddTokens.sol', 'BlockingToken');
   const selector = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), 1n] });
@@ -148,7 +144,7 @@ test('what the chain would refuse is refused at once, with the reason of the cha
 
 test('while the chain can not be asked nothing is created, and the answer says that trying again is safe', async () => {
   const { alice } = world.people();
-  const list = () => alice.client.get('GET', `/vault/${vault.id}/transactions`);
+  const list = () => alice.client.transactions(vault.id);
   const before = await list();
   world.gate.close(500);
   const answer = await create('transfer', { to: recipient, amount: '1' });
@@ -179,14 +175,9 @@ async function carriedOutIn({ id }: TransactionRecord): Promise<void> {
 
 test('an estimate is what the transfer then costs at most', async () => {
   const { alice } = world.people();
-  interface Estimate {
-    readonly gasLimit: string;
-    readonly normal: { readonly maxFee: string; readonly expectedFee: string };
-    readonly feeAsset: { readonly symbol: string };
-  }
   for (const tokenAddress of [null, dollar]) {
     const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1', tokenAddress };
-    const estimate = await alice.client.get<Estimate>('POST', '/transaction/estimate-fee', { body });
+    const estimate = await good(alice.client.api.transaction['estimate-fee'].$post({ json: body }));
     const done = await carriedOut('transfer', body);
     expect(estimate.feeAsset.symbol).toBe('ETH');
     expect(BigInt(done.feePaid ?? '0')).toBeGreaterThan(0n);

@@ -12,15 +12,6 @@ let world: World;
 let vault: ReadyVault;
 let recipient: string;
 
-interface Attempted extends TransactionRecord {
-  readonly attempts: readonly {
-    readonly purpose: string;
-    readonly nonce: string;
-    readonly hash: string | null;
-    readonly outcome: string | null;
-  }[];
-}
-
 beforeAll(async () => {
   world = await startWorld();
   vault = await world.vault('treasury');
@@ -37,11 +28,12 @@ async function waiting(): Promise<string> {
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
   await alice.client.approve(id);
   await bob.client.approve(id);
-  await reaches(alice, id, (record) => (record as Attempted).attempts[0]?.outcome === 'accepted');
+  await reaches(alice, id, (record) => record.attempts[0]?.outcome === 'accepted');
   return id;
 }
 
-const speedUp = ({ client }: Person, id: string) => client.ask<Attempted>('POST', `/transaction/${id}/speed-up`);
+const speedUp = ({ client }: Person, id: string) =>
+  client.ask<TransactionRecord>('POST', `/transaction/${id}/speed-up`);
 
 test('one that is not mined is made faster at the same nonce, and exactly one of the two arrives', async () => {
   const { alice, victor } = { ...world.people(), victor: world.people().mallory };
@@ -51,8 +43,8 @@ test('one that is not mined is made faster at the same nonce, and exactly one of
   expect((await speedUp(victor, id)).status).toBe(403);
   const asked = await speedUp(alice, id);
   expect([asked.status, asked.body.stateReason]).toEqual([200, 'REPRICING']);
-  const faster = (record: TransactionRecord) => (record as Attempted).attempts[1]?.outcome === 'accepted';
-  const replaced = (await reaches(alice, id, faster)) as Attempted;
+  const faster = (record: TransactionRecord) => record.attempts[1]?.outcome === 'accepted';
+  const replaced = await reaches(alice, id, faster);
   const [first, second] = replaced.attempts;
   expect([replaced.state, first?.nonce === second?.nonce, first?.hash === second?.hash]).toEqual([
     'BROADCAST',
@@ -62,7 +54,7 @@ test('one that is not mined is made faster at the same nonce, and exactly one of
   expect(replaced.txHash).toBe(second?.hash);
   await miner().mine({ blocks: 1 });
   await miner().setAutomine(true);
-  const done = (await finished(alice, id)) as Attempted;
+  const done = await finished(alice, id);
   expect([done.state, done.txHash]).toEqual(['SUCCEEDED', second?.hash]);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
@@ -79,7 +71,7 @@ test('the one that was out before may be mined after all: that is the one that c
   await miner().mine({ blocks: 1 });
   await call.deliver();
   await miner().setAutomine(true);
-  const done = (await finished(alice, id)) as Attempted;
+  const done = await finished(alice, id);
   expect([done.state, done.txHash]).toEqual(['SUCCEEDED', done.attempts[0]?.hash]);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
@@ -91,7 +83,7 @@ test('when a faster one would cost more than was approved, the one that is out i
   await miner().setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 15n });
   await miner().mine({ blocks: 1 });
   await speedUp(alice, id);
-  const given = (await reaches(alice, id, ({ stateReason }) => stateReason === 'FEE_CAP_EXCEEDED')) as Attempted;
+  const given = await reaches(alice, id, ({ stateReason }) => stateReason === 'FEE_CAP_EXCEEDED');
   expect([given.state, given.attempts.length]).toEqual(['BROADCAST', 1]);
   await miner().setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n });
   await miner().mine({ blocks: 1 });
@@ -99,7 +91,7 @@ test('when a faster one would cost more than was approved, the one that is out i
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
 });
 
-const cancel = ({ client }: Person, id: string) => client.ask<Attempted>('POST', `/transaction/${id}/cancel`);
+const cancel = ({ client }: Person, id: string) => client.ask<TransactionRecord>('POST', `/transaction/${id}/cancel`);
 
 test('one that is not mined is cancelled at its nonce: nothing arrives, and the next one goes through', async () => {
   const { alice, carol, mallory } = world.people();
@@ -110,13 +102,13 @@ test('one that is not mined is cancelled at its nonce: nothing arrives, and the 
   // Any signer may stop what is on its way.
   const asked = await cancel(carol, id);
   expect([asked.status, asked.body.state, asked.body.stateReason]).toEqual([200, 'BROADCAST', 'CANCELLING']);
-  const second = (record: TransactionRecord) => (record as Attempted).attempts[1]?.outcome === 'accepted';
-  const out = (await reaches(alice, id, second)) as Attempted;
+  const second = (record: TransactionRecord) => record.attempts[1]?.outcome === 'accepted';
+  const out = await reaches(alice, id, second);
   expect(out.attempts.map(({ purpose }) => purpose)).toEqual(['intent', 'cancellation']);
   expect(out.attempts[0]?.nonce).toBe(out.attempts[1]?.nonce);
   await miner().mine({ blocks: 1 });
   await miner().setAutomine(true);
-  const done = (await finished(alice, id)) as Attempted;
+  const done = await finished(alice, id);
   expect([done.state, done.stateReason, done.txHash]).toEqual([
     'CANCELLED',
     'CANCELLED_ON_CHAIN',
@@ -141,7 +133,7 @@ test('a cancellation that comes too late says so: what was mined has arrived', a
   await miner().mine({ blocks: 1 });
   await call.deliver();
   await miner().setAutomine(true);
-  const done = (await finished(alice, id)) as Attempted;
+  const done = await finished(alice, id);
   expect([done.state, done.txHash]).toEqual(['SUCCEEDED', done.attempts[0]?.hash]);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
   expect((await cancel(alice, id)).status).toBe(409);

@@ -11,6 +11,7 @@ import { decodeKeyShare, unseal } from '#mpc/share.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
+import { good } from '#local/client.ts';
 
 /**
  * Everything that the coordinator stores and sends is searched for every secret that could rebuild the key, in every spelling.
@@ -40,9 +41,8 @@ beforeAll(async () => {
   await bob.client.approve(id);
   const done = await finished(alice, id);
   expect(done.state).toBe('SUCCEEDED');
-  const record = await world
-    .service()
-    .get<{ keys: readonly { publicKey: string }[] }>('GET', `/internal/vault/${vault.id}`);
+  const { vault: vaults } = world.service().api.internal;
+  const record = await good(vaults[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
   publicKey = record.keys[0]?.publicKey ?? '';
   ({ serviceKey } = secretsOf());
   tokens = [alice, bob, carol, mallory];

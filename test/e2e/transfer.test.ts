@@ -180,10 +180,7 @@ test('a node that is away delays a transfer and does not fail it', async () => {
 test('the list has everything, the newest first', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer(payment());
-  const { transactions } = await alice.client.get<{ transactions: readonly TransactionRecord[] }>(
-    'GET',
-    `/vault/${vault.id}/transactions?limit=100`,
-  );
+  const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
   expect(transactions[0]?.id).toBe(id);
   expect(transactions.some(({ state }) => state === 'REJECTED')).toBe(true);
 });

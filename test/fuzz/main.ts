@@ -5,7 +5,7 @@ import { commonRefusals } from '#http/common-refusals.ts';
 import type { Route } from '#http/context.ts';
 import { problemSchema, statusOf } from '#http/problem.ts';
 import { ROUTES } from '#http/routes.ts';
-import { Client } from '#local/client.ts';
+import { Client, good } from '#local/client.ts';
 import { enterPerson, foundVault } from '#local/provision.ts';
 import { startStack } from '#local/stack.ts';
 import type { Received } from '../promise-fault.ts';
@@ -81,7 +81,12 @@ async function build(service: Client, url: string): Promise<World> {
   const strange = await foundVault(service, { name: 'strange', ...wish, signers: [mallory, carol], threshold: 2 });
   const spare = await Promise.all(
     Array.from({ length: 5 }, () =>
-      service.get<{ id: string }>('POST', `/internal/user/${alice.id}/access-token`, { body: { name: 'spare' } }),
+      good(
+        service.api.internal.user[':userId']['access-token'].$post({
+          param: { userId: alice.id },
+          json: { name: 'spare' },
+        }),
+      ),
     ),
   );
   return {
@@ -172,9 +177,9 @@ function pathFor(chance: Chance, world: World, { path, query }: Route): string {
     'after',
     'x',
   ];
-  const good: Readonly<Record<string, string>> = { limit: '3', state: 'SUBMITTED', visible: 'all', chain: 'anvil' };
+  const usual: Readonly<Record<string, string>> = { limit: '3', state: 'SUBMITTED', visible: 'all', chain: 'anvil' };
   const name = pick(chance, names);
-  const value = chance() < 0.5 ? (good[name] ?? '1') : oddText(chance).toWellFormed().slice(0, 200);
+  const value = chance() < 0.5 ? (usual[name] ?? '1') : oddText(chance).toWellFormed().slice(0, 200);
   return `${filled}?${name}=${encodeURIComponent(value)}`;
 }
 
@@ -216,9 +221,9 @@ function bodyFor(chance: Chance, world: World, { method, path, body }: Route): s
     },
     '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
   };
-  const good = bodies[path];
-  if (good === undefined) throw new Error(`${path} has no body to begin with`);
-  return spoiled(chance, good);
+  const whole = bodies[path];
+  if (whole === undefined) throw new Error(`${path} has no body to begin with`);
+  return spoiled(chance, whole);
 }
 
 try {

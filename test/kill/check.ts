@@ -5,11 +5,6 @@ import type { Person, ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import type { Wish } from './load.ts';
 
-interface FullRecord extends TransactionRecord {
-  readonly note: string | null;
-  readonly approvals: readonly { readonly userId: string }[];
-}
-
 interface Evidence {
   readonly person: Person;
   readonly signers: readonly Person[];
@@ -53,13 +48,13 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
  */
 async function bothSides({ person, vault, wishes }: Evidence) {
   const listed = await listAll(person, vault.id);
-  const records = new Map<string | null, FullRecord>();
-  for (const { id } of wishes) records.set(id, (await person.client.read(id ?? '')) as FullRecord);
+  const records = new Map<string | null, TransactionRecord>();
+  for (const { id } of wishes) records.set(id, await person.client.read(id ?? ''));
   const alike = listed.every(({ id, version }) => (records.get(id)?.version ?? version) === version);
   return alike ? { listed, records } : null;
 }
 
-function recordFaults(wish: Wish, record: FullRecord, signers: readonly Person[]): readonly string[] {
+function recordFaults(wish: Wish, record: TransactionRecord, signers: readonly Person[]): readonly string[] {
   const voices = new Set(record.approvals.map(({ userId }) => userId));
   const lost = signers.filter(({ name, id }) => wish.approvedBy.has(name) && !voices.has(id));
   return [
@@ -70,7 +65,7 @@ function recordFaults(wish: Wish, record: FullRecord, signers: readonly Person[]
   ];
 }
 
-async function chainFaults(evidence: Evidence, listed: readonly FullRecord[]): Promise<readonly string[]> {
+async function chainFaults(evidence: Evidence, listed: readonly TransactionRecord[]): Promise<readonly string[]> {
   const { chain, vault, wishes, recipient } = evidence;
   const sent = await chain.sentBy(vault.address);
   const received = await chain.balance(recipient);
@@ -83,16 +78,12 @@ async function chainFaults(evidence: Evidence, listed: readonly FullRecord[]): P
   ];
 }
 
-async function listAll(person: Person, vaultId: number): Promise<readonly FullRecord[]> {
-  const all: FullRecord[] = [];
+async function listAll(person: Person, vaultId: number): Promise<readonly TransactionRecord[]> {
+  const all: TransactionRecord[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const path = `/vault/${vaultId}/transactions?limit=100${query}`;
-    const page: { transactions: readonly FullRecord[]; nextCursor: string | null } = await person.client.get(
-      'GET',
-      path,
-    );
+    const page: { transactions: readonly TransactionRecord[]; nextCursor: string | null } =
+      await person.client.transactions(vaultId, { limit: '100', ...(cursor === '' ? {} : { cursor }) });
     all.push(...page.transactions);
     cursor = page.nextCursor;
   }

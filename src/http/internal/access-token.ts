@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { newSecret, newTokenId } from '#http/access-token-value.ts';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, issuedTokenSchema } from '#http/personal-access-token/record.ts';
@@ -20,7 +21,7 @@ const MOST_TOKENS = 50;
  *
  * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`.
  */
-export const createAccessToken: Route = {
+export const createAccessToken = route({
   method: 'POST',
   path: '/internal/user/:userId/access-token',
   access: 'service',
@@ -29,7 +30,7 @@ export const createAccessToken: Route = {
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['user-not-found', 'too-many-access-tokens'],
   handle: issue,
-};
+});
 
 async function issue(context: HttpContext): Promise<Response> {
   const { name, expiresAt } = tokenBody.parse(await context.req.json());

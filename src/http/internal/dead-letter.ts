@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Route } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { timeText } from '#http/time-text.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 
@@ -12,7 +12,7 @@ const deadLetterSchema = z
   .meta({ id: 'DeadLetters' });
 
 /** GET /internal/dead-letter (ours): what the queues have given up on, the newest first. The vaults still owe the work. */
-export const deadLetters: Route = {
+export const deadLetters = route({
   method: 'GET',
   path: '/internal/dead-letter',
   access: 'service',
@@ -23,4 +23,4 @@ export const deadLetters: Route = {
     const letters = await listDeadLetters(context.env.DB, SHOWN);
     return context.json({ deadLetters: letters.map(({ atMs, ...letter }) => ({ ...letter, at: timeText(atMs) })) });
   },
-};
+});

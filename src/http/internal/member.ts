@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/member.ts';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { noSuchVault, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
@@ -11,7 +12,7 @@ const memberBody = z.strictObject({ roles: rolesBody });
 
 /** PUT /internal/vault/{vaultId}/member/{userId} (ours): gives a person these roles, in place of any before. Who signs
  * stays as it is: that is the policy's. Refuses, in order: the service key, the body, `user-not-found`, `vault-not-found`, `needs-quorum`. */
-export const putMember: Route = {
+export const putMember = route({
   method: 'PUT',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
@@ -23,10 +24,10 @@ export const putMember: Route = {
     const { roles } = memberBody.parse(await context.req.json());
     return setRoles(context, roles);
   },
-};
+});
 
 /** DELETE /internal/vault/{vaultId}/member/{userId} (ours): puts somebody out who is no signer. Refuses as PUT does. */
-export const removeMember: Route = {
+export const removeMember = route({
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
@@ -34,7 +35,7 @@ export const removeMember: Route = {
   answer: { status: 200, schema: vaultSchema },
   refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
   handle: (context) => setRoles(context, []),
-};
+});
 
 async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<Response> {
   const userId = parseUserId(context.req.param('userId') ?? '');

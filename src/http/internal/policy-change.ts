@@ -1,4 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { invalidRequest } from '#http/request-check.ts';
@@ -12,7 +13,7 @@ import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
  *
  * Refuses, in order: the service key, `invalid-request`, `vault-not-found`, `policy-unchanged`, `too-many-policy-changes`.
  */
-export const proposeAsOperator: Route = {
+export const proposeAsOperator = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/policy-change',
   access: 'service',
@@ -21,7 +22,7 @@ export const proposeAsOperator: Route = {
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['vault-not-found', 'policy-unchanged', 'too-many-policy-changes'],
   handle: propose,
-};
+});
 
 async function propose(context: HttpContext): Promise<Response> {
   const body = policyWishBody.parse(await context.req.json());

@@ -1,7 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
+import { route } from '#http/context.ts';
 import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
-import type { Route } from '#http/context.ts';
 import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/plain-text.ts';
 import { enterUser } from '#store/users.ts';
@@ -12,7 +12,7 @@ const userBody = z.strictObject({
 });
 
 /** POST /internal/user (ours): enters a person. 201, or 200 with the person who has this e-mail address already. */
-export const createUser: Route = {
+export const createUser = route({
   method: 'POST',
   path: '/internal/user',
   access: 'service',
@@ -32,4 +32,4 @@ export const createUser: Route = {
     });
     return context.json(user, created ? 201 : 200);
   },
-};
+});

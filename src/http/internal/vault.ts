@@ -7,7 +7,8 @@ import { ROLES } from '#domain/member.ts';
 import { inOrder, NO_RULES, rulesFault } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
@@ -62,7 +63,7 @@ export const vaultSchema = z
  * POST /internal/vault (ours): founds a vault and starts the generation of its key. 201 with the vault; its addresses come
  * with GET once the co-signers are done. Refuses `invalid-request`.
  */
-export const createVault: Route = {
+export const createVault = route({
   method: 'POST',
   path: '/internal/vault',
   access: 'service',
@@ -71,10 +72,10 @@ export const createVault: Route = {
   answer: { status: 201, schema: vaultSchema },
   refuses: [],
   handle: found,
-};
+});
 
 /** GET /internal/vault/{vaultId} (ours): configuration, members, policy and addresses. Refuses `vault-not-found`. */
-export const readVault: Route = {
+export const readVault = route({
   method: 'GET',
   path: '/internal/vault/:vaultId',
   access: 'service',
@@ -86,7 +87,7 @@ export const readVault: Route = {
     const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
     return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
   },
-};
+});
 
 async function found(context: HttpContext): Promise<Response> {
   const body = vaultBody.parse(await context.req.json());

@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { route } from '#http/context.ts';
 import { markDeleted } from '#store/access-tokens.ts';
 
 /**
@@ -8,7 +8,7 @@ import { markDeleted } from '#store/access-tokens.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
  */
-export const deleteAccessToken: Route = {
+export const deleteAccessToken = route({
   method: 'DELETE',
   path: '/personal-access-token/:id',
   access: 'token-secret',
@@ -25,4 +25,4 @@ export const deleteAccessToken: Route = {
         return context.body(null, 204);
       },
     ),
-};
+});

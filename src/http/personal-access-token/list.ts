@@ -1,4 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenListSchema, accessTokenRecord } from '#http/personal-access-token/record.ts';
@@ -10,7 +11,7 @@ import { tokensOf } from '#store/access-tokens.ts';
  *
  * Refuses: the credential.
  */
-export const listAccessTokens: Route = {
+export const listAccessTokens = route({
   method: 'GET',
   path: '/personal-access-token',
   access: 'token-read',
@@ -18,7 +19,7 @@ export const listAccessTokens: Route = {
   answer: { status: 200, schema: accessTokenListSchema },
   refuses: [],
   handle: list,
-};
+});
 
 async function list(context: HttpContext): Promise<Response> {
   const { user } = context.get('caller');

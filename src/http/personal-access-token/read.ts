@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
+import { route } from '#http/context.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
@@ -7,7 +7,7 @@ import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-toke
  *
  * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
  */
-export const readAccessToken: Route = {
+export const readAccessToken = route({
   method: 'GET',
   path: '/personal-access-token/:id',
   access: 'token-read',
@@ -20,4 +20,4 @@ export const readAccessToken: Route = {
       async (stub, { userId }) => stub.read(userId),
       (token) => context.json(accessTokenRecord(token)),
     ),
-};
+});

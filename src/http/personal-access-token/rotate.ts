@@ -1,5 +1,6 @@
 import { newSecret } from '#http/access-token-value.ts';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-token/record.ts';
 
@@ -9,7 +10,7 @@ import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-tok
  *
  * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`, `access-token-inactive`.
  */
-export const rotateAccessToken: Route = {
+export const rotateAccessToken = route({
   method: 'POST',
   path: '/personal-access-token/:id/rotate',
   access: 'token-secret',
@@ -17,7 +18,7 @@ export const rotateAccessToken: Route = {
   answer: { status: 200, schema: rotatedTokenSchema },
   refuses: ['access-token-not-found', 'access-token-inactive'],
   handle: rotate,
-};
+});
 
 function rotate(context: HttpContext): Promise<Response> {
   const secret = newSecret();

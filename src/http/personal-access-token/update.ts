@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { TokenChange } from '#domain/access-token.ts';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
@@ -20,7 +21,7 @@ const updateBody = z.strictObject({
  * nothing to change, and for an expiry that has passed), `access-token-not-found`, `access-token-own-expiry`,
  * `access-token-inactive`.
  */
-export const updateAccessToken: Route = {
+export const updateAccessToken = route({
   method: 'PATCH',
   path: '/personal-access-token/:id',
   access: 'token-update',
@@ -29,7 +30,7 @@ export const updateAccessToken: Route = {
   answer: { status: 200, schema: accessTokenSchema },
   refuses: ['access-token-not-found', 'access-token-own-expiry', 'access-token-inactive'],
   handle: update,
-};
+});
 
 async function update(context: HttpContext): Promise<Response> {
   const { name, expiresAt, enabled } = updateBody.parse(await context.req.json());

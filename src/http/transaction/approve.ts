@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
 import { voteSchema } from '#http/transaction/record-schema.ts';
+import { route } from '#http/context.ts';
 import { vote } from '#http/transaction/vote.ts';
 
 /**
@@ -9,7 +9,7 @@ import { vote } from '#http/transaction/vote.ts';
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`,
  * `policy-forbids` (the voice is then not counted).
  */
-export const approve: Route = {
+export const approve = route({
   method: 'POST',
   path: '/transaction/:txId/approve',
   access: 'write',
@@ -17,4 +17,4 @@ export const approve: Route = {
   answer: { status: 200, schema: voteSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'policy-forbids'],
   handle: (context) => vote(context, 'approve'),
-};
+});

@@ -1,5 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
@@ -13,7 +13,7 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
  */
-export const cancel: Route = {
+export const cancel = route({
   method: 'POST',
   path: '/transaction/:txId/cancel',
   access: 'write',
@@ -21,7 +21,7 @@ export const cancel: Route = {
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: cancelTransaction,
-};
+});
 
 async function cancelTransaction(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);

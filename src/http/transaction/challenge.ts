@@ -4,8 +4,8 @@ import { warningsOf } from '#chains/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import { intentBytes } from '#domain/intent.ts';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { timeText } from '#http/time-text.ts';
@@ -39,7 +39,7 @@ const challengeSchema = z
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
  */
-export const challenge: Route = {
+export const challenge = route({
   method: 'GET',
   path: '/transaction/:txId/challenge',
   access: 'read',
@@ -56,7 +56,7 @@ export const challenge: Route = {
     );
     return read.ok ? context.json(challengeOf(read.value)) : refusalProblem(context, read.refusal);
   },
-};
+});
 
 function challengeOf({ transaction, policy, viewer }: TransactionView): z.input<typeof challengeSchema> {
   const { intent } = transaction;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import {
   CREATION_REFUSALS,
   addressField,
@@ -22,7 +23,7 @@ const interactionBody = z.strictObject({
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
  */
-export const contractInteraction: Route = {
+export const contractInteraction = route({
   method: 'POST',
   path: '/transaction/contract-interaction',
   access: 'write',
@@ -31,7 +32,7 @@ export const contractInteraction: Route = {
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
   handle: createInteraction,
-};
+});
 
 async function createInteraction(context: HttpContext): Promise<Response> {
   const body = interactionBody.parse(await context.req.json());

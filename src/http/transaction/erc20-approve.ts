@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import {
   CREATION_REFUSALS,
   addressField,
@@ -22,7 +23,7 @@ const approveBody = z.strictObject({
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
  */
-export const erc20Approve: Route = {
+export const erc20Approve = route({
   method: 'POST',
   path: '/transaction/erc20-approve',
   access: 'write',
@@ -31,7 +32,7 @@ export const erc20Approve: Route = {
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
   handle: createApproval,
-};
+});
 
 async function createApproval(context: HttpContext): Promise<Response> {
   const body = approveBody.parse(await context.req.json());

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
@@ -51,7 +51,7 @@ const estimateSchema = z
  * `forbidden`, `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `insufficient-funds`, `would-revert`,
  * `chain-unavailable`.
  */
-export const estimateFee: Route = {
+export const estimateFee = route({
   method: 'POST',
   path: '/transaction/estimate-fee',
   access: 'read',
@@ -60,7 +60,7 @@ export const estimateFee: Route = {
   answer: { status: 200, schema: estimateSchema },
   refuses: CREATION_REFUSALS.filter((code) => code !== 'idempotency-key-reused' && code !== 'external-id-taken'),
   handle: estimate,
-};
+});
 
 async function estimate(context: HttpContext): Promise<Response> {
   const body = estimateBody.parse(await context.req.json());

@@ -1,5 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
@@ -13,7 +13,7 @@ import { historyLines } from '#store/audit.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */
-export const transactionHistory: Route = {
+export const transactionHistory = route({
   method: 'GET',
   path: '/transaction/:txId/history',
   access: 'read',
@@ -22,7 +22,7 @@ export const transactionHistory: Route = {
   answer: { status: 200, schema: historySchema },
   refuses: ['forbidden', 'transaction-not-found'],
   handle: readHistory,
-};
+});
 
 async function readHistory(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);

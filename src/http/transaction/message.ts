@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isDeceptive } from '#http/plain-text.ts';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
@@ -12,7 +13,7 @@ const messageBody = z.strictObject({ ...creationFields, message: z.string() });
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
  */
-export const message: Route = {
+export const message = route({
   method: 'POST',
   path: '/transaction/message',
   access: 'write',
@@ -21,7 +22,7 @@ export const message: Route = {
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
   handle: createMessage,
-};
+});
 
 async function createMessage(context: HttpContext): Promise<Response> {
   const body = messageBody.parse(await context.req.json());

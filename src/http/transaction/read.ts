@@ -1,5 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { answerTagged, isKnown, taggedJson } from '#http/conditional.ts';
 import { askObject } from '#http/object-call.ts';
 import { preferredWaitSeconds } from '#http/prefer-wait.ts';
@@ -14,7 +14,7 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */
-export const readTransaction: Route = {
+export const readTransaction = route({
   method: 'GET',
   path: '/transaction/:txId',
   access: 'read',
@@ -23,7 +23,7 @@ export const readTransaction: Route = {
   conditional: true,
   refuses: ['forbidden', 'transaction-not-found'],
   handle: read,
-};
+});
 
 async function read(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);

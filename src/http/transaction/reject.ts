@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
 import { voteSchema } from '#http/transaction/record-schema.ts';
+import { route } from '#http/context.ts';
 import { vote } from '#http/transaction/vote.ts';
 
 /**
@@ -7,7 +7,7 @@ import { vote } from '#http/transaction/vote.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
  */
-export const reject: Route = {
+export const reject = route({
   method: 'POST',
   path: '/transaction/:txId/reject',
   access: 'write',
@@ -15,4 +15,4 @@ export const reject: Route = {
   answer: { status: 200, schema: voteSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: (context) => vote(context, 'reject'),
-};
+});

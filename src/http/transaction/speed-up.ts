@@ -1,5 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
@@ -12,7 +12,7 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-broadcast`.
  */
-export const speedUp: Route = {
+export const speedUp = route({
   method: 'POST',
   path: '/transaction/:txId/speed-up',
   access: 'write',
@@ -20,7 +20,7 @@ export const speedUp: Route = {
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-broadcast'],
   handle: speedUpTransaction,
-};
+});
 
 async function speedUpTransaction(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);

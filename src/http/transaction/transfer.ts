@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext, Route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
 import type { ReadAction } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
@@ -22,7 +23,7 @@ const transferBody = z.strictObject({
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
  */
-export const transfer: Route = {
+export const transfer = route({
   method: 'POST',
   path: '/transaction/transfer',
   access: 'write',
@@ -31,7 +32,7 @@ export const transfer: Route = {
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
   handle: createTransfer,
-};
+});
 
 async function createTransfer(context: HttpContext): Promise<Response> {
   const body = transferBody.parse(await context.req.json());

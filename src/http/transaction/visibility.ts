@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
@@ -15,7 +15,7 @@ const visibilityBody = z.strictObject({ visible: z.boolean() });
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request`,
  * `forbidden` (a viewer changes nothing), `transaction-not-found`.
  */
-export const visibility: Route = {
+export const visibility = route({
   method: 'PATCH',
   path: '/transaction/:txId/visibility',
   access: 'write',
@@ -24,7 +24,7 @@ export const visibility: Route = {
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found'],
   handle: setVisibility,
-};
+});
 
 async function setVisibility(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);

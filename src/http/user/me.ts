@@ -1,8 +1,8 @@
-import type { Route } from '#http/context.ts';
 import { userSchema } from '#http/user/profile.ts';
+import { route } from '#http/context.ts';
 
 /** GET /user/me (spec part 4): the profile of the caller, out of the token's own object. */
-export const me: Route = {
+export const me = route({
   method: 'GET',
   path: '/user/me',
   access: 'user-profile',
@@ -10,4 +10,4 @@ export const me: Route = {
   answer: { status: 200, schema: userSchema },
   refuses: [],
   handle: (context) => context.json(context.get('caller').user),
-};
+});

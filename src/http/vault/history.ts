@@ -1,6 +1,6 @@
 import { parseVaultIdText } from '#domain/id.ts';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
@@ -13,7 +13,7 @@ import { historyLines } from '#store/audit.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
-export const vaultHistory: Route = {
+export const vaultHistory = route({
   method: 'GET',
   path: '/vault/:vaultId/history',
   access: 'read',
@@ -22,7 +22,7 @@ export const vaultHistory: Route = {
   answer: { status: 200, schema: historySchema },
   refuses: ['forbidden'],
   handle: readHistory,
-};
+});
 
 async function readHistory(context: HttpContext): Promise<Response> {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
@@ -21,7 +21,7 @@ const governanceSchema = z
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
-export const readPolicy: Route = {
+export const readPolicy = route({
   method: 'GET',
   path: '/vault/:vaultId/policy',
   access: 'read',
@@ -29,7 +29,7 @@ export const readPolicy: Route = {
   answer: { status: 200, schema: governanceSchema },
   refuses: ['forbidden'],
   handle: read,
-};
+});
 
 async function read(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);

@@ -3,8 +3,8 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
 import type { VaultId } from '#domain/id.ts';
 import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { answerTagged, taggedJson } from '#http/conditional.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
@@ -48,7 +48,7 @@ const listSchema = z
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
-export const vaultTransactions: Route = {
+export const vaultTransactions = route({
   method: 'GET',
   path: '/vault/:vaultId/transactions',
   access: 'read',
@@ -58,7 +58,7 @@ export const vaultTransactions: Route = {
   conditional: true,
   refuses: ['forbidden'],
   handle: listTransactions,
-};
+});
 
 async function listTransactions(context: HttpContext): Promise<Response> {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');

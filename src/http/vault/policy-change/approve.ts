@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
 import { decideOnChange } from '#http/vault/policy-change/answer.ts';
+import { route } from '#http/context.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 
 /**
@@ -8,7 +8,7 @@ import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
  */
-export const approvePolicyChange: Route = {
+export const approvePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/approve',
   access: 'write',
@@ -16,4 +16,4 @@ export const approvePolicyChange: Route = {
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
   handle: (context) => decideOnChange(context, 'approve'),
-};
+});

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
 import { parsePolicyChangeId } from '#domain/id.ts';
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
@@ -27,7 +27,7 @@ const listSchema = z
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
-export const listPolicyChanges: Route = {
+export const listPolicyChanges = route({
   method: 'GET',
   path: '/vault/:vaultId/policy-change',
   access: 'read',
@@ -36,7 +36,7 @@ export const listPolicyChanges: Route = {
   answer: { status: 200, schema: listSchema },
   refuses: ['forbidden'],
   handle: list,
-};
+});
 
 async function list(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);

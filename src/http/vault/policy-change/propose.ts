@@ -1,5 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
@@ -13,7 +13,7 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`, `too-many-policy-changes`.
  */
-export const proposePolicyChange: Route = {
+export const proposePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change',
   access: 'write',
@@ -22,7 +22,7 @@ export const proposePolicyChange: Route = {
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes'],
   handle: propose,
-};
+});
 
 async function propose(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);

@@ -1,5 +1,5 @@
-import type { HttpContext, Route } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { answerChange, changeOf } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
@@ -9,7 +9,7 @@ import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`.
  */
-export const readPolicyChange: Route = {
+export const readPolicyChange = route({
   method: 'GET',
   path: '/vault/:vaultId/policy-change/:changeId',
   access: 'read',
@@ -17,7 +17,7 @@ export const readPolicyChange: Route = {
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found'],
   handle: read,
-};
+});
 
 async function read(context: HttpContext): Promise<Response> {
   const named = changeOf(context);

@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
 import { decideOnChange } from '#http/vault/policy-change/answer.ts';
+import { route } from '#http/context.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 
 /**
@@ -7,7 +7,7 @@ import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
  */
-export const rejectPolicyChange: Route = {
+export const rejectPolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/reject',
   access: 'write',
@@ -15,4 +15,4 @@ export const rejectPolicyChange: Route = {
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
   handle: (context) => decideOnChange(context, 'reject'),
-};
+});
