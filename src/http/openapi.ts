@@ -27,6 +27,7 @@ export interface OpenApi {
 const PARAMETERS: Readonly<Record<string, string>> = {
   txId: 'Id of a transaction',
   vaultId: 'Id of a vault, an integer',
+  changeId: 'Id of a policy change',
   id: 'Id of a token: the 16 characters after service_pat_',
 };
 

@@ -7,11 +7,15 @@ import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-toke
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { invalidRequest } from '#http/request-check.ts';
 
-const updateBody = z.strictObject({
-  name: tokenName.optional(),
-  expiresAt: tokenExpiry.nullable().optional(),
-  enabled: z.boolean().optional(),
-});
+const updateBody = z
+  .strictObject({
+    name: tokenName.optional(),
+    expiresAt: tokenExpiry.nullable().optional(),
+    enabled: z.boolean().optional(),
+  })
+  .meta({
+    examples: [{ name: 'payout script' }, { enabled: false }, { expiresAt: 1893456000, enabled: true }],
+  });
 
 /**
  * PATCH /personal-access-token/{id} (spec part 4): changes any of name, expiresAt (null: never) and enabled. In force for every

@@ -10,12 +10,24 @@ import {
 } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-const interactionBody = z.strictObject({
-  ...counterpartyFields,
-  to: addressField,
-  data: z.string(),
-  value: amountField,
-});
+const interactionBody = z
+  .strictObject({
+    ...counterpartyFields,
+    to: addressField,
+    data: z.string(),
+    value: amountField,
+  })
+  .meta({
+    examples: [
+      {
+        vaultId: 1,
+        chain: 'ethereum',
+        to: '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2',
+        data: '0xd0e30db0',
+        value: '1000000000000000000',
+      },
+    ],
+  });
 
 /**
  * POST /transaction/contract-interaction (spec part 4): calls a contract with exactly these bytes, and pays `value` of the native

@@ -10,12 +10,24 @@ import {
 } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-const approveBody = z.strictObject({
-  ...counterpartyFields,
-  tokenAddress: addressField,
-  spender: addressField,
-  amount: amountField,
-});
+const approveBody = z
+  .strictObject({
+    ...counterpartyFields,
+    tokenAddress: addressField,
+    spender: addressField,
+    amount: amountField,
+  })
+  .meta({
+    examples: [
+      {
+        vaultId: 1,
+        chain: 'ethereum',
+        tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+        spender: '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
+        amount: '1500000',
+      },
+    ],
+  });
 
 /**
  * POST /transaction/erc20-approve (spec part 4): lets `spender` take up to `amount` of a token out of the wallet; 0 takes an

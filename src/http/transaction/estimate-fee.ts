@@ -16,13 +16,26 @@ import {
 } from '#http/transaction/creation.ts';
 import { readTransfer } from '#http/transaction/transfer.ts';
 
-const estimateBody = z.strictObject({
-  ...placeFields,
-  to: addressField,
-  amount: amountField,
-  /** Ours: a token transfer takes other gas than a payment. */
-  tokenAddress: addressField.nullish(),
-});
+const estimateBody = z
+  .strictObject({
+    ...placeFields,
+    to: addressField,
+    amount: amountField,
+    /** Ours: a token transfer takes other gas than a payment. */
+    tokenAddress: addressField.nullish(),
+  })
+  .meta({
+    examples: [
+      { vaultId: 1, chain: 'ethereum', to: '0x52908400098527886E0F7030069857D2E4169EE7', amount: '250000000000000000' },
+      {
+        vaultId: 1,
+        chain: 'ethereum',
+        to: '0x52908400098527886E0F7030069857D2E4169EE7',
+        amount: '1500000',
+        tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+      },
+    ],
+  });
 
 const tier = z.strictObject({
   maxFeePerGas: z.string(),

@@ -5,7 +5,17 @@ import { route } from '#http/context.ts';
 import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-const messageBody = z.strictObject({ ...creationFields, message: z.string() });
+const messageBody = z.strictObject({ ...creationFields, message: z.string() }).meta({
+  examples: [
+    { vaultId: 1, chain: 'ethereum', message: 'Sign in to example.com as the treasury' },
+    {
+      vaultId: 1,
+      chain: 'ethereum',
+      message:
+        '{"types":{"Vote":[{"name":"proposal","type":"uint256"}]},"primaryType":"Vote","domain":{"name":"Council","chainId":1},"message":{"proposal":"7"}}',
+    },
+  ],
+});
 
 /**
  * POST /transaction/message (spec part 4): signs a text (EIP-191), or typed data (EIP-712) when the message is typed-data JSON.

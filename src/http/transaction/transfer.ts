@@ -11,12 +11,32 @@ import {
 } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-const transferBody = z.strictObject({
-  ...counterpartyFields,
-  to: addressField,
-  amount: amountField,
-  tokenAddress: addressField.nullish(),
-});
+const transferBody = z
+  .strictObject({
+    ...counterpartyFields,
+    to: addressField,
+    amount: amountField,
+    tokenAddress: addressField.nullish(),
+  })
+  .meta({
+    examples: [
+      {
+        vaultId: 1,
+        chain: 'ethereum',
+        to: '0x52908400098527886E0F7030069857D2E4169EE7',
+        amount: '250000000000000000',
+        note: 'Rent for May',
+      },
+      {
+        vaultId: 1,
+        chain: 'eip155:1',
+        to: '0x52908400098527886E0F7030069857D2E4169EE7',
+        amount: '1500000',
+        tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+        externalId: 'invoice-7',
+      },
+    ],
+  });
 
 /**
  * POST /transaction/transfer (spec part 4): pays the native asset or a token.

@@ -6,7 +6,9 @@ import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-const visibilityBody = z.strictObject({ visible: z.boolean() });
+const visibilityBody = z.strictObject({ visible: z.boolean() }).meta({
+  examples: [{ visible: false }],
+});
 
 /**
  * PATCH /transaction/{txId}/visibility (spec part 4): shows a transaction in lists, or hides it, for everybody in the vault. What a

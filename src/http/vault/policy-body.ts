@@ -54,12 +54,32 @@ export const rulesBody = {
   unreadableThreshold: z.int().positive().nullish(),
 };
 
-export const policyWishBody = z.strictObject({
-  signers: z.array(z.string().max(64)).min(1).max(50).optional(),
-  threshold: z.int().positive().optional(),
-  ...rulesBody,
-  note: plainText(500).nullish(),
-});
+export const policyWishBody = z
+  .strictObject({
+    signers: z.array(z.string().max(64)).min(1).max(50).optional(),
+    threshold: z.int().positive().optional(),
+    ...rulesBody,
+    note: plainText(500).nullish(),
+  })
+  .meta({
+    examples: [
+      { threshold: 2, note: 'Two of us for everything' },
+      {
+        recipients: 'address-book',
+        addressBook: [{ chain: 'ethereum', address: '0x52908400098527886E0F7030069857D2E4169EE7', name: 'Landlord' }],
+        limits: [{ chain: 'ethereum', perTransaction: '1000000000000000000', perDay: '5000000000000000000' }],
+        higherThresholds: [
+          {
+            chain: 'ethereum',
+            tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+            above: '50000000000',
+            threshold: 3,
+          },
+        ],
+        unreadableThreshold: null,
+      },
+    ],
+  });
 
 type RulesBody = z.infer<z.ZodObject<typeof rulesBody>>;
 

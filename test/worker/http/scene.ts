@@ -115,7 +115,12 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
   const id: number = founded.body['id'];
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
-  const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: WALLET } } as const;
+  const key = {
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    addresses: Object.fromEntries(founded.body['chains'].map((chain: string) => [chain, WALLET])),
+  } as const;
   await coordinator.VAULT.getByName(`vault:${id}`).recordKey(key);
   return { id, alice, bob, carol, victor, mallory };
 }
