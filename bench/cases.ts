@@ -18,6 +18,8 @@ export interface Case {
 
 /** Enough to keep workerd busy; more only makes its queue longer. */
 const CONNECTIONS = 16;
+/** Transactions of the vault whose newest fifty are listed. */
+const CROWD = 100_000;
 /** More approvals than one block can take. */
 const APPROVALS_PER_BLOCK = 2_500;
 
@@ -40,6 +42,7 @@ export function casesOf(scene: Scene): readonly Case[] {
     { ...bare, name: 'bare', baseline: null, requests: always(request('GET /bare')) },
     { ...bare, name: 'bareObject', baseline: 'bare', requests: always(request('GET /object')) },
     { ...bare, name: 'bareObjectWrite', baseline: 'bare', requests: always(request('POST /object-write', { body })) },
+    // Authentication and the limit alone: what it answers is in the token's object already.
     { ...service, name: 'userMe', baseline: 'bareObject', requests: always(request('GET /user/me', { token })) },
     {
       ...service,
@@ -48,6 +51,15 @@ export function casesOf(scene: Scene): readonly Case[] {
       requests: async () => {
         const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1' });
         return [request(`GET /transaction/${id}`, { token })];
+      },
+    },
+    {
+      ...service,
+      name: 'listTransactions',
+      baseline: 'bareObject',
+      requests: async () => {
+        const { id } = await scene.crowded(CROWD);
+        return [request(`GET /vault/${id}/transactions?limit=50`, { token })];
       },
     },
     {

@@ -24,6 +24,8 @@ export interface Scene {
   readonly vault: ReadyVault;
   /** Three voices decide, so that one approval changes a count and nothing else. */
   readonly slowVault: ReadyVault;
+  /** A vault with this many transactions behind it, as the read model has them. Made when it is first asked for. */
+  readonly crowded: (transactions: number) => Promise<ReadyVault>;
   readonly recipient: string;
   /** Returns when nothing of the block before is owed any more: a list first brings the read model up to date. */
   readonly settle: () => Promise<void>;
@@ -63,12 +65,17 @@ export async function startScene(): Promise<Scene> {
   const slowVault = await foundVault(operator, { name: 'slow', signers, threshold: 3, mostPending: MANY, chains });
   const chain = localChain(anvil.url);
   await chain.fund(vault.address, 1000n * ETHER);
+  let crowd: Promise<ReadyVault> | null = null;
   return {
     ports: { service: servicePort, bare: barePort, sign: signPort },
     alice,
     bob,
     vault,
     slowVault,
+    crowded: async (transactions) => {
+      crowd ??= foundCrowd({ operator, signers, alice, database }, transactions);
+      return crowd;
+    },
     recipient: await chain.account(7),
     settle: async () => {
       for (const { id } of [vault, slowVault]) await alice.client.transactions(id, { limit: '1' });
@@ -87,6 +94,40 @@ export async function startScene(): Promise<Scene> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+interface CrowdPlace {
+  readonly operator: Client;
+  readonly signers: readonly Person[];
+  readonly alice: Person;
+  readonly database: Awaited<ReturnType<Awaited<ReturnType<typeof startRuntime>>['miniflare']['getD1Database']>>;
+}
+
+/** Rows for one statement: workerd gives a query some seconds and no more. */
+const CROWD_BATCH = 10_000;
+
+/** One transfer for real, and the others as copies of its row: what is measured is the list, and not how it came to be. */
+async function foundCrowd({ operator, signers, alice, database }: CrowdPlace, count: number): Promise<ReadyVault> {
+  const wish = { name: 'crowded', signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
+  const vault = await foundVault(operator, wish);
+  const to = vault.address;
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: UNWATCHED_CHAIN, to, amount: '1000' });
+  await alice.client.transactions(vault.id, { limit: '1' });
+  const columns = await database.prepare('SELECT * FROM transactions WHERE id = ?').bind(id).first();
+  const names = Object.keys(columns ?? {}).filter((name) => name !== 'id' && name !== 'record');
+  // The second half of an id is a ULID; these are older than the first one.
+  const copy = `substr(id, 1, instr(id, '.')) || '00' || printf('%024d', n.i)`;
+  for (let start = 0; start < count; start += CROWD_BATCH) {
+    await database
+      .prepare(
+        `WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+         INSERT INTO transactions (id, record, ${names.join()})
+         SELECT ${copy}, replace(record, id, ${copy}), ${names.join()} FROM transactions, n WHERE id = ?`,
+      )
+      .bind(start, Math.min(start + CROWD_BATCH, count) - 1, id)
+      .run();
+  }
+  return vault;
 }
 
 async function migration(): Promise<readonly string[]> {

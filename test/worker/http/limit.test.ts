@@ -87,6 +87,36 @@ test('however many come at once, exactly the quota passes', async () => {
   expect(answers.filter(({ status }) => status === 429).length).toBe(40);
 });
 
+test('of a thousand writes at once exactly ten pass, and exactly ten transfers are there', async () => {
+  const treasury = await foundTreasury({ mostPending: 2_000 });
+  const alice = await anotherToken(treasury.alice);
+  const body = payment(treasury);
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, () => ask('POST /transaction/transfer', { token: alice.token, body })),
+  );
+  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
+  expect([count(201), count(429)]).toEqual([10, 990]);
+  const list = await ask(`GET /vault/${treasury.id}/transactions?limit=100`, { token: treasury.victor.token });
+  expect(list.body['transactions']).toHaveLength(10);
+}, 30_000);
+
+test('the edges of a window, to the millisecond: the last one of it, the first one of the next, a clock that goes back', async () => {
+  const trent = await enter('trent');
+  const read = () => ask(NOWHERE, { token: trent.token });
+  const startMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  await read();
+  vi.setSystemTime(startMs + 59_999);
+  expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 403), 429]);
+  // What was refused is not counted: the next window is whole.
+  vi.setSystemTime(startMs + 60_000);
+  expect(await statuses(21, read)).toEqual([...Array.from({ length: 20 }, () => 403), 429]);
+  // A clock that goes back opens a window, and never a second quota in the one that it goes on with.
+  vi.setSystemTime(startMs + 30_000);
+  const back = await statuses(21, read);
+  expect(back.filter((status) => status === 403).length).toBeLessThanOrEqual(20);
+});
+
 test('each token has its own windows', async () => {
   const trent = await enter('trent');
   await statuses(20, () => ask(NOWHERE, { token: trent.token }));

@@ -245,3 +245,62 @@ test('a withdrawn value is withdrawn for every request that begins after the ans
   expect([answer.status, new Set(after)]).toEqual([204, new Set([401])]);
   await Promise.all(before);
 });
+
+let places = 0;
+
+/** Who tries too often with what is no token is held off by address: this is every time another one. */
+async function meFromElsewhere(token: string): Promise<number> {
+  places += 1;
+  const headers = { 'cf-connecting-ip': `198.51.${Math.floor(places / 250) % 250}.${places % 250}` };
+  return (await ask('GET /user/me', { token, headers })).status;
+}
+
+test('changes raced against use: whatever begins after an answer meets what it says', async () => {
+  const withdrawals: readonly (readonly [string, (person: Person, manager: string) => Promise<Answer>])[] = [
+    ['deleted', (person, token) => ask(`DELETE ${path(person)}`, { token })],
+    ['disabled', (person, token) => ask(`PATCH ${path(person)}`, { token, body: { enabled: false } })],
+    // The first of two rotations leaves the old value its grace, the second one ends it.
+    [
+      'rotated twice',
+      async (person, token) => {
+        const first = await ask(`POST ${path(person)}/rotate`, { token });
+        expect(await me(person.token)).toBe(200);
+        expect(first.status).toBe(200);
+        return ask(`POST ${path(person)}/rotate`, { token });
+      },
+    ],
+  ];
+  for (const [name, withdraw] of withdrawals) {
+    for (let round = 0; round < 10; round++) {
+      const owner = await enter('trent');
+      const used = await anotherToken(owner);
+      let withdrawn = false;
+      let late = 0;
+      // Each request notes, when it begins, whether the withdrawal was answered already.
+      const users = Array.from({ length: 8 }, async () => {
+        for (let i = 0; i < 12; i++) {
+          const beganAfter = withdrawn;
+          if ((await meFromElsewhere(used.token)) === 200 && beganAfter) late += 1;
+        }
+      });
+      const answer = await withdraw(used, owner.token);
+      withdrawn = true;
+      await Promise.all(users);
+      expect([name, answer.status < 300, late, await meFromElsewhere(used.token)]).toEqual([name, true, 0, 401]);
+    }
+  }
+}, 60_000);
+
+test('a hundred rotations at once leave one new value and at most one old one', async () => {
+  const trent = await enter('trent');
+  const used = await anotherToken(trent);
+  const managers = await Promise.all(Array.from({ length: 34 }, () => anotherToken(trent)));
+  const answers = await Promise.all(
+    managers.flatMap(({ token }) => [1, 2, 3].map(() => ask(`POST ${path(used)}/rotate`, { token }))),
+  );
+  const values = answers.filter(({ status }) => status === 200).map(({ body }) => String(body['token']));
+  expect([answers.length, values.length, new Set(values).size]).toEqual([102, 102, 102]);
+  const alive: string[] = [];
+  for (const value of [used.token, ...values]) if ((await meFromElsewhere(value)) === 200) alive.push(value);
+  expect(alive).toHaveLength(2);
+}, 30_000);
