@@ -72,7 +72,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           globalSetup: ['./test/ready-bundles.ts'],
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/{e2e,spec}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

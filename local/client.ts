@@ -114,8 +114,11 @@ async function answered(...[input, init]: Parameters<typeof fetch>): Promise<Res
   }
 }
 
+const NO_CONTENT = 204;
+
 /** A broken connection, or the text of a proxy in between, is no answer. */
-async function bodyOf(response: { json(): Promise<unknown> }): Promise<unknown> {
+async function bodyOf(response: { status: number; json(): Promise<unknown> }): Promise<unknown> {
+  if (response.status === NO_CONTENT) return null;
   try {
     return await response.json();
   } catch (error) {

@@ -30,11 +30,15 @@ export interface Cast {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
-export async function startWorld() {
+export async function startWorld(rateLimits: StackOptions['rateLimits'] = UNLIMITED) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-e2e-'));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
-  const options: StackOptions = { folder, rpcUrls: { anvil: [gate.url] }, rateLimits: UNLIMITED };
+  const options: StackOptions = {
+    folder,
+    rpcUrls: { anvil: [gate.url] },
+    ...(rateLimits === undefined ? {} : { rateLimits }),
+  };
   let stack: Stack = await startStack(options);
   const service = new Client(stack.url, stack.serviceKey);
   const enter = (name: string) => enterPerson(service, stack.url, name);

@@ -1,0 +1,192 @@
+import { encodeFunctionData, erc20Abi, getAddress, recoverMessageAddress } from 'viem';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { good } from '#local/client.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import type { World } from '../e2e/world.ts';
+import { finished, startWorld } from '../e2e/world.ts';
+
+/** Part 4 of the specification: every row of its tables that is built, from the outside. */
+
+let world: World;
+let vault: ReadyVault;
+let recipient: string;
+let token: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  recipient = await world.chain.account(7);
+  token = await world.chain.deployDollar(vault.address, 1_000n);
+});
+afterAll(() => world.end());
+
+const place = () => ({ vaultId: vault.id, chain: 'anvil' });
+const transfer = (differences: object = {}) => ({ ...place(), to: recipient, amount: '1000', ...differences });
+const api = () => world.people().alice.client.api;
+
+async function carriedOut(id: string) {
+  const { alice, bob } = world.people();
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  return finished(alice, id);
+}
+
+describe('4. transaction creation', () => {
+  test('POST /transaction/estimate-fee: a fee estimate', async () => {
+    const estimate = await good(api().transaction['estimate-fee'].$post({ json: transfer() }));
+    const [slow, normal, fast] = [estimate.slow, estimate.normal, estimate.fast].map(({ maxFee }) => BigInt(maxFee));
+    expect([slow !== undefined && slow > 0n, (normal ?? 0n) >= (slow ?? 0n), (fast ?? 0n) >= (normal ?? 0n)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  test('POST /transaction/transfer: native where tokenAddress is null, with a note', async () => {
+    const before = await world.chain.balance(recipient);
+    const made = await good(api().transaction.transfer.$post({ json: transfer({ tokenAddress: null, note: 'Rent' }) }));
+    expect([made.note, made.asset?.tokenAddress, made.state]).toEqual(['Rent', null, 'SUBMITTED']);
+    await carriedOut(made.id);
+    expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+  });
+
+  test('POST /transaction/transfer: a token where tokenAddress names one', async () => {
+    const before = await world.chain.tokenBalance(token, recipient);
+    const made = await good(api().transaction.transfer.$post({ json: transfer({ tokenAddress: token, amount: '7' }) }));
+    await carriedOut(made.id);
+    expect(await world.chain.tokenBalance(token, recipient)).toBe(before + 7n);
+  });
+
+  test('POST /transaction/message: a message that the wallet signs', async () => {
+    const message = 'I am the treasury';
+    const made = await good(api().transaction.message.$post({ json: { ...place(), message } }));
+    const { signature } = await carriedOut(made.id);
+    expect(await recoverMessageAddress({ message, signature: signature as Hex })).toBe(vault.address);
+  });
+
+  test('POST /transaction/contract-interaction: exactly this calldata', async () => {
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), 3n] });
+    const before = await world.chain.tokenBalance(token, recipient);
+    const json = { ...place(), to: token, data, value: '0' };
+    const made = await good(api().transaction['contract-interaction'].$post({ json }));
+    expect([made.data, made.call?.function]).toEqual([data, 'transfer']);
+    expect((await carriedOut(made.id)).state).toBe('SUCCEEDED');
+    expect(await world.chain.tokenBalance(token, recipient)).toBe(before + 3n);
+  });
+
+  test('POST /transaction/erc20-approve: the spender may take so much', async () => {
+    const json = { ...place(), tokenAddress: token, spender: recipient, amount: '9' };
+    const made = await good(api().transaction['erc20-approve'].$post({ json }));
+    expect([made.spender, made.amount]).toEqual([recipient, '9']);
+    expect((await carriedOut(made.id)).state).toBe('SUCCEEDED');
+  });
+});
+
+describe('4. approval and reading', () => {
+  test('GET /transaction/{txId}/challenge: a vault signer, with the own token', async () => {
+    const { alice, bob, mallory } = world.people();
+    const { id, digest } = await alice.client.transfer(transfer());
+    expect((await bob.client.challenge(id)).digest).toBe(digest);
+    await expect(mallory.client.challenge(id)).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('POST /transaction/{txId}/approve: no body, by a vault signer', async () => {
+    const { alice, bob, mallory } = world.people();
+    const { id } = await alice.client.transfer(transfer());
+    expect((await bob.client.approve(id)).approvals.map(({ userId }) => userId)).toEqual([bob.id]);
+    await expect(mallory.client.approve(id)).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('POST /transaction/{txId}/reject: no body, by any signer, while it is pending', async () => {
+    const { alice, bob, carol } = world.people();
+    const { id } = await alice.client.transfer(transfer());
+    expect((await carol.client.reject(id)).state).toBe('REJECTED');
+    await expect(bob.client.reject(id)).rejects.toMatchObject({ status: 409 });
+  });
+
+  test('GET /transaction/{txId}: at least state and txHash', async () => {
+    const { alice } = world.people();
+    const { id } = await alice.client.transfer(transfer());
+    expect(await alice.client.read(id)).toMatchObject({ id, state: 'SUBMITTED', txHash: null });
+  });
+
+  test('PATCH /transaction/{txId}/visibility: true shows, false hides', async () => {
+    const { alice } = world.people();
+    const { id } = await alice.client.transfer(transfer());
+    const show = (visible: boolean) =>
+      good(api().transaction[':txId'].visibility.$patch({ param: { txId: id }, json: { visible } }));
+    const isListed = async () =>
+      (await alice.client.transactions(vault.id, { limit: '100' })).transactions.some((one) => one.id === id);
+    expect([(await show(false)).visible, await isListed()]).toEqual([false, false]);
+    expect([(await show(true)).visible, await isListed()]).toEqual([true, true]);
+  });
+
+  test('GET /vault/{vaultId}/transactions: the transactions of the vault', async () => {
+    const { alice } = world.people();
+    const { id } = await alice.client.transfer(transfer());
+    expect((await alice.client.transactions(vault.id)).transactions[0]?.id).toBe(id);
+  });
+});
+
+describe('4. personal access tokens', () => {
+  const tokens = () => api()['personal-access-token'];
+
+  async function spare() {
+    const { alice } = world.people();
+    const issue = { param: { userId: alice.id }, json: { name: 'spare' } };
+    return good(world.service().api.internal.user[':userId']['access-token'].$post(issue));
+  }
+  const me = async (value: string) => {
+    const headers = { authorization: `Bearer ${value}` };
+    return (await fetch(`${world.stack().url}/user/me`, { headers })).status;
+  };
+
+  test('GET /personal-access-token: all tokens, and no value', async () => {
+    const { id, token: value } = await spare();
+    const list = await good(tokens().$get());
+    expect(list.tokens.some((one) => one.id === id)).toBe(true);
+    expect(JSON.stringify(list)).not.toContain(value.slice(28));
+  });
+
+  test('GET /personal-access-token/{id}: name, dates and enabled status', async () => {
+    const { id } = await spare();
+    const read = await good(tokens()[':id'].$get({ param: { id } }));
+    expect(read).toMatchObject({ name: 'spare', enabled: true, createdAt: expect.any(String) });
+  });
+
+  test('PATCH /personal-access-token/{id}: any of name, expiresAt, enabled', async () => {
+    const { id, token: value } = await spare();
+    const json = { name: 'renamed', expiresAt: 4_000_000_000, enabled: false };
+    const changed = await good(tokens()[':id'].$patch({ param: { id }, json }));
+    expect(changed).toMatchObject(json);
+    expect(await me(value)).toBe(401);
+  });
+
+  test('POST /personal-access-token/{id}/rotate: a new value; the old one has its grace', async () => {
+    const { id, token: value } = await spare();
+    const rotated = await good(tokens()[':id'].rotate.$post({ param: { id } }));
+    expect(rotated.token).not.toBe(value);
+    expect([await me(rotated.token), await me(value)]).toEqual([200, 200]);
+  });
+
+  test('DELETE /personal-access-token/{id}: gone, and not to be undone', async () => {
+    const { id, token: value } = await spare();
+    expect((await tokens()[':id'].$delete({ param: { id } })).status).toBe(204);
+    expect(await me(value)).toBe(401);
+    const { alice } = world.people();
+    const again = await alice.client.ask('PATCH', `/personal-access-token/${id}`, { body: { enabled: true } });
+    expect(again.status).toBe(404);
+  });
+
+  test('there is no endpoint to create one', async () => {
+    const answer = await world.people().alice.client.ask('POST', '/personal-access-token', { body: { name: 'x' } });
+    expect(answer.status).toBe(405);
+  });
+});
+
+test('4. GET /user/me: the profile of whoever asks', async () => {
+  const { bob } = world.people();
+  const profile = await good(bob.client.api.user.me.$get());
+  expect(profile).toMatchObject({ id: bob.id, name: 'bob' });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Answer } from '#local/client.ts';
+import { Client, good } from '#local/client.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import { until } from '#local/until.ts';
+import type { World } from '../e2e/world.ts';
+import { startWorld } from '../e2e/world.ts';
+
+/** Parts 5, 7 and 8 of the specification, from the outside, under the limits that it names. */
+
+let world: World;
+let vault: ReadyVault;
+
+beforeAll(async () => {
+  world = await startWorld({});
+  vault = await world.vault('treasury');
+});
+afterAll(() => world.end());
+
+/** One more token of a person: each story has its own, because each has its own limits. */
+async function issued(person: { readonly id: string }, json: { name: string; expiresAt?: number } = { name: 'story' }) {
+  const { user } = world.service().api.internal;
+  const made = await good(user[':userId']['access-token'].$post({ param: { userId: person.id }, json }));
+  return { ...made, client: new Client(world.stack().url, made.token) };
+}
+
+const transfer = () => ({ vaultId: vault.id, chain: 'anvil', to: vault.address, amount: '1' });
+
+async function statuses(count: number, ask: () => Promise<Answer<unknown>>): Promise<readonly number[]> {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i++) seen.push((await ask()).status);
+  return seen;
+}
+
+describe('5. authentication', () => {
+  test('method 1: personal access tokens', async () => {
+    const { client } = await issued(world.people().alice);
+    expect((await client.ask('GET', '/user/me')).status).toBe(200);
+  });
+
+  test('method 3: internal service keys, not for external callers; and external tokens are none of them', async () => {
+    const { client } = await issued(world.people().alice);
+    expect((await world.service().ask('GET', `/internal/vault/${vault.id}`)).status).toBe(200);
+    expect((await world.service().ask('GET', '/user/me')).status).toBe(401);
+    expect((await client.ask('GET', `/internal/vault/${vault.id}`)).status).toBe(401);
+  });
+
+  test('rule 1: a token carries the access and permissions of its user', async () => {
+    const { alice, mallory } = world.people();
+    const [hers, stranger] = [await issued(alice), await issued(mallory)];
+    const { id } = await hers.client.transfer(transfer());
+    expect((await hers.client.read(id)).id).toBe(id);
+    await expect(stranger.client.read(id)).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('rule 2: sent as Authorization: Bearer', async () => {
+    const { token } = await issued(world.people().alice);
+    const me = (authorization: string) => fetch(`${world.stack().url}/user/me`, { headers: { authorization } });
+    expect([(await me(`Bearer ${token}`)).status, (await me(token)).status]).toEqual([200, 401]);
+  });
+
+  test('rule 3: every value starts with service_pat_', async () => {
+    expect((await issued(world.people().alice)).token).toMatch(/^service_pat_/);
+  });
+
+  test('rule 4: the value is shown at creation or rotation, and never again', async () => {
+    const { id, token, client } = await issued(world.people().alice);
+    const tokens = client.api['personal-access-token'];
+    const shown = [await good(tokens.$get()), await good(tokens[':id'].$get({ param: { id } }))];
+    expect(JSON.stringify(shown)).not.toContain(token.slice(28));
+  });
+
+  test('rules 5 and 6: after expiresAt, Unix seconds, the next attempt finds it disabled', async () => {
+    const { alice } = world.people();
+    const expiresAt = Math.floor(Date.now() / 1000) + 2;
+    const short = await issued(alice, { name: 'short', expiresAt });
+    const other = await issued(alice);
+    expect((await short.client.ask('GET', '/user/me')).status).toBe(200);
+    await until(
+      'expiry',
+      async () => ((await short.client.ask('GET', '/user/me')).status === 401 ? true : null),
+      5_000,
+    );
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt * 1000);
+    const param = { id: short.id };
+    const read = await good(other.client.api['personal-access-token'][':id'].$get({ param }));
+    expect([read.enabled, read.expiresAt]).toEqual([false, expiresAt]);
+  });
+
+  // That the five minutes end is in test/worker/http/personal-access-token.test.ts, where the clock is moved.
+  test('rule 7: after rotation the old value stays valid for a time', async () => {
+    const old = await issued(world.people().alice);
+    const param = { id: old.id };
+    const rotated = await good(old.client.api['personal-access-token'][':id'].rotate.$post({ param }));
+    const fresh = new Client(world.stack().url, rotated.token);
+    expect((await old.client.ask('GET', '/user/me')).status).toBe(200);
+    expect((await fresh.ask('GET', '/user/me')).status).toBe(200);
+  });
+
+  test('rule 8: a deleted token can not be restored', async () => {
+    const { alice } = world.people();
+    const [gone, other] = [await issued(alice), await issued(alice)];
+    expect((await other.client.ask('DELETE', `/personal-access-token/${gone.id}`)).status).toBe(204);
+    const path = `/personal-access-token/${gone.id}`;
+    expect((await other.client.ask('PATCH', path, { body: { enabled: true } })).status).toBe(404);
+    expect((await other.client.ask('POST', `${path}/rotate`)).status).toBe(404);
+    expect((await gone.client.ask('GET', '/user/me')).status).toBe(401);
+  });
+
+  test('rule 9: signers approve and reject with their own token: it is that person’s voice', async () => {
+    const { alice, bob } = world.people();
+    const [hers, his] = [await issued(alice), await issued(bob)];
+    const { id } = await hers.client.transfer(transfer());
+    const after = await his.client.approve(id);
+    expect(after.approvals.map(({ userId }) => userId)).toEqual([bob.id]);
+    expect((await hers.client.reject(id)).rejection?.userId).toBe(alice.id);
+  });
+});
+
+describe('7. errors', () => {
+  test('401: token missing or invalid', async () => {
+    const { url } = world.stack();
+    expect((await fetch(`${url}/user/me`)).status).toBe(401);
+    expect((await new Client(url, 'service_pat_nobody').ask('GET', '/user/me')).status).toBe(401);
+  });
+
+  test('403: token valid but lacks permission for the resource', async () => {
+    const { client } = await issued(world.people().mallory);
+    expect((await client.ask('GET', `/vault/${vault.id}/transactions`)).status).toBe(403);
+  });
+
+  test('429: limit exceeded; who waits until the window resets is told how long', async () => {
+    const { client } = await issued(world.people().mallory);
+    const read = () => client.ask('GET', `/vault/${vault.id}/transactions`);
+    await statuses(20, read);
+    const refused = await read();
+    expect(refused.status).toBe(429);
+    expect(Number.parseInt(refused.headers.get('retry-after') ?? '0', 10)).toBeGreaterThan(0);
+  });
+});
+
+describe('8. limits, per 60 seconds', () => {
+  const window = /^"[a-z-]+";q=(\d+);w=60$/;
+  const quotaOf = (answer: Answer<unknown>) => window.exec(answer.headers.get('ratelimit-policy') ?? '')?.[1];
+
+  test('read operations: 20', async () => {
+    const { client } = await issued(world.people().alice);
+    const read = () => client.ask('GET', `/vault/${vault.id}/transactions`);
+    expect(quotaOf(await read())).toBe('20');
+    expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 200), 429]);
+  });
+
+  test('write operations: 10', async () => {
+    const { client } = await issued(world.people().alice);
+    const write = () => client.ask('POST', '/transaction/transfer', { body: transfer() });
+    expect(quotaOf(await write())).toBe('10');
+    expect(await statuses(10, write)).toEqual([...Array.from({ length: 9 }, () => 201), 429]);
+  });
+
+  test('token management: 3 to 10', async () => {
+    const { client, id } = await issued(world.people().carol);
+    const path = `/personal-access-token/${id}`;
+    const quotas = [
+      quotaOf(await client.ask('GET', '/personal-access-token')),
+      quotaOf(await client.ask('GET', path)),
+      quotaOf(await client.ask('PATCH', path, { body: { name: 'x' } })),
+      quotaOf(await client.ask('POST', `${path}/rotate`)),
+      quotaOf(await client.ask('DELETE', path)),
+    ];
+    expect(quotas).toEqual(['10', '10', '5', '3', '3']);
+  });
+
+  test('user profile: 300', async () => {
+    const { client } = await issued(world.people().alice);
+    expect(quotaOf(await client.ask('GET', '/user/me'))).toBe('300');
+    const all = await Promise.all(Array.from({ length: 305 }, () => client.ask('GET', '/user/me')));
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(6);
+  });
+});
