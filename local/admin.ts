@@ -48,6 +48,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   'vault show': { usage: '--vault ID', method: 'GET', path: (args) => `/internal/vault/${part(args, 'vault')}` },
+  'wallet add': {
+    usage: '--vault ID --chain CHAIN',
+    method: 'PUT',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/wallet/${encodeURIComponent(many(args, 'chain')[0] ?? '')}`,
+  },
   'member set': {
     usage: '--vault ID --user USER --role ROLE...',
     method: 'PUT',

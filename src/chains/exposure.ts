@@ -8,10 +8,10 @@ import type { Exposure, Movement } from '#domain/exposure.ts';
 import type { Action } from '#domain/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
-type Stake = Pick<Exposure, 'movements' | 'beneficiaries'>;
+type Stake = Omit<Exposure, 'chain'>;
 
 /** Nothing moves and nobody gets anything. */
-const NOTHING: Stake = { movements: [], beneficiaries: [] };
+const NOTHING: Stake = { movements: [], beneficiaries: [], isUnreadable: false };
 
 /**
  * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
@@ -20,31 +20,26 @@ const NOTHING: Stake = { movements: [], beneficiaries: [] };
  * @param place the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself
  */
 export function exposureOf(action: Action, place: { readonly chain: string; readonly from: string }): Exposure {
-  const { movements, beneficiaries } = stakeOf(action);
-  return {
-    chain: place.chain,
-    movements,
-    beneficiaries: beneficiaries?.filter((address) => address !== place.from) ?? null,
-  };
+  const stake = stakeOf(action);
+  const beneficiaries = stake.beneficiaries.filter((address) => address !== place.from);
+  return { ...stake, chain: place.chain, beneficiaries };
 }
 
 function stakeOf(action: Action): Stake {
   switch (action.kind) {
     case 'transfer':
-      return { movements: [{ tokenAddress: action.tokenAddress, amount: action.amount }], beneficiaries: [action.to] };
+      return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
     case 'erc20-approve':
       // A leave that is taken back puts nothing at stake, whoever had it.
       if (action.amount === '0') return NOTHING;
-      return {
-        movements: [{ tokenAddress: action.tokenAddress, amount: action.amount }],
-        beneficiaries: [action.spender],
-      };
+      return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
     case 'contract-interaction': {
       const paid: Movement = { tokenAddress: null, amount: action.value };
       const call = action.data === '0x' ? NOTHING : callStake(action.to, decodeCall(action.data));
       return {
-        movements: call.movements === null ? null : [paid, ...call.movements],
-        beneficiaries: [action.to, ...(call.beneficiaries ?? [])],
+        movements: [paid, ...call.movements],
+        beneficiaries: [action.to, ...call.beneficiaries],
+        isUnreadable: call.isUnreadable,
       };
     }
     case 'message':
@@ -54,18 +49,25 @@ function stakeOf(action: Action): Stake {
   }
 }
 
+function readable(movement: Movement, ...beneficiaries: string[]): Stake {
+  return { movements: [movement], beneficiaries, isUnreadable: false };
+}
+
+/** Nobody can say what it moves; those who are named in it are known at least. */
+function unreadable(...beneficiaries: string[]): Stake {
+  return { movements: [], beneficiaries, isUnreadable: true };
+}
+
 /**
  * A call of a token, by its standard. `transferFrom` and `approve` may also be of an ERC-721, where the number is an id and 0 is one
  * like any other: it is never counted as nothing. What vault shares (ERC-4626) and batches move nobody can say here.
  */
 function callStake(token: string, call: DecodedCall | null): Stake {
-  if (call === null) return { movements: null, beneficiaries: [] };
+  if (call === null) return unreadable();
   const atLeastOne = (amount: string) => (amount === '0' ? '1' : amount);
   const text = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
-  const moves = (amount: string, ...beneficiaries: string[]): Stake => ({
-    movements: [{ tokenAddress: token, amount: parsed(amount) }],
-    beneficiaries,
-  });
+  const moves = (amount: string, beneficiary: string): Stake =>
+    readable({ tokenAddress: token, amount: parsed(amount) }, beneficiary);
   switch (`${call.standard} ${call.function}`) {
     case 'ERC-20 transfer':
       return moves(text('amount'), text('to'));
@@ -89,7 +91,7 @@ function callStake(token: string, call: DecodedCall | null): Stake {
       return text('approved') === 'true' ? moves(UINT256_MAX.toString(), text('operator')) : NOTHING;
     default: {
       const named = call.arguments.filter(({ type }) => type === 'address');
-      return { movements: null, beneficiaries: named.map(({ value }) => String(value)) };
+      return unreadable(...named.map(({ value }) => String(value)));
     }
   }
 }
@@ -97,18 +99,18 @@ function callStake(token: string, call: DecodedCall | null): Stake {
 /** ERC-2612, whose permits name one token, one spender and one amount; of any other typed data nobody can say. */
 function typedStake(message: string): Stake {
   const read = readTypedData(parsedJson(message));
-  if (!read.ok) return { movements: null, beneficiaries: null };
+  if (!read.ok) return unreadable();
   const { primaryType, types, domain, message: permit } = read.value;
   const contract = addressIn(domain['verifyingContract']);
-  if (contract === null) return { movements: null, beneficiaries: null };
+  if (contract === null) return unreadable();
   const fields = (types[primaryType] ?? []).map(({ name, type }) => `${type} ${name}`).join();
   const spender = addressIn(permit['spender']);
   const value = String(permit['value']);
   const amount = parseAmount(/^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value).toString() : value);
   if (primaryType !== 'Permit' || fields !== ERC2612_PERMIT || spender === null || amount === null) {
-    return { movements: null, beneficiaries: [contract] };
+    return unreadable(contract);
   }
-  return { movements: [{ tokenAddress: contract, amount }], beneficiaries: [contract, spender] };
+  return readable({ tokenAddress: contract, amount }, contract, spender);
 }
 
 const ERC2612_PERMIT = 'address owner,address spender,uint256 value,uint256 nonce,uint256 deadline';

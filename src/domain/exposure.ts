@@ -23,15 +23,17 @@ export interface Movement {
 export interface Exposure {
   /** CAIP-2. */
   readonly chain: string;
-  /** Null when nobody can say: unknown calldata, typed data that is no known permit. */
-  readonly movements: readonly Movement[] | null;
-  /** Who gets something, may take something, or is called, in canonical spelling; null when nobody can say. */
-  readonly beneficiaries: readonly string[] | null;
+  /** All that can be read. */
+  readonly movements: readonly Movement[];
+  /** Who gets something, may take something, or is called, in canonical spelling; all that can be read. */
+  readonly beneficiaries: readonly string[];
+  /** There may be more than that: unknown calldata, typed data that is no known permit. */
+  readonly isUnreadable: boolean;
 }
 
 /** All that moves of one asset together, in its smallest unit. */
 export function totalOf({ chain, movements }: Exposure, asset: AssetName): bigint {
-  if (movements === null || chain !== asset.chain) return 0n;
+  if (chain !== asset.chain) return 0n;
   const moving = movements.filter(({ tokenAddress }) => tokenAddress === asset.tokenAddress);
   return moving.reduce((sum, { amount }) => sum + unitsOf(amount), 0n);
 }

@@ -103,9 +103,10 @@ export function inOrder(rules: Rules): Rules {
  * In order: `unreadable`, `address-book`, `per-transaction`.
  */
 export function ruleBreach(rules: Rules, exposure: Exposure): RuleBreach | null {
-  if (exposure.movements === null && rules.unreadableThreshold === null) return { rule: 'unreadable' };
+  if (exposure.isUnreadable && rules.unreadableThreshold === null) return { rule: 'unreadable' };
   if (rules.recipients === 'address-book') {
-    if (exposure.beneficiaries === null) return { rule: 'address-book', address: null };
+    const isForAnybody = exposure.isUnreadable && exposure.beneficiaries.length === 0;
+    if (isForAnybody) return { rule: 'address-book', address: null };
     const stranger = exposure.beneficiaries.find((address) => nameOf(rules, exposure.chain, address) === null);
     if (stranger !== undefined) return { rule: 'address-book', address: stranger };
   }
@@ -142,7 +143,7 @@ export function voicesAsked(
   rules: Rules,
   exposure: Exposure,
 ): readonly { readonly rule: 'unreadable' | 'amount'; readonly voices: number; readonly above: Amount | null }[] {
-  const unreadable = exposure.movements === null ? rules.unreadableThreshold : null;
+  const unreadable = exposure.isUnreadable ? rules.unreadableThreshold : null;
   const steps = rules.higherThresholds.filter((step) => totalOf(exposure, step) > unitsOf(step.above));
   return [
     ...(unreadable === null ? [] : [{ rule: 'unreadable' as const, voices: unreadable, above: null }]),

@@ -6,6 +6,7 @@ import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { createUser } from '#http/internal/user.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
+import { putWallet } from '#http/internal/wallet.ts';
 import { deleteAccessToken } from '#http/personal-access-token/delete.ts';
 import { listAccessTokens } from '#http/personal-access-token/list.ts';
 import { readAccessToken } from '#http/personal-access-token/read.ts';
@@ -72,6 +73,7 @@ const routes = [
   putMember,
   removeMember,
   proposeAsOperator,
+  putWallet,
   deadLetters,
 ] as const;
 

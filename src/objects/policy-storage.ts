@@ -70,7 +70,7 @@ export class PolicyStorage {
   addSpent({ id, exposure }: Transaction, atMs: number): void {
     this.#sql.exec('DELETE FROM spent WHERE at_ms <= ?', atMs - DAY_MS);
     const amounts = new Map<string, bigint>();
-    for (const { tokenAddress, amount } of exposure.movements ?? []) {
+    for (const { tokenAddress, amount } of exposure.movements) {
       amounts.set(tokenAddress ?? '', (amounts.get(tokenAddress ?? '') ?? 0n) + BigInt(amount));
     }
     for (const [token, amount] of amounts) {

@@ -30,6 +30,7 @@ import { rehearse } from '#objects/rehearsal.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
+import { withChain, withKey } from '#objects/wallets.ts';
 import type {
   KeyWork,
   PolicyChangeView,
@@ -101,16 +102,18 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
   async putMember(userId: UserId, roles: readonly Role[]): Promise<Result<Vault, 'needs-quorum'> | null> {
-    const vault = this.#vault;
-    const changed = vault === null ? null : withMember(vault, userId, roles);
-    if (vault === null || changed === null || !changed.ok) return changed;
-    const after = changed.value;
-    await this.#commits.run(() => {
-      this.#storage.putVault(after);
-      writeVaultChange(this.#storage, after, { action: 'member', detail: userId, actor: null });
-    });
-    this.#vault = after;
+    const changed = this.#vault === null ? null : withMember(this.#vault, userId, roles);
+    if (changed?.ok === true) await this.#reform(changed.value, { action: 'member', detail: userId });
     return changed;
+  }
+
+  /** A wallet on one more chain; again it changes nothing. Null when the vault, or the chain, does not exist. */
+  async enableChain(name: string): Promise<Vault | null> {
+    const chain = findChain(this.#chains, name);
+    if (this.#vault === null || chain === null) return null;
+    const after = withChain(this.#vault, chain);
+    if (after !== this.#vault) await this.#reform(after, { action: 'chain', detail: chain.name });
+    return after;
   }
 
   /** See `PolicyDesk.inForce`, as for the next four. */
@@ -245,9 +248,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   /** Before the history of a transaction is read from D1. Refuses, in order: `forbidden`, `transaction-not-found`. */
   async settleTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
     const found = this.#find(actor, id, 'view');
-    if (!found.ok) return found;
-    await drainProjection(this.#storage, this.env.DB);
-    return accepted(null);
+    if (found.ok) await drainProjection(this.#storage, this.env.DB);
+    return found.ok ? accepted(null) : found;
   }
 
   /** Before a list is read from D1: finishes projecting, so that callers see what they wrote. Refuses `forbidden`. */
@@ -288,13 +290,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   async recordKey(key: VaultKey): Promise<void> {
     const vault = this.#vault;
     if (vault === null || vault.keys.length > 0) return;
-    const keyed = { ...vault, keys: [key] };
-    await this.#commits.run(() => {
-      this.#storage.putVault(keyed);
-      this.#storage.discharge('', 'generate-key');
-      writeVaultChange(this.#storage, keyed, { action: 'key', detail: key.keyId, actor: null });
-    });
-    this.#vault = keyed;
+    await this.#reform(withKey(vault, key, this.#chains), { action: 'key', detail: key.keyId });
   }
 
   /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
@@ -384,14 +380,20 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return after;
   }
 
-  #circumstances(): Circumstances {
-    const nowMs = Date.now();
-    const spentOf = (asset: AssetName) => this.#storage.policies.spentOf(asset, nowMs);
-    return { nowMs, policy: this.#require().policy, spentOf };
+  /** The vault as it is from now on, with one audit line. */
+  async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
+    await this.#commits.run(() => {
+      this.#storage.putVault(after);
+      if (after.keys.length > 0) this.#storage.discharge('', 'generate-key');
+      writeVaultChange(this.#storage, after, { ...line, actor: null });
+    });
+    this.#vault = after;
   }
 
-  #require(): Vault {
+  #circumstances(): Circumstances {
     if (this.#vault === null) throw new Error('a vault without a foundation has no transactions');
-    return this.#vault;
+    const nowMs = Date.now();
+    const spentOf = (asset: AssetName) => this.#storage.policies.spentOf(asset, nowMs);
+    return { nowMs, policy: this.#vault.policy, spentOf };
   }
 }

@@ -49,14 +49,14 @@ function typed(primaryType: string, members: readonly string[], message: object,
 const terms = { owner: WALLET, spender: BOB, value: '7', nonce: '0', deadline: '9' };
 const contract = { verifyingContract: TOKEN };
 
-/** The movements as `token amount`, the native asset as `-`; and who gets something. */
-function stake(action: Action): readonly [string | null, string | null] {
-  const { movements, beneficiaries } = exposureOf(action, place);
-  const lines = movements?.filter((one) => one.amount !== '0').map((one) => `${one.tokenAddress ?? '-'} ${one.amount}`);
-  return [lines?.join() ?? null, beneficiaries?.join() ?? null];
+/** The movements as `token amount`, the native asset as `-`, `?` for what nobody can read; and who gets something. */
+function stake(action: Action): readonly [string, string] {
+  const { movements, beneficiaries, isUnreadable } = exposureOf(action, place);
+  const lines = movements.filter((one) => one.amount !== '0').map((one) => `${one.tokenAddress ?? '-'} ${one.amount}`);
+  return [[...lines, ...(isUnreadable ? ['?'] : [])].join(), beneficiaries.join()];
 }
 
-test.each<[string, Action, string | null, string | null]>([
+test.each<[string, Action, string, string]>([
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, '- 5', BOB],
   ['a payment of tokens', { kind: 'transfer', to: BOB, tokenAddress: TOKEN, amount: amount('5') }, `${TOKEN} 5`, BOB],
   ['an allowance', allowance('5'), `${TOKEN} 5`, BOB],
@@ -71,20 +71,20 @@ test.each<[string, Action, string | null, string | null]>([
   ['an operator for everything', call(forAll(true)), `${TOKEN} ${maxUint256}`, `${TOKEN},${BOB}`],
   ['an operator withdrawn', call(forAll(false)), '', TOKEN],
   ['ether wrapped', call('0xd0e30db0', '5'), '- 5', TOKEN],
-  ['a call that nobody knows', call('0x12345678', '5'), null, TOKEN],
+  ['a call that nobody knows', call('0x12345678', '5'), '- 5,?', TOKEN],
   [
     'a deposit of which only the contract knows',
     call(encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args: [5n, BOB] })),
-    null,
+    '?',
     `${TOKEN},${BOB}`,
   ],
   [
     'a withdrawal to oneself',
     call(encodeFunctionData({ abi: vaultAbi, functionName: 'withdraw', args: [5n, WALLET, WALLET] })),
-    null,
+    '?',
     TOKEN,
   ],
-  ['a token call with a byte too many', call(`${erc20('transfer', 5n)}00`), null, TOKEN],
+  ['a token call with a byte too many', call(`${erc20('transfer', 5n)}00`), '?', TOKEN],
   ['words', { kind: 'message', format: 'eip191', message: 'hello' }, '', ''],
   ['a permit', typed('Permit', PERMIT, terms, contract), `${TOKEN} 7`, `${TOKEN},${BOB}`],
   [
@@ -102,11 +102,11 @@ test.each<[string, Action, string | null, string | null]>([
   [
     'something that only calls itself a permit',
     typed('Permit', ['address spender', 'bool allowed'], { spender: BOB, allowed: true }, contract),
-    null,
+    '?',
     TOKEN,
   ],
-  ['an order', typed('Order', ['uint256 price'], { price: '1' }, contract), null, TOKEN],
-  ['typed data of no contract', typed('Order', ['uint256 price'], { price: '1' }, { name: 'x' }), null, null],
+  ['an order', typed('Order', ['uint256 price'], { price: '1' }, contract), '?', TOKEN],
+  ['typed data of no contract', typed('Order', ['uint256 price'], { price: '1' }, { name: 'x' }), '?', ''],
 ])('%s', (_name, action, movements, beneficiaries) => {
   expect(stake(action)).toEqual([movements, beneficiaries]);
 });

@@ -76,7 +76,7 @@ export function transferIntent(): TransferIntent {
 /** What `transferIntent` puts at stake. */
 export function transferExposure(): Exposure {
   const { chain, to, tokenAddress, amount: moved } = transferIntent();
-  return { chain, movements: [{ tokenAddress, amount: moved }], beneficiaries: [to] };
+  return { chain, movements: [{ tokenAddress, amount: moved }], beneficiaries: [to], isUnreadable: false };
 }
 
 /** Nothing was spent today. */

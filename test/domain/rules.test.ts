@@ -15,7 +15,7 @@ const TOKEN = '0x3333333333333333333333333333333333333333';
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const native = { chain: CHAIN, tokenAddress: null };
 const transfer = transferExposure();
-const unreadable: Exposure = { chain: CHAIN, movements: null, beneficiaries: [RECIPIENT] };
+const unreadable: Exposure = { ...transfer, isUnreadable: true };
 
 const rules = (differences: Partial<Rules>): Rules => ({ ...NO_RULES, ...differences });
 const limit = (perTransaction: string | null, perDay: string | null, asset = native) => ({
@@ -39,7 +39,7 @@ test('an address book is an allow-list when the policy says so, and only then', 
   expect([ruleBreach(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
   // The same address on another chain is somebody else's.
   expect(ruleBreach(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
-  expect(ruleBreach(known, { ...transfer, beneficiaries: null })).toEqual({ rule: 'address-book', address: null });
+  expect(ruleBreach(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
 });
 
 test('a limit per transaction is the most that it may be, to the last unit', () => {
@@ -56,7 +56,7 @@ test('a limit per transaction is the most that it may be, to the last unit', () 
 });
 
 test('what goes in several parts is counted together', () => {
-  const twice = { ...transfer, movements: [...(transfer.movements ?? []), ...(transfer.movements ?? [])] };
+  const twice = { ...transfer, movements: [...transfer.movements, ...transfer.movements] };
   expect(totalOf(twice, native)).toBe(2000n);
   expect(ruleBreach(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
 });
@@ -89,6 +89,13 @@ test('what nobody can weigh takes the voices that the policy names for it, or is
   expect(thresholdFor(under({ unreadableThreshold: 3 }), transfer)).toBe(2);
   expect(ruleBreach(rules({ unreadableThreshold: null }), unreadable)).toEqual({ rule: 'unreadable' });
   expect(ruleBreach(rules({ unreadableThreshold: null }), transfer)).toBeNull();
+});
+
+test('what can be read of something unreadable is weighed all the same', () => {
+  expect(ruleBreach(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
+  expect(dayBreach(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({ rule: 'per-day' });
+  const steps = { higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] };
+  expect(thresholdFor(under(steps), unreadable)).toBe(3);
 });
 
 test('a policy is changed with as many voices as it ever asks for', () => {

@@ -116,7 +116,7 @@ function actionRecord(intent: Intent, chain: Chain | null) {
 }
 
 function knownAs({ exposure }: PublicTransaction, { rules }: Policy) {
-  return (exposure.beneficiaries ?? []).flatMap((address) => {
+  return exposure.beneficiaries.flatMap((address) => {
     const name = nameOf(rules, exposure.chain, address);
     return name === null ? [] : [{ address, name }];
   });

@@ -20,6 +20,7 @@ function lineOf({ method, path }: { readonly method: string; readonly path: stri
   const filled = path
     .replace(':txId', '1.01J00000000000000000000000')
     .replace(':vaultId', '1')
+    .replace(':chain', 'base')
     .replace(':changeId', 'pch_01J00000000000000000000000')
     .replace(':id', 'A'.repeat(16))
     .replace(':userId', 'usr_01J00000000000000000000000');

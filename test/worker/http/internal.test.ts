@@ -1,7 +1,7 @@
-import { runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { addDeadLetter } from '#store/dead-letters.ts';
-import { ask, asService, coordinator, enter, foundTreasury } from './scene.ts';
+import { ask, asService, coordinator, enter, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
 
 /** What operators do, with a service key. */
 
@@ -143,6 +143,35 @@ test('members come and go; who signs is not for a service key to say', async () 
   expect(more.status).toBe(200);
   const after = await asService(`GET ${path}`);
   expect(after.body['policy']).toEqual(before.body['policy']);
+});
+
+test('a vault gets a wallet on one more chain, with the address of its key, and once', async () => {
+  const treasury = await foundTreasury();
+  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
+  // The key of the other stories is no point of the curve; this is the generator.
+  const generator = '"publicKey":"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"';
+  await runInDurableObject(vault, (_object, { storage }) => {
+    storage.sql.exec('UPDATE vault SET document = replace(document, ?, ?)', '"publicKey":"02"', generator);
+  });
+  await evictDurableObject(vault);
+  const path = `/internal/vault/${treasury.id}`;
+  const added = await asService(`PUT ${path}/wallet/base`);
+  const address = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
+  expect(added.body['wallets']).toEqual([
+    { chain: 'anvil', address: WALLET },
+    { chain: 'base', address },
+  ]);
+  expect((await asService(`PUT ${path}/wallet/eip155:8453`)).body).toEqual(added.body);
+  const body = { vaultId: treasury.id, chain: 'base', to: RECIPIENT, amount: '1' };
+  const paid = await ask('POST /transaction/transfer', { token: treasury.alice.token, body });
+  expect([paid.status, paid.body['from']]).toEqual([201, address]);
+  await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  const { results } = await coordinator.DB.prepare('SELECT chain FROM wallets WHERE vault_id = ? ORDER BY chain')
+    .bind(treasury.id)
+    .all();
+  expect(results.map(({ chain }) => chain)).toContain('base');
+  expect((await asService(`PUT ${path}/wallet/atlantis`)).status).toBe(400);
+  expect((await asService('PUT /internal/vault/999999/wallet/base')).status).toBe(404);
 });
 
 test('what is asked of a vault or person that does not exist is 404', async () => {

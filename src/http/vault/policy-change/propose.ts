@@ -1,6 +1,7 @@
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
 import { answerChange } from '#http/vault/policy-change/answer.ts';
@@ -28,9 +29,16 @@ async function propose(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const body = policyWishBody.parse(await context.req.json());
+  const actor = actorOf(context);
+  // First, or an outsider could find out here who is a user.
+  const seen = await askObject(
+    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    (vault) => vault.policy(actor),
+  );
+  if (!seen.ok) return refusalProblem(context, seen.refusal);
   const wish = await readPolicyWish(context, body);
   if (!wish.ok) return invalidRequest(context, wish.refusal);
-  const proposal = { actor: actorOf(context), wish: wish.value, note: body.note ?? null };
+  const proposal = { actor, wish: wish.value, note: body.note ?? null };
   const proposed = await askObject(
     () => context.env.VAULT.getByName(`vault:${vaultId}`),
     (vault) => vault.proposePolicy(proposal),

@@ -1,0 +1,32 @@
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { noSuchVault, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
+import { askObject } from '#http/object-call.ts';
+import { invalidRequest } from '#http/request-check.ts';
+
+/**
+ * PUT /internal/vault/{vaultId}/wallet/{chain} (ours): the vault uses one more chain, with the key that it has. Again it changes
+ * nothing. Whatever leaves the new wallet takes the same approvals; limits name a chain, so look at the policy too.
+ *
+ * Refuses, in order: the service key, `invalid-request`, `vault-not-found`.
+ */
+export const putWallet = route({
+  method: 'PUT',
+  path: '/internal/vault/:vaultId/wallet/:chain',
+  access: 'service',
+  summary: 'gives a vault a wallet on one more chain',
+  answer: { status: 200, schema: vaultSchema },
+  refuses: ['vault-not-found'],
+  handle: enable,
+});
+
+async function enable(context: HttpContext): Promise<Response> {
+  const chain = findChain(chainsFrom(context.env), context.req.param('chain') ?? '');
+  if (chain === null) {
+    return invalidRequest(context, [{ pointer: 'chain', code: 'unknown-chain', detail: 'is not known' }]);
+  }
+  const object = vaultOfPath(context);
+  const vault = object === null ? null : await askObject(object, (stub) => stub.enableChain(chain.name));
+  return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
+}

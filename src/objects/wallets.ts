@@ -1,0 +1,29 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { adapterFor } from '#chains/adapters.ts';
+import type { Chain } from '#domain/chain.ts';
+import { keySchemeOf } from '#domain/chain.ts';
+import type { Vault, VaultKey } from '#domain/vault.ts';
+
+/**
+ * The vault with a wallet on one more chain: the address follows from the key that it has, and comes with the key where that is still
+ * being made. The same vault when it uses the chain already.
+ */
+export function withChain(vault: Vault, chain: Chain): Vault {
+  const { configuration, keys } = vault;
+  if (configuration.chains.includes(chain.name)) return vault;
+  const chains = [...configuration.chains, chain.name];
+  return { ...vault, configuration: { ...configuration, chains }, keys: keys.map((key) => addressed(key, chain)) };
+}
+
+/** The vault with its key, on every chain that it uses by now: some may have come while the key was being made. */
+export function withKey(vault: Vault, key: VaultKey, known: readonly Chain[]): Vault {
+  const used = known.filter(({ name }) => vault.configuration.chains.includes(name));
+  return { ...vault, keys: [used.reduce(addressed, key)] };
+}
+
+/** The key with its address on a chain of its scheme. */
+function addressed(key: VaultKey, chain: Chain): VaultKey {
+  if (key.scheme !== keySchemeOf(chain.family) || chain.name in key.addresses) return key;
+  const address = adapterFor(chain, []).addressOf(hexToBytes(key.publicKey));
+  return { ...key, addresses: { ...key.addresses, [chain.name]: address } };
+}
