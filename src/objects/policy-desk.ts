@@ -7,37 +7,29 @@ import { decideChange } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
-import type { VaultCommit } from '#objects/vault-commit.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
 import type { PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
 
-interface Entered {
-  readonly vault: Vault;
-  readonly viewer: Member;
-}
-
-/** What the desk needs of the vault's object, which keeps the vault itself. */
-export interface PolicyDeskHost {
-  readonly storage: VaultStorage;
-  readonly commits: VaultCommit;
-  readonly vault: () => Vault | null;
-  readonly enter: (actor: Actor, permission: Permission) => Result<Entered, Refusal>;
-  /** Takes the votes of people who have been put out from a pending transaction; runs inside a commit. */
-  readonly dropVotes: (transaction: Transaction, userIds: Vault['policy']['signers']) => void;
+/** What follows from a policy that was adopted. */
+export interface Governance {
+  /** Takes the votes of people who have been put out; runs inside a commit. */
+  readonly dropVotes: (userIds: Vault['policy']['signers']) => void;
   /** The vault as it is from now on. */
   readonly govern: (vault: Vault) => void;
 }
 
 /** Where the signers of a vault read and change what governs it. */
 export class PolicyDesk {
-  readonly #host: PolicyDeskHost;
+  readonly #host: VaultHost;
+  readonly #governance: Governance;
 
-  constructor(host: PolicyDeskHost) {
+  constructor(host: VaultHost, governance: Governance) {
     this.#host = host;
+    this.#governance = governance;
   }
 
   /** Refuses `forbidden`. */
@@ -97,23 +89,28 @@ export class PolicyDesk {
     const event = { type, actor };
     const decided = decideChange(change, event, { current: policy, nowMs: Date.now() });
     if (!decided.ok) return decided;
-    await this.apply(change, event);
+    await this.#apply(change, event);
     return this.#find(actor, id, 'view');
   }
 
+  /** The time of its decision may be over. */
+  async expire(id: string): Promise<void> {
+    const change = this.#host.storage.policies.change(id);
+    if (change !== null) await this.#apply(change, { type: 'expire' });
+  }
+
   /** What an event does to a change, with all that follows where it is adopted. */
-  async apply(change: PolicyChange, event: PolicyChangeEvent): Promise<void> {
-    const { storage, commits, dropVotes, govern } = this.#host;
+  async #apply(change: PolicyChange, event: PolicyChangeEvent): Promise<void> {
+    const { storage, commits } = this.#host;
     const vault = this.#host.vault();
     if (vault === null) throw new Error('a vault without a foundation has no policy');
     let after = vault;
     await commits.run(() => {
       after = writeChangeDecision(storage, vault, { change, event });
       const removed = vault.policy.signers.filter((signer) => !after.policy.signers.includes(signer));
-      if (removed.length === 0) return;
-      for (const pending of storage.pendingTransactions()) dropVotes(pending, removed);
+      if (removed.length > 0) this.#governance.dropVotes(removed);
     });
-    govern(after);
+    this.#governance.govern(after);
   }
 
   #enterToPropose(actor: Actor | null): Result<{ readonly vault: Vault; readonly viewer: Member | null }, Refusal> {

@@ -12,6 +12,12 @@ export interface TransactionView {
   readonly viewer: Member;
 }
 
+export interface CreationView {
+  readonly view: TransactionView;
+  /** True when an Idempotency-Key has made it before. */
+  readonly replayed: boolean;
+}
+
 /** A change of the policy with what its reader needs to understand it. */
 export interface PolicyChangeView {
   readonly change: PolicyChange;

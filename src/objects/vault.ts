@@ -1,22 +1,17 @@
 import { DurableObject } from 'cloudflare:workers';
 import { findChain, chainsFrom } from '#chains/registry.ts';
-import { isRepeatedVote } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { AssetName } from '#domain/exposure.ts';
 import type { PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Member, Permission, Role } from '#domain/member.ts';
-import { may, mayStop } from '#domain/member.ts';
+import { may } from '#domain/member.ts';
 import type { PolicyFault } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
-import { isPending } from '#domain/transaction.ts';
-import type { Circumstances } from '#domain/transition.ts';
-import { decide } from '#domain/transition.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
@@ -26,12 +21,14 @@ import type { CreationRequest } from '#objects/new-transaction.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import { PolicyDesk } from '#objects/policy-desk.ts';
-import { rehearse } from '#objects/rehearsal.ts';
+import { TransactionDesk } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { withChain, withKey } from '#objects/wallets.ts';
 import type {
+  CreationView,
   KeyWork,
   PolicyChangeView,
   PolicyView,
@@ -40,9 +37,7 @@ import type {
   VaultScope,
   VoteOutcome,
 } from '#objects/vault-views.ts';
-import { postponeAfter, writeCreation, writeDecision, writeVaultChange } from '#objects/vault-writes.ts';
-
-type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
+import { writeVaultChange } from '#objects/vault-writes.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
@@ -55,6 +50,7 @@ const ALARM_RETRY_MS = 1_000;
 export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #storage: VaultStorage;
   readonly #commits: VaultCommit;
+  readonly #transactions: TransactionDesk;
   readonly #policies: PolicyDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
@@ -65,17 +61,22 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     super(ctx, env);
     this.#storage = new VaultStorage(ctx.storage.sql);
     this.#commits = new VaultCommit(ctx.storage, this.#storage);
-    this.#policies = new PolicyDesk({
+    this.#chains = chainsFrom(env);
+    const host: VaultHost = {
       storage: this.#storage,
       commits: this.#commits,
+      chains: this.#chains,
+      changes: this.changes,
       vault: () => this.#vault,
       enter: (actor, permission) => this.#enter(actor, permission),
-      dropVotes: (transaction, userIds) => this.#write(transaction, { type: 'dropVotes', userIds }, null),
+    };
+    this.#transactions = new TransactionDesk(host);
+    this.#policies = new PolicyDesk(host, {
+      dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
       govern: (vault) => {
         this.#vault = vault;
       },
     });
-    this.#chains = chainsFrom(env);
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
   }
 
@@ -141,113 +142,58 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.decide(actor, id, type);
   }
 
-  /**
-   * Creates a transaction, or answers the same Idempotency-Key with what it created before.
-   *
-   * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
-   * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
-   */
-  async create(
-    actor: Actor,
-    request: CreationRequest,
-  ): Promise<Result<{ readonly view: TransactionView; readonly replayed: boolean }, Refusal>> {
-    const rehearsed = this.rehearse(actor, request);
-    if (!rehearsed.ok) return rehearsed;
-    const { view, replayed } = rehearsed.value;
-    if (replayed) return accepted({ view, replayed });
-    const { transaction } = view;
-    await this.#commits.run(() => {
-      if (request.idempotency !== null) this.#storage.remember(actor.userId, request.idempotency, transaction);
-      writeCreation(this.#storage, transaction, { action: 'create', actor });
-    });
-    return accepted({ view, replayed: false });
+  /** See `TransactionDesk.create`, as for the next ten. */
+  create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
+    return this.#transactions.create(actor, request);
   }
 
-  /**
-   * What `create` would do now, and does not do: the transaction that would be made is in no way kept, and its id never used. What
-   * it would meet on its chain can be asked before anything is stored. Refuses as `create` does.
-   */
-  rehearse(
-    actor: Actor,
-    request: CreationRequest,
-  ): Result<{ readonly view: TransactionView; readonly replayed: boolean }, Refusal> {
-    const entered = this.#enter(actor, 'create');
-    if (!entered.ok) return entered;
-    const { vault, viewer } = entered.value;
-    const scope = { storage: this.#storage, chains: this.#chains, vault, actor, nowMs: Date.now() };
-    const rehearsed = rehearse(scope, request);
-    if (!rehearsed.ok) return rehearsed;
-    const { transaction, replayed } = rehearsed.value;
-    return accepted({ view: { transaction, policy: vault.policy, viewer }, replayed });
+  rehearse(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
+    return this.#transactions.rehearse(actor, request);
   }
 
-  /** Refuses, in order: `forbidden`, `transaction-not-found`. */
   read(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
-    return this.#find(actor, id, 'view');
+    return this.#transactions.read(actor, id);
   }
 
-  /** What a signer is asked to approve. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
-  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
-    const found = this.#find(actor, id, 'vote');
-    if (!found.ok) return found;
-    const { state, intent } = found.value.transaction;
-    if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
-    return Date.now() < intent.expiresAtMs ? found : refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
-  }
-
-  /** One voice for the intent as it was created. Refuses as `challenge` does; the same voice again changes nothing. */
-  approve(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
-    return this.#vote(actor, id, (transaction) => ({ type: 'approve', actor, digest: transaction.digest }));
-  }
-
-  /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
-  reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
-    return this.#vote(actor, id, () => ({ type: 'reject', actor }));
-  }
-
-  /**
-   * Takes a pending transaction back; of one that waits to be mined, takes its nonce. A signer may stop what is on its way, as a
-   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`.
-   */
-  async cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
-    const found = this.#find(actor, id, 'view');
-    if (!found.ok) return found;
-    const { transaction, viewer } = found.value;
-    if (!mayStop(viewer, transaction)) return refused({ code: 'forbidden' });
-    if (transaction.state === 'CANCELLED') return found;
-    return this.#decided(found.value, { type: 'cancel', actor });
-  }
-
-  /** Another attempt at the same nonce for a higher price. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-broadcast`. */
-  async speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
-    const found = this.#find(actor, id, 'create');
-    return found.ok ? this.#decided(found.value, { type: 'speedUp', actor }) : found;
-  }
-
-  /** For all members, and for good. Refuses, in order: `forbidden`, `transaction-not-found`. */
-  async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
-    const found = this.#find(actor, id, 'curate');
-    return found.ok ? this.#decided(found.value, { type: 'setVisibility', actor, visible }) : found;
-  }
-
-  /**
-   * The record once it differs from the version that was seen, or as it is when the time is over. Whoever lost the right to see it
-   * meanwhile does not see it. Refuses as `read` does.
-   */
-  async readLater(
+  readLater(
     actor: Actor,
     id: TransactionId,
     wait: { readonly seen: number; readonly waitMs: number },
   ): Promise<Result<TransactionView, Refusal>> {
-    const found = this.read(actor, id);
-    if (!found.ok || found.value.transaction.version !== wait.seen) return found;
-    await this.changes.next(id, wait.waitMs);
-    return this.read(actor, id);
+    return this.#transactions.readLater(actor, id, wait);
+  }
+
+  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+    return this.#transactions.challenge(actor, id);
+  }
+
+  approve(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#transactions.approve(actor, id);
+  }
+
+  reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#transactions.reject(actor, id);
+  }
+
+  cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+    return this.#transactions.cancel(actor, id);
+  }
+
+  speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+    return this.#transactions.speedUp(actor, id);
+  }
+
+  setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
+    return this.#transactions.setVisibility(actor, id, visible);
+  }
+
+  record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
+    return this.#transactions.record(id, event);
   }
 
   /** Before the history of a transaction is read from D1. Refuses, in order: `forbidden`, `transaction-not-found`. */
   async settleTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
-    const found = this.#find(actor, id, 'view');
+    const found = this.#transactions.read(actor, id);
     if (found.ok) await drainProjection(this.#storage, this.env.DB);
     return found.ok ? accepted(null) : found;
   }
@@ -269,13 +215,6 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     if (chain === null || key === undefined) return null;
     const { signingThreshold } = this.#vault.configuration;
     return { transaction, chain, key, policies: this.#storage.policies.adopted(), signingThreshold };
-  }
-
-  /** For the consumers: what happened. Late and doubled reports change nothing. Gives the record afterwards. */
-  async record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
-    const transaction = this.#vault === null ? null : this.#storage.transaction(id);
-    if (transaction === null) return null;
-    return this.#apply(transaction, event, null);
   }
 
   /** For the consumers: the key that this vault still lacks, or null. */
@@ -305,10 +244,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const nowMs = Date.now();
     try {
       for (const row of this.#storage.due(nowMs, 100)) {
-        const transaction = row.job === 'expire' ? this.#storage.transaction(row.transactionId) : null;
-        if (transaction !== null) await this.#apply(transaction, { type: 'expire' }, null);
-        const change = row.job === 'expire-policy' ? this.#storage.policies.change(row.transactionId) : null;
-        if (change !== null) await this.#policies.apply(change, { type: 'expire' });
+        if (row.job === 'expire') await this.#transactions.expire(row.transactionId);
+        if (row.job === 'expire-policy') await this.#policies.expire(row.transactionId);
       }
       await drainDue({ storage: this.#storage, env: this.env, vaultId: this.#vault?.id ?? 0, nowMs });
       await drainProjection(this.#storage, this.env.DB);
@@ -326,60 +263,6 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return accepted({ vault, viewer });
   }
 
-  #find(actor: Actor, id: TransactionId, permission: Permission): Result<TransactionView, Refusal> {
-    const entered = this.#enter(actor, permission);
-    if (!entered.ok) return entered;
-    const transaction = this.#storage.transaction(id);
-    if (transaction === null) return refused({ code: 'transaction-not-found' });
-    return accepted({ transaction, policy: entered.value.vault.policy, viewer: entered.value.viewer });
-  }
-
-  async #vote(
-    actor: Actor,
-    id: TransactionId,
-    eventFor: (transaction: Transaction) => TransactionEvent,
-  ): Promise<Result<VoteOutcome, Refusal>> {
-    const found = this.#find(actor, id, 'vote');
-    if (!found.ok) return found;
-    const { transaction, policy, viewer } = found.value;
-    const event = eventFor(transaction);
-    const decided = decide(transaction, event, this.#circumstances());
-    if (!decided.ok) {
-      return isRepeatedVote(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
-    }
-    const after = await this.#apply(transaction, event, actor);
-    return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
-  }
-
-  /** Applies what a person asks for, or refuses it. */
-  async #decided(view: TransactionView, event: PersonalEvent): Promise<Result<TransactionView, Refusal>> {
-    const decided = decide(view.transaction, event, this.#circumstances());
-    if (!decided.ok) return decided;
-    const transaction = await this.#apply(view.transaction, event, event.actor);
-    return accepted({ ...view, transaction });
-  }
-
-  async #apply(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Promise<Transaction> {
-    let after = transaction;
-    await this.#commits.run(() => {
-      after = this.#write(transaction, event, actor);
-    });
-    return after;
-  }
-
-  /** Decides, and writes record, effects and history; runs inside a commit. Gives the record afterwards. */
-  #write(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Transaction {
-    const circumstances = this.#circumstances();
-    const decided = decide(transaction, event, circumstances);
-    if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
-    const after = decided.value.transaction;
-    writeDecision(this.#storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
-    if (decided.value.changed) this.changes.wake(after.id);
-    const chain = findChain(this.#chains, after.chain);
-    postponeAfter(this.#storage, { event, transaction: after, chain }, circumstances.nowMs);
-    return after;
-  }
-
   /** The vault as it is from now on, with one audit line. */
   async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
     await this.#commits.run(() => {
@@ -388,12 +271,5 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       writeVaultChange(this.#storage, after, { ...line, actor: null });
     });
     this.#vault = after;
-  }
-
-  #circumstances(): Circumstances {
-    if (this.#vault === null) throw new Error('a vault without a foundation has no transactions');
-    const nowMs = Date.now();
-    const spentOf = (asset: AssetName) => this.#storage.policies.spentOf(asset, nowMs);
-    return { nowMs, policy: this.#vault.policy, spentOf };
   }
 }

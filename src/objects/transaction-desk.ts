@@ -1,0 +1,210 @@
+import { findChain } from '#chains/registry.ts';
+import { isRepeatedVote } from '#domain/approval.ts';
+import type { TransactionEvent } from '#domain/event.ts';
+import type { AssetName } from '#domain/exposure.ts';
+import type { TransactionId, UserId } from '#domain/id.ts';
+import type { Permission } from '#domain/member.ts';
+import { mayStop } from '#domain/member.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import { isPending } from '#domain/transaction.ts';
+import type { Circumstances } from '#domain/transition.ts';
+import { decide } from '#domain/transition.ts';
+import type { CreationRequest } from '#objects/new-transaction.ts';
+import { rehearse } from '#objects/rehearsal.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import type { CreationView, TransactionView, VoteOutcome } from '#objects/vault-views.ts';
+import { postponeAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
+
+type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
+
+/** Where people make transactions and decide over them, and the consumers report what became of them. */
+export class TransactionDesk {
+  readonly #host: VaultHost;
+
+  constructor(host: VaultHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Creates a transaction, or answers the same Idempotency-Key with what it created before.
+   *
+   * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
+   * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
+   */
+  async create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
+    const rehearsed = this.rehearse(actor, request);
+    if (!rehearsed.ok) return rehearsed;
+    const { view, replayed } = rehearsed.value;
+    if (replayed) return accepted({ view, replayed });
+    const { transaction } = view;
+    await this.#host.commits.run(() => {
+      if (request.idempotency !== null) this.#host.storage.remember(actor.userId, request.idempotency, transaction);
+      writeCreation(this.#host.storage, transaction, { action: 'create', actor });
+    });
+    return accepted({ view, replayed: false });
+  }
+
+  /**
+   * What `create` would do now, and does not do: the transaction that would be made is in no way kept, and its id never used. What
+   * it would meet on its chain can be asked before anything is stored. Refuses as `create` does.
+   */
+  rehearse(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
+    const entered = this.#host.enter(actor, 'create');
+    if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
+    const scope = { storage: this.#host.storage, chains: this.#host.chains, vault, actor, nowMs: Date.now() };
+    const rehearsed = rehearse(scope, request);
+    if (!rehearsed.ok) return rehearsed;
+    const { transaction, replayed } = rehearsed.value;
+    return accepted({ view: { transaction, policy: vault.policy, viewer }, replayed });
+  }
+
+  /** Refuses, in order: `forbidden`, `transaction-not-found`. */
+  read(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+    return this.#find(actor, id, 'view');
+  }
+
+  /** What a signer is asked to approve. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
+  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+    const found = this.#find(actor, id, 'vote');
+    if (!found.ok) return found;
+    const { state, intent } = found.value.transaction;
+    if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
+    return Date.now() < intent.expiresAtMs ? found : refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
+  }
+
+  /** One voice for the intent as it was created. Refuses as `challenge` does; the same voice again changes nothing. */
+  approve(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#vote(actor, id, (transaction) => ({ type: 'approve', actor, digest: transaction.digest }));
+  }
+
+  /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
+  reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#vote(actor, id, () => ({ type: 'reject', actor }));
+  }
+
+  /**
+   * Takes a pending transaction back; of one that waits to be mined, takes its nonce. A signer may stop what is on its way, as a
+   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+   */
+  async cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+    const found = this.#find(actor, id, 'view');
+    if (!found.ok) return found;
+    const { transaction, viewer } = found.value;
+    if (!mayStop(viewer, transaction)) return refused({ code: 'forbidden' });
+    if (transaction.state === 'CANCELLED') return found;
+    return this.#decided(found.value, { type: 'cancel', actor });
+  }
+
+  /** Another attempt at the same nonce for a higher price. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-broadcast`. */
+  async speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+    const found = this.#find(actor, id, 'create');
+    return found.ok ? this.#decided(found.value, { type: 'speedUp', actor }) : found;
+  }
+
+  /** For all members, and for good. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
+    const found = this.#find(actor, id, 'curate');
+    return found.ok ? this.#decided(found.value, { type: 'setVisibility', actor, visible }) : found;
+  }
+
+  /**
+   * The record once it differs from the version that was seen, or as it is when the time is over. Whoever lost the right to see it
+   * meanwhile does not see it. Refuses as `read` does.
+   */
+  async readLater(
+    actor: Actor,
+    id: TransactionId,
+    wait: { readonly seen: number; readonly waitMs: number },
+  ): Promise<Result<TransactionView, Refusal>> {
+    const found = this.read(actor, id);
+    if (!found.ok || found.value.transaction.version !== wait.seen) return found;
+    await this.#host.changes.next(id, wait.waitMs);
+    return this.read(actor, id);
+  }
+
+  /** Whoever is no signer any more has no voice in what is undecided; runs inside a commit. */
+  dropVotes(userIds: readonly UserId[]): void {
+    for (const pending of this.#host.storage.pendingTransactions()) {
+      this.#write(pending, { type: 'dropVotes', userIds }, null);
+    }
+  }
+
+  /** The time of its decision may be over. */
+  async expire(id: string): Promise<void> {
+    const transaction = this.#host.storage.transaction(id);
+    if (transaction !== null) await this.#apply(transaction, { type: 'expire' }, null);
+  }
+
+  /** For the consumers: what happened. Late and doubled reports change nothing. Gives the record afterwards. */
+  async record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
+    const transaction = this.#host.vault() === null ? null : this.#host.storage.transaction(id);
+    if (transaction === null) return null;
+    return this.#apply(transaction, event, null);
+  }
+
+  #find(actor: Actor, id: TransactionId, permission: Permission): Result<TransactionView, Refusal> {
+    const entered = this.#host.enter(actor, permission);
+    if (!entered.ok) return entered;
+    const transaction = this.#host.storage.transaction(id);
+    if (transaction === null) return refused({ code: 'transaction-not-found' });
+    return accepted({ transaction, policy: entered.value.vault.policy, viewer: entered.value.viewer });
+  }
+
+  async #vote(
+    actor: Actor,
+    id: TransactionId,
+    eventFor: (transaction: Transaction) => TransactionEvent,
+  ): Promise<Result<VoteOutcome, Refusal>> {
+    const found = this.#find(actor, id, 'vote');
+    if (!found.ok) return found;
+    const { transaction, policy, viewer } = found.value;
+    const event = eventFor(transaction);
+    const decided = decide(transaction, event, this.#circumstances());
+    if (!decided.ok) {
+      return isRepeatedVote(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
+    }
+    const after = await this.#apply(transaction, event, actor);
+    return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
+  }
+
+  /** Applies what a person asks for, or refuses it. */
+  async #decided(view: TransactionView, event: PersonalEvent): Promise<Result<TransactionView, Refusal>> {
+    const decided = decide(view.transaction, event, this.#circumstances());
+    if (!decided.ok) return decided;
+    const transaction = await this.#apply(view.transaction, event, event.actor);
+    return accepted({ ...view, transaction });
+  }
+
+  async #apply(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Promise<Transaction> {
+    let after = transaction;
+    await this.#host.commits.run(() => {
+      after = this.#write(transaction, event, actor);
+    });
+    return after;
+  }
+
+  /** Decides, and writes record, effects and history; runs inside a commit. Gives the record afterwards. */
+  #write(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Transaction {
+    const circumstances = this.#circumstances();
+    const decided = decide(transaction, event, circumstances);
+    if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
+    const after = decided.value.transaction;
+    writeDecision(this.#host.storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
+    if (decided.value.changed) this.#host.changes.wake(after.id);
+    const chain = findChain(this.#host.chains, after.chain);
+    postponeAfter(this.#host.storage, { event, transaction: after, chain }, circumstances.nowMs);
+    return after;
+  }
+
+  #circumstances(): Circumstances {
+    const vault = this.#host.vault();
+    if (vault === null) throw new Error('a vault without a foundation has no transactions');
+    const nowMs = Date.now();
+    const spentOf = (asset: AssetName) => this.#host.storage.policies.spentOf(asset, nowMs);
+    return { nowMs, policy: vault.policy, spentOf };
+  }
+}
