@@ -26,6 +26,9 @@ async function coordinatorUnderTest(): Promise<string> {
 /** Opens the internal interface of the tests, and nothing else anywhere. */
 const SERVICE_KEY = 'service_key_of_the_tests';
 
+/** Of the one monitor of the worker tests. */
+const MONITOR_SECRET = 'the-signing-key-of-the-tests';
+
 /** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
 export default defineConfig({
   test: {
@@ -36,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
-          include: ['test/{architecture,chains,cosigner,domain,http,jobs,local,mpc,objects}/**/*.test.ts'],
+          include: ['test/{architecture,chains,cosigner,domain,http,jobs,local,monitors,mpc,objects}/**/*.test.ts'],
           testTimeout: 30_000,
         },
       },
@@ -50,6 +53,9 @@ export default defineConfig({
               bindings: {
                 TOKEN_MAC_KEY: '01'.repeat(32),
                 SERVICE_KEY_HASHES: createHash('sha256').update(SERVICE_KEY).digest('hex'),
+                WEBHOOK_ENDPOINTS: JSON.stringify({
+                  'of-the-tests': { provider: 'alchemy', secrets: [MONITOR_SECRET] },
+                }),
                 TEST_SERVICE_KEY: SERVICE_KEY,
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },

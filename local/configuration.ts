@@ -11,6 +11,8 @@ export interface Configuration {
   readonly files: readonly [coordinator: string, ...cosigners: string[]];
   /** Opens the internal interface. */
   readonly serviceKey: string;
+  /** Signs what the monitor of the local chain reports. */
+  readonly monitorSecret: string;
 }
 
 export interface Settings {
@@ -23,8 +25,13 @@ export interface Settings {
 interface Secrets {
   readonly tokenMacKey: string;
   readonly serviceKey: string;
+  /** Of the monitor of the local chain: `whsec_` and base64. Absent in a folder that is older than it. */
+  readonly monitor?: string;
   readonly cosigners: readonly { readonly identity: string; readonly keyEncryption: string }[];
 }
+
+/** The endpoint of the monitor of the local chain. */
+export const LOCAL_MONITOR = 'local';
 
 const PROJECT = resolve(import.meta.dirname, '..');
 const COSIGNERS = 3;
@@ -49,6 +56,9 @@ export function configure(folder: string, settings: Settings): Configuration {
     },
     secrets: {
       TOKEN_MAC_KEY: secrets.tokenMacKey,
+      WEBHOOK_ENDPOINTS: JSON.stringify({
+        [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
+      }),
       SERVICE_KEY_HASHES: createHash('sha256').update(secrets.serviceKey).digest('hex'),
     },
   });
@@ -62,7 +72,7 @@ export function configure(folder: string, settings: Settings): Configuration {
       },
     }),
   );
-  return { files: [coordinator, ...cosigners], serviceKey: secrets.serviceKey };
+  return { files: [coordinator, ...cosigners], serviceKey: secrets.serviceKey, monitorSecret: secrets.monitor };
 }
 
 /** The names of the migrations, in order: whether a database has had them all. */
@@ -73,13 +83,16 @@ export function migrationNames(): readonly string[] {
   return entries.map((entry) => entry.tag);
 }
 
-function secretsOf(folder: string): Secrets {
+function secretsOf(folder: string): Required<Secrets> {
   const file = join(folder, 'secrets.json');
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
-  const secrets: Secrets = {
+  const known: Partial<Secrets> = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Secrets) : {};
+  const secrets: Required<Secrets> = {
     tokenMacKey: randomHex(32),
     serviceKey: `service_key_${randomHex(32)}`,
+    monitor: `whsec_${Buffer.from(randomBytes(32)).toString('base64')}`,
     cosigners: Array.from({ length: COSIGNERS }, () => ({ identity: randomHex(32), keyEncryption: randomHex(32) })),
+    // What was drawn before stays.
+    ...known,
   };
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: OWNER_ONLY });

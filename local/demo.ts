@@ -8,7 +8,8 @@ import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
 import type { TransactionRecord, TransferBody } from './client.ts';
 import { Client } from './client.ts';
-import type { Person } from './provision.ts';
+import { watchLocalChain } from './monitor.ts';
+import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
 import { startStack } from './stack.ts';
 
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   const anvil = await startAnvil();
   say('chain', `anvil at ${anvil.url}`);
   const stack = await startStack({ folder, rpcUrls: { anvil: [anvil.url] } });
+  const monitor = await watchLocalChain(anvil.url, stack.monitor);
   try {
     say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
     const service = new Client(stack.url, stack.serviceKey);
@@ -57,8 +59,10 @@ async function main(): Promise<void> {
       tokenAddress: dollar,
       note: '250 Demo Dollars',
     });
+    await receive(scene, vault);
     await showHistory(alice, vault.id);
   } finally {
+    await monitor.stop();
     await stack.stop();
     await anvil.stop();
     await rm(folder, { recursive: true, force: true });
@@ -135,14 +139,34 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
   }
 }
 
+/** Somebody pays the vault: a monitor of the chain says so, the chain is asked, and it stands in the history. */
+async function receive({ chain, alice }: Scene, vault: ReadyVault): Promise<void> {
+  console.log('\nAn incoming payment');
+  await chain.fund(vault.address, ETHER / 2n);
+  say('paid', 'half an ether, by somebody outside');
+  const endsAt = Date.now() + SUCCESS_DEADLINE_MS;
+  for (let waitMs = FIRST_POLL_MS; ; waitMs *= 1.5) {
+    const { transactions } = await alice.client.transactions(vault.id);
+    const incoming = transactions.find(
+      ({ amount, direction }) => direction === 'in' && amount === (ETHER / 2n).toString(),
+    );
+    if (incoming?.state === 'SUCCEEDED') {
+      say(incoming.state, `${incoming.displayType} from ${incoming.from}`);
+      return;
+    }
+    if (Date.now() > endsAt) throw new Error('the incoming payment is not in the history');
+    await pause(waitMs);
+  }
+}
+
 async function showHistory(person: Person, vaultId: number): Promise<void> {
   const { transactions } = await person.client.transactions(vaultId);
   console.log('\nHistory of the vault, newest first');
-  for (const { state, amount, asset, txHash } of transactions) {
+  for (const { state, displayType, amount, asset, txHash } of transactions) {
     const unit = asset?.tokenAddress == null ? 'wei' : 'units of DUSD';
-    say(state, `${amount} ${unit}, ${txHash}`);
+    say(state, `${displayType.toLowerCase()} ${amount} ${unit}, ${txHash}`);
   }
-  expect('the history has both transfers', transactions.length === 2);
+  expect('the history has both transfers and what came in', transactions.length === 5);
 }
 
 function say(what: string, text: string): void {

@@ -3,8 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WRANGLER } from './bundle.ts';
-import { configure, migrationNames } from './configuration.ts';
+import { configure, LOCAL_MONITOR, migrationNames } from './configuration.ts';
 import type { Settings } from './configuration.ts';
+import type { MonitorPlace } from './monitor.ts';
 import { availablePort } from './port.ts';
 import type { ServeOrder } from './serve.ts';
 import { until } from './until.ts';
@@ -22,6 +23,8 @@ export interface StackOptions extends Settings {
 export interface Stack {
   readonly url: string;
   readonly serviceKey: string;
+  /** Where, and with what, the activity of the local chain is reported. */
+  readonly monitor: MonitorPlace;
   /** What the Workers have written. */
   readonly logFile: string;
   /** Runs the cron trigger, which nothing does by itself here. */
@@ -54,7 +57,7 @@ const QUIET = {
 /** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { folder } = options;
-  const { files, serviceKey } = configure(folder, options);
+  const { files, serviceKey, monitorSecret } = configure(folder, options);
   if (!built.has(folder)) rmSync(join(folder, 'bundle'), { recursive: true, force: true });
   built.add(folder);
   migrate(folder, files[0]);
@@ -93,6 +96,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     url,
     serviceKey,
+    monitor: { url, endpointId: LOCAL_MONITOR, secret: monitorSecret },
     logFile,
     sweep: () => sweep(`http://127.0.0.1:${cronPort}`),
     stop: () => end('SIGTERM'),

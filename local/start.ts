@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { startAnvil } from './anvil.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
+import { watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
 import { startStack } from './stack.ts';
@@ -33,6 +34,7 @@ async function main(): Promise<void> {
     port: portOf(values.port),
     rpcUrls: { anvil: [anvil.url] },
   });
+  const monitor = await watchLocalChain(anvil.url, stack.monitor);
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
@@ -49,6 +51,7 @@ async function main(): Promise<void> {
   await interrupted();
   clearInterval(cron);
   console.log('\nStopping; `npm start` goes on from here.');
+  await monitor.stop();
   await stack.stop();
   await anvil.stop();
 }

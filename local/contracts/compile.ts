@@ -19,7 +19,7 @@ interface CompilerOutput {
   >;
 }
 
-export type ContractFile = 'DemoDollar.sol' | 'OddTokens.sol';
+export type ContractFile = 'DemoDollar.sol' | 'OddTokens.sol' | 'Movers.sol';
 
 /** Compiles every contract of a file beside this one, by name. Loading the compiler takes some seconds. Throws what it says. */
 export function compile(file: ContractFile): ReadonlyMap<string, CompiledContract> {

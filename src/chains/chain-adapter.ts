@@ -1,3 +1,4 @@
+import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/event.ts';
@@ -121,6 +122,11 @@ export interface ChainAdapter {
   estimate(intent: OnChainIntent): Promise<Result<FeeEstimate, PreparationFault>>;
   accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
+  /**
+   * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. Never null while the
+   * block in which it was found before still stands: that is a node that lags behind.
+   */
+  activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
   observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
 }

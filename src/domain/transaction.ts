@@ -33,7 +33,7 @@ export const DISPLAY_TYPES = [
   'MESSAGE',
   'UNKNOWN',
 ] as const;
-type DisplayType = (typeof DISPLAY_TYPES)[number];
+export type DisplayType = (typeof DISPLAY_TYPES)[number];
 
 /** Whose voice it was: the person, and the token that carried it. */
 export interface Actor {

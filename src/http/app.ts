@@ -25,15 +25,16 @@ app.notFound((context) => missing(context));
 app.onError((error, context) => failed(error, context));
 
 function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
-  if (route.access === 'anyone') return [];
+  // What a monitor sends says by itself whose it is; the route looks.
+  if (route.access === 'anyone' || route.access === 'monitor') return [];
   return [route.access === 'service' ? authenticateService : authenticate(route.access)];
 }
 
 /** What a request has to be before its route sees it: the query first, then the body. */
-function checksOf({ method, query, body }: Route): MiddlewareHandler[] {
+function checksOf({ method, query, body, access }: Route): MiddlewareHandler[] {
   const queryCheck = query === undefined ? [] : [check('query', query)];
   if (body !== undefined) return [...queryCheck, ...jsonBody, check('json', body)];
-  return method === 'GET' ? queryCheck : [...queryCheck, ...noBody];
+  return method === 'GET' || access === 'monitor' ? queryCheck : [...queryCheck, ...noBody];
 }
 
 /** A path that exists with another method is 405 and says which; anything else is 404. */

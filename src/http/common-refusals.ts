@@ -5,6 +5,7 @@ const OF_TOKENS = ['token-missing', 'token-invalid', 'token-disabled', 'token-ex
 
 /** What every route of its kind refuses, in the order in which it is looked at. */
 export function commonRefusals({ access, method, path, body, query }: Route): readonly ProblemCode[] {
+  if (access === 'monitor') return ['quota-exceeded', 'unavailable', 'internal'];
   const takesInput = body !== undefined || query !== undefined || path.includes(':') || method !== 'GET';
   return [
     ...(access === 'service' ? ['service-key-invalid' as const] : []),

@@ -26,13 +26,13 @@ export type HttpContext = Context<HttpEnv>;
 
 /**
  * One endpoint. `access` names the rate-limit policy of a token-authenticated route, or who else may come: `service` for
- * internal service keys, `anyone` for what needs no credential. The checks of query and body, the document and the tests follow from
+ * internal service keys, `monitor` for what a monitoring service has signed, `anyone` for what needs no credential. The checks of query and body, the document and the tests follow from
  * the same schemas.
  */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  readonly access: RateLimitPolicy | 'service' | 'anyone';
+  readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
   /** What it does, in one line of the interface's document. */
   readonly summary: string;
   /** Without one, parameters of the query are not looked at. */

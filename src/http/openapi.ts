@@ -7,7 +7,7 @@ import { ROUTES } from '#http/routes.ts';
 
 /**
  * The document of the interface (OpenAPI 3.1), made of the very schemas that check requests and that tests hold answers against.
- * What only internal service keys open is not in it.
+ * What only internal service keys or monitors open is not in it.
  */
 
 interface Operation {
@@ -42,7 +42,7 @@ export function openApi(): OpenApi {
 }
 
 function makeDocument(): OpenApi {
-  const shown = ROUTES.filter(({ access }) => access !== 'service');
+  const shown = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor');
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of shown) {
     const path = route.path.replaceAll(/:([A-Za-z]+)/g, '{$1}');

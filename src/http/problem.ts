@@ -14,6 +14,7 @@ export type HttpFault =
   | 'token-expired'
   | 'token-disabled'
   | 'service-key-invalid'
+  | 'webhook-refused'
   | 'not-found'
   | 'user-not-found'
   | 'vault-not-found'
@@ -41,6 +42,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'token-expired': [401, 'The token has expired'],
   'token-disabled': [401, 'The token is disabled'],
   'service-key-invalid': [401, 'A service key is required'],
+  'webhook-refused': [401, 'The delivery is from nobody known'],
   forbidden: [403, 'Not allowed'],
   'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],

@@ -25,6 +25,7 @@ import { reject } from '#http/transaction/reject.ts';
 import { speedUp } from '#http/transaction/speed-up.ts';
 import { transfer } from '#http/transaction/transfer.ts';
 import { visibility } from '#http/transaction/visibility.ts';
+import { receiveWebhook } from '#http/webhook/receive.ts';
 import { me } from '#http/user/me.ts';
 import { vaultHistory } from '#http/vault/history.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
@@ -65,6 +66,7 @@ const routes = [
   rotateAccessToken,
   deleteAccessToken,
   me,
+  receiveWebhook,
   health,
   createUser,
   createAccessToken,

@@ -5,7 +5,9 @@ import { unreachable } from '#domain/result.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { confirm } from '#jobs/confirm.ts';
 import { bury } from '#jobs/dead-letter.ts';
+import { follow } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
+import { ingest } from '#jobs/ingest.ts';
 import { settle } from '#jobs/settle.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
@@ -14,8 +16,10 @@ import type { VaultObject } from '#objects/vault.ts';
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
   transactionId: z.string().nullable(),
-  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle']),
+  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle', 'follow']),
 });
+
+const activityMessage = z.strictObject({ deliveryId: z.string() });
 
 /**
  * Consumes the job queues and their dead-letter queues. A message is a hint that can come twice, late or out of order; each
@@ -26,7 +30,20 @@ export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv)
     await bury(env, batch);
     return;
   }
-  await Promise.all(batch.messages.map((message) => consumeOne(message, env)));
+  const consumed = batch.queue.endsWith('-activity') ? consumeDelivery : consumeOne;
+  await Promise.all(batch.messages.map((message) => consumed(message, env)));
+}
+
+async function consumeDelivery(message: Message<unknown>, env: CoordinatorEnv): Promise<void> {
+  const parsed = activityMessage.safeParse(message.body);
+  try {
+    if (parsed.success) await ingest(env, parsed.data.deliveryId);
+    else console.error(JSON.stringify({ event: 'delivery-malformed', messageId: message.id }));
+    message.ack();
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'delivery-delayed', attempts: message.attempts, error: String(error) }));
+    message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
+  }
 }
 
 async function consumeOne(message: Message<unknown>, env: CoordinatorEnv): Promise<void> {
@@ -64,6 +81,8 @@ function transactionWork(
       return confirm(on.env, on.vault, on.id);
     case 'settle':
       return settle(on.env, on.vault, on.id);
+    case 'follow':
+      return follow(on.env, on.vault, on.id);
     default:
       return unreachable(job);
   }

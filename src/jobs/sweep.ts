@@ -1,5 +1,6 @@
 import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { dueDeliveries } from '#store/deliveries.ts';
 import { quietVaults } from '#store/transactions.ts';
 import { takeVaultsToNudge } from '#store/vaults.ts';
 
@@ -19,6 +20,10 @@ const PER_RUN = 200;
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const quiet = await quietVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: PER_RUN });
   const turn = await takeVaultsToNudge(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: PER_RUN });
+  // Their message was lost, or they wait for their chain.
+  for (const deliveryId of await dueDeliveries(env.DB, { nowMs: nowMs - QUIET_MS, limit: PER_RUN })) {
+    await env.ACTIVITY_QUEUE.send({ deliveryId });
+  }
   for (const number of new Set([...quiet, ...turn])) {
     const vaultId = parseVaultId(number);
     if (vaultId !== null) await nudge(env, vaultId);

@@ -7,7 +7,12 @@ export interface JobMessage {
   readonly vaultId: number;
   /** Null for work of the vault itself. */
   readonly transactionId: string | null;
-  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle';
+  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle' | 'follow';
+}
+
+/** A hint that a delivery of a monitor is to be worked on; the row says what it is. */
+interface ActivityMessage {
+  readonly deliveryId: string;
 }
 
 /** Bindings, settings and secrets of the coordinator (wrangler.toml). It holds no key material. */
@@ -18,6 +23,7 @@ export interface CoordinatorEnv {
   readonly WALLET_NONCE: DurableObjectNamespace<WalletNonceObject>;
   readonly SIGNING_QUEUE: Queue<JobMessage>;
   readonly CONFIRMATION_QUEUE: Queue<JobMessage>;
+  readonly ACTIVITY_QUEUE: Queue<ActivityMessage>;
   readonly COSIGNER_1: Fetcher;
   readonly COSIGNER_2: Fetcher;
   readonly COSIGNER_3: Fetcher;
@@ -31,6 +37,8 @@ export interface CoordinatorEnv {
   readonly RATE_LIMITS?: string;
   /** Hex of 32 bytes: keys the short code inside every token value, so that a mistyped one is refused without a look-up. */
   readonly TOKEN_MAC_KEY: string;
+  /** JSON: endpoint id to `{ provider, secrets }` of the monitors that may deliver. Empty or absent: nobody may. */
+  readonly WEBHOOK_ENDPOINTS?: string;
   /** Comma-separated hex SHA-256 of the service keys that open the internal interface. */
   readonly SERVICE_KEY_HASHES: string;
 }

@@ -6,7 +6,7 @@ import { isFinal } from '#domain/transaction.ts';
  * What a vault still owes the world. A row is deleted when its effect is recorded, never when its message was sent: deleting
  * on send lost 2,821 of 2,940 jobs when the process was killed, deleting on effect none.
  */
-export type OutboxJob = TransactionJob | 'project' | 'generate-key' | 'expire-policy';
+export type OutboxJob = TransactionJob | 'project' | 'generate-key' | 'expire-policy' | 'follow';
 
 export interface OutboxRow {
   /** Of a change of the policy its id; empty for other work of the vault itself. */
@@ -47,8 +47,12 @@ const FINALITY_WATCH_MS = 60_000;
 const LONGEST_POLL_MS = 30_000;
 
 /** Looks often while it is young, and less often the longer the network takes. */
-export function pollDelayMs(transaction: Transaction, pollIntervalMs: number, nowMs: number): number {
-  if (isFinal(transaction.state)) return FINALITY_WATCH_MS;
-  const ageMs = nowMs - transaction.updatedAtMs;
+export function pollDelayMs(
+  { state, updatedAtMs }: Pick<Transaction, 'state' | 'updatedAtMs'>,
+  pollIntervalMs: number,
+  nowMs: number,
+): number {
+  if (isFinal(state)) return FINALITY_WATCH_MS;
+  const ageMs = nowMs - updatedAtMs;
   return Math.min(Math.max(pollIntervalMs, Math.floor(ageMs / 10)), LONGEST_POLL_MS);
 }

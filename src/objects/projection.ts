@@ -1,3 +1,5 @@
+import type { Activity } from '#domain/activity.ts';
+import { isWatched } from '#domain/activity.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { transactionHash } from '#domain/transaction.ts';
 import { outstandingJob } from '#domain/job.ts';
@@ -32,6 +34,34 @@ export interface ProjectedTransaction {
   /** Some job is still outstanding: the sweep looks at it when nothing has moved for a while. */
   readonly watched: boolean;
   readonly record: string;
+}
+
+/** A row of the list: what the vault made, or what others did. */
+export type ListedRecord = PublicTransaction | Activity;
+
+export function isActivity(record: ListedRecord): record is Activity {
+  return !('intent' in record);
+}
+
+export function projectedActivity(activity: Activity): ProjectedTransaction {
+  const { id, vaultId, version, state, stateReason, displayType, chain, direction, visible } = activity;
+  return {
+    id,
+    vaultId,
+    version,
+    state,
+    stateReason,
+    displayType,
+    chain,
+    direction,
+    visible,
+    createdAtMs: activity.createdAtMs,
+    updatedAtMs: activity.updatedAtMs,
+    txHash: activity.hash,
+    externalId: null,
+    watched: isWatched(activity),
+    record: JSON.stringify(activity),
+  };
 }
 
 export function publicTransaction(transaction: Transaction): PublicTransaction {

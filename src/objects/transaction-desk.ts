@@ -111,21 +111,6 @@ export class TransactionDesk {
     return found.ok ? this.#decided(found.value, { type: 'setVisibility', actor, visible }) : found;
   }
 
-  /**
-   * The record once it differs from the version that was seen, or as it is when the time is over. Whoever lost the right to see it
-   * meanwhile does not see it. Refuses as `read` does.
-   */
-  async readLater(
-    actor: Actor,
-    id: TransactionId,
-    wait: { readonly seen: number; readonly waitMs: number },
-  ): Promise<Result<TransactionView, Refusal>> {
-    const found = this.read(actor, id);
-    if (!found.ok || found.value.transaction.version !== wait.seen) return found;
-    await this.#host.changes.next(id, wait.waitMs);
-    return this.read(actor, id);
-  }
-
   /** Whoever is no signer any more has no voice in what is undecided; runs inside a commit. */
   dropVotes(userIds: readonly UserId[]): void {
     for (const pending of this.#host.storage.pendingTransactions()) {
@@ -150,6 +135,9 @@ export class TransactionDesk {
     const entered = this.#host.enter(actor, permission);
     if (!entered.ok) return entered;
     const transaction = this.#host.storage.transaction(id);
+    // What others did can only be looked at.
+    const activity = transaction === null ? this.#host.storage.activities.read(id) : null;
+    if (activity !== null) return refused({ code: 'transaction-not-pending', state: activity.state });
     if (transaction === null) return refused({ code: 'transaction-not-found' });
     return accepted({ transaction, policy: entered.value.vault.policy, viewer: entered.value.viewer });
   }

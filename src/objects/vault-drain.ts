@@ -2,7 +2,7 @@ import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import type { OutboxRow } from '#objects/outbox.ts';
 import { resendDelayMs } from '#objects/outbox.ts';
-import { projectedTransaction } from '#objects/projection.ts';
+import { projectedActivity, projectedTransaction } from '#objects/projection.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { project } from '#store/transactions.ts';
 import { enterWallets } from '#store/vaults.ts';
@@ -44,7 +44,9 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     if (vault === null || (rows.length === 0 && history.length === 0)) return;
     const records = rows.flatMap((row) => {
       const transaction = row.transactionId === '' ? null : storage.transaction(row.transactionId);
-      return transaction === null ? [] : [projectedTransaction(transaction)];
+      if (transaction !== null) return [projectedTransaction(transaction)];
+      const activity = row.transactionId === '' ? null : storage.activities.read(row.transactionId);
+      return activity === null ? [] : [projectedActivity(activity)];
     });
     const lines = history.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
     if (rows.some((row) => row.transactionId === '')) {
@@ -60,8 +62,9 @@ function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
   return { vaultId, seq, transactionId, atMs, entry: JSON.stringify(entry), hash };
 }
 
+/** Looking at a chain must not wait behind signing. */
 function isConfirm(row: OutboxRow): boolean {
-  return row.job === 'confirm';
+  return row.job === 'confirm' || row.job === 'follow';
 }
 
 function messageOf(row: OutboxRow, vaultId: number): JobMessage {

@@ -9,7 +9,7 @@ import type { VaultCommit } from '#objects/vault-commit.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
 /** A member at the door of a vault. */
-export interface Entered {
+interface Entered {
   readonly vault: Vault;
   readonly viewer: Member;
 }

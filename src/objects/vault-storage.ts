@@ -2,6 +2,7 @@ import { shapeOf } from '#domain/lookalike.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
+import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
@@ -43,10 +44,12 @@ export class VaultStorage {
   /** Counted once and then kept, because every creation asks; null when it has to be counted (again). */
   #pendingCount: number | null = null;
   readonly policies: PolicyStorage;
+  readonly activities: ActivityStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.policies = new PolicyStorage(sql);
+    this.activities = new ActivityStorage(sql);
   }
 
   /** A vault that was never initialised has no tables: looking at one that does not exist leaves nothing behind. */
@@ -57,6 +60,7 @@ export class VaultStorage {
   createTables(): void {
     this.#sql.exec(SCHEMA);
     this.#sql.exec(POLICY_SCHEMA);
+    this.#sql.exec(ACTIVITY_SCHEMA);
   }
 
   vault(): Vault | null {

@@ -1,3 +1,4 @@
+import type { Activity, ActivityBlock } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -10,6 +11,25 @@ export interface TransactionView {
   readonly transaction: Transaction;
   readonly policy: Policy;
   readonly viewer: Member;
+}
+
+/** What others did, with what its reader needs to understand it. */
+export interface ActivityView {
+  readonly activity: Activity;
+  readonly policy: Policy;
+  readonly viewer: Member;
+}
+
+export function versionOf(view: TransactionView | ActivityView): number {
+  return 'activity' in view ? view.activity.version : view.transaction.version;
+}
+
+/** What a consumer needs to look at a chain again. */
+export interface FollowWork {
+  readonly chain: Chain;
+  readonly hash: string;
+  /** Where it was found before. */
+  readonly block: ActivityBlock;
 }
 
 export interface CreationView {

@@ -1,3 +1,5 @@
+import type { Activity } from '#domain/activity.ts';
+import { isWatched } from '#domain/activity.ts';
 import { counterpartiesOf } from '#chains/counterparties.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
@@ -65,6 +67,39 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     atMs: Date.now(),
   });
   oweProjection(storage, '', 0);
+}
+
+export interface ActivityChange extends Omit<Cause, 'action'> {
+  readonly before: Activity | null;
+  /** The same object when nothing is new. */
+  readonly after: Activity;
+  readonly action: string;
+}
+
+/** What a look at a chain brings with it: when the next one is due, and where something is new its row, audit line and projection. */
+export function writeActivity(storage: VaultStorage, change: ActivityChange, pollIntervalMs: number): void {
+  const { before, after, action, actor } = change;
+  const nowMs = Date.now();
+  const { id: transactionId, version } = after;
+  if (isWatched(after)) {
+    const dueAtMs = nowMs + pollDelayMs(after, pollIntervalMs, nowMs);
+    storage.owe({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
+  } else storage.discharge(transactionId, 'follow');
+  if (after === before) return;
+  storage.activities.put(after);
+  storage.appendHistory({
+    transactionId,
+    version,
+    action,
+    actor,
+    from: before?.state ?? null,
+    to: after.state,
+    reason: after.stateReason,
+    digest: null,
+    detail: after.hash,
+    atMs: after.updatedAtMs,
+  });
+  oweProjection(storage, transactionId, version);
 }
 
 /** A look that found nothing new, or a 'not now', decides when the same job is due again. */

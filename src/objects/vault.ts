@@ -13,6 +13,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
+import type { ActivityOutcome, ActivityReport } from '#objects/activity-desk.ts';
+import { ActivityDesk } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
@@ -28,7 +30,9 @@ import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { withChain, withKey } from '#objects/wallets.ts';
 import type {
+  ActivityView,
   CreationView,
+  FollowWork,
   KeyWork,
   PolicyChangeView,
   PolicyView,
@@ -37,6 +41,7 @@ import type {
   VaultScope,
   VoteOutcome,
 } from '#objects/vault-views.ts';
+import { versionOf } from '#objects/vault-views.ts';
 import { writeVaultChange } from '#objects/vault-writes.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
@@ -52,6 +57,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #commits: VaultCommit;
   readonly #transactions: TransactionDesk;
   readonly #policies: PolicyDesk;
+  readonly #activities: ActivityDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -71,6 +77,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       enter: (actor, permission) => this.#enter(actor, permission),
     };
     this.#transactions = new TransactionDesk(host);
+    this.#activities = new ActivityDesk(host);
     this.#policies = new PolicyDesk(host, {
       dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
       govern: (vault) => {
@@ -142,7 +149,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.decide(actor, id, type);
   }
 
-  /** See `TransactionDesk.create`, as for the next ten. */
+  /** See `TransactionDesk.create`, as for the next nine, and `ActivityDesk` for what others did. */
   create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
     return this.#transactions.create(actor, request);
   }
@@ -151,16 +158,24 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.rehearse(actor, request);
   }
 
-  read(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
-    return this.#transactions.read(actor, id);
+  /** What the vault made, or what others did. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  read(actor: Actor, id: TransactionId): Result<TransactionView | ActivityView, Refusal> {
+    return this.#activities.read(actor, id) ?? this.#transactions.read(actor, id);
   }
 
-  readLater(
+  /**
+   * The record once it differs from the version that was seen, or as it is when the time is over. Whoever lost the right to see it
+   * meanwhile does not see it. Refuses as `read` does.
+   */
+  async readLater(
     actor: Actor,
     id: TransactionId,
     wait: { readonly seen: number; readonly waitMs: number },
-  ): Promise<Result<TransactionView, Refusal>> {
-    return this.#transactions.readLater(actor, id, wait);
+  ): Promise<Result<TransactionView | ActivityView, Refusal>> {
+    const found = this.read(actor, id);
+    if (!found.ok || versionOf(found.value) !== wait.seen) return found;
+    await this.changes.next(id, wait.waitMs);
+    return this.read(actor, id);
   }
 
   challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
@@ -183,8 +198,25 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.speedUp(actor, id);
   }
 
-  setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
-    return this.#transactions.setVisibility(actor, id, visible);
+  async setVisibility(
+    actor: Actor,
+    id: TransactionId,
+    visible: boolean,
+  ): Promise<Result<TransactionView | ActivityView, Refusal>> {
+    const ofOthers = await this.#activities.setVisibility(actor, id, visible);
+    return ofOthers ?? this.#transactions.setVisibility(actor, id, visible);
+  }
+
+  recordActivity(report: ActivityReport): Promise<ActivityOutcome> {
+    return this.#activities.record(report);
+  }
+
+  hastenActivity(chain: string, hash: string): Promise<void> {
+    return this.#activities.hasten(chain, hash);
+  }
+
+  followWork(id: TransactionId): FollowWork | null {
+    return this.#activities.followWork(id);
   }
 
   record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
@@ -193,7 +225,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** Before the history of a transaction is read from D1. Refuses, in order: `forbidden`, `transaction-not-found`. */
   async settleTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
-    const found = this.#transactions.read(actor, id);
+    const found = this.read(actor, id);
     if (found.ok) await drainProjection(this.#storage, this.env.DB);
     return found.ok ? accepted(null) : found;
   }

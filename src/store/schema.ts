@@ -78,6 +78,7 @@ export const transactions = sqliteTable(
   (table) => [
     index('transactions_vault').on(table.vaultId, table.id),
     index('transactions_updated').on(table.vaultId, table.updatedAtMs),
+    index('transactions_hash').on(table.txHash),
     index('transactions_watched')
       .on(table.updatedAtMs)
       .where(sql`watched = 1`),
@@ -109,3 +110,28 @@ export const deadLetters = sqliteTable('dead_letters', {
   body: text('body').notNull(),
   atMs: integer('at_ms').notNull(),
 });
+
+/** What monitors have sent, as it came, until it is dealt with: nothing that was acknowledged is ever only in a queue. */
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    /** Of the endpoint and the monitor's own name for it, or of its bytes: the same delivery again is the same row. */
+    id: text('id').primaryKey(),
+    provider: text('provider').notNull(),
+    endpointId: text('endpoint_id').notNull(),
+    body: text('body').notNull(),
+    receivedAtMs: integer('received_at_ms').notNull(),
+    state: text('state', { enum: ['open', 'done', 'failed'] }).notNull(),
+    tries: integer('tries').notNull(),
+    /** When it is worked on next, while it is open. */
+    dueAtMs: integer('due_at_ms').notNull(),
+    /** What became of it, for people. */
+    outcome: text('outcome'),
+  },
+  (table) => [
+    index('deliveries_due')
+      .on(table.dueAtMs)
+      .where(sql`state = 'open'`),
+    check('deliveries_state', sql`state in ('open', 'done', 'failed')`),
+  ],
+);

@@ -29,6 +29,7 @@ test('the house has its rooms, and no file is outside of them', () => {
     'domain',
     'http',
     'jobs',
+    'monitors',
     'mpc',
     'objects',
     'store',

@@ -100,7 +100,7 @@ async function build(service: Client, url: string): Promise<World> {
   };
 }
 
-const ASKED = ROUTES.filter(({ access }) => access !== 'service');
+const ASKED = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor');
 
 async function askOnce(chance: Chance, world: World): Promise<number> {
   const route = pick(chance, ASKED);

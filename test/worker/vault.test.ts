@@ -92,6 +92,7 @@ async function created(vault: VaultStub, actor: Actor = alice, request: Creation
 async function stateOf(vault: VaultStub, id: TransactionId) {
   const result = await vault.read(alice, id);
   if (!result.ok) throw new Error(result.refusal.code);
+  if ('activity' in result.value) throw new Error('the vault has made it');
   return result.value.transaction;
 }
 

@@ -1,4 +1,5 @@
 import type { AccountNonce, ChainAdapter, ChainFault, Observation, PreparationFault } from '#chains/chain-adapter.ts';
+import { readActivity } from '#chains/evm/activity.ts';
 import { addressOfPublicKey, parseAddress } from '#chains/evm/address.ts';
 import { assembleTransaction } from '#chains/evm/assemble.ts';
 import { broadcastSigned } from '#chains/evm/broadcast.ts';
@@ -15,6 +16,7 @@ import { observeTransaction } from '#chains/evm/observe.ts';
 import { askNonce } from '#chains/evm/question.ts';
 import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
+import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -40,6 +42,12 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     accountNonce: async (address) =>
       looked(await onFirstFitNode<AccountNonce, never>(fleet, (node) => accountNonce(node, address))),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
+    activity: async (hash, found) =>
+      looked(
+        await onFirstFitNode<ChainTransaction | null, never>(fleet, (node) =>
+          readActivity(node, chain, { hash, found }),
+        ),
+      ),
     observe: async (watched) =>
       looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
   };

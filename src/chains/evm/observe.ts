@@ -104,12 +104,15 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
 }
 
 /** A block that is beyond the node's head, or has no answer, proves no reorganisation: only another block at its height does. */
-async function recordedBlockStands(node: EvmNode, inclusion: Inclusion | null): Promise<Result<boolean, Trouble>> {
-  if (inclusion === null) return accepted(false);
-  const block = await node.ask(askBlock(BigInt(inclusion.blockNumber)));
+export async function recordedBlockStands(
+  node: EvmNode,
+  recorded: Pick<Inclusion, 'blockNumber' | 'blockHash'> | null,
+): Promise<Result<boolean, Trouble>> {
+  if (recorded === null) return accepted(false);
+  const block = await node.ask(askBlock(BigInt(recorded.blockNumber)));
   if (!block.ok) return block;
   if (block.value === null) return unfit('the node is behind the recorded block');
-  return accepted(block.value.hash === inclusion.blockHash);
+  return accepted(block.value.hash === recorded.blockHash);
 }
 
 /**

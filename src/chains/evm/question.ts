@@ -21,6 +21,8 @@ export interface Block {
 }
 
 export interface Log {
+  /** Of the line in its block. */
+  readonly index: bigint;
   readonly address: Hex;
   readonly topics: readonly Hex[];
   readonly data: Hex;
@@ -41,7 +43,8 @@ export interface Receipt {
 export interface KnownTransaction {
   readonly mined: boolean;
   readonly from: Hex;
-  readonly to: Hex;
+  /** Null for the creation of a contract. */
+  readonly to: Hex | null;
   readonly value: bigint;
   readonly data: Hex;
   readonly gasLimit: bigint;
@@ -66,7 +69,7 @@ export const askCall = (from: string, call: Call, tag: BlockTag): Question<Hex> 
 /** Replays a transaction that is in a block, with its own gas. */
 export const askReplay = (known: KnownTransaction, tag: BlockTag): Question<Hex> => {
   const { from, to, value, data, gasLimit } = known;
-  const call = { from, to, value: numberToHex(value), data, gas: numberToHex(gasLimit) };
+  const call = { from, ...(to === null ? {} : { to }), value: numberToHex(value), data, gas: numberToHex(gasLimit) };
   return bytes('eth_call', [call, tagOf(tag)]);
 };
 
@@ -93,6 +96,41 @@ export const askTransaction = (hash: string): Question<KnownTransaction | null> 
   params: [hash],
   read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
 });
+
+/** One call of a transaction, as `callTracer` shows it. */
+export interface TraceCall {
+  readonly from: Hex;
+  /** Null for a creation that came to nothing. */
+  readonly to: Hex | null;
+  readonly value: bigint;
+  /** Not DELEGATECALL, CALLCODE or STATICCALL, which show the value of their caller or none. */
+  readonly isPayment: boolean;
+  readonly failed: boolean;
+  readonly calls: readonly TraceCall[];
+}
+
+export const askTrace = (hash: string): Question<TraceCall> => ({
+  method: 'debug_traceTransaction',
+  params: [hash, { tracer: 'callTracer' }],
+  read: (answer) => readTrace(answer, 0) ?? undefined,
+});
+
+const PAYMENTS: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+
+/** The EVM goes no deeper. */
+const DEEPEST_CALL = 1024;
+
+function readTrace(answer: unknown, depth: number): TraceCall | null {
+  if (!isObject(answer) || depth > DEEPEST_CALL) return null;
+  const from = parseHexBytes(answer['from']);
+  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
+  const value = answer['value'] == null ? 0n : parseQuantity(answer['value']);
+  const inner = answer['calls'] ?? [];
+  if (from === null || value === null || !Array.isArray(inner)) return null;
+  const calls = every((inner as readonly unknown[]).map((call) => readTrace(call, depth + 1)));
+  if (calls === undefined) return null;
+  return { from, to, value, isPayment: PAYMENTS.has(answer['type']), failed: answer['error'] != null, calls };
+}
 
 /** What a tenth, half and nine tenths of the gas of a block were paid at most. */
 export interface PaidTips {
@@ -142,16 +180,20 @@ function readLog(answer: unknown): Log | null {
   if (!isObject(answer) || !Array.isArray(answer['topics'])) return null;
   const [address, data] = [parseHexBytes(answer['address']), parseHexBytes(answer['data'])];
   const topics = every(answer['topics'].map(parseHash));
-  return address === null || data === null || topics === undefined ? null : { address, topics, data };
+  const index = parseQuantity(answer['logIndex']);
+  return address === null || data === null || topics === undefined || index === null
+    ? null
+    : { index, address, topics, data };
 }
 
 function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
   if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
-  const [from, to, data] = [answer['from'], answer['to'], answer['input']].map(parseHexBytes);
+  const [from, data] = [answer['from'], answer['input']].map(parseHexBytes);
+  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
   const [value, gasLimit] = [parseQuantity(answer['value']), parseQuantity(answer['gas'])];
-  if (from === undefined || to === undefined || data === undefined || value === null || gasLimit === null)
-    return undefined;
-  if (from === null || to === null || data === null) return undefined;
+  if (from == null || data == null || value === null || gasLimit === null) return undefined;
+  // An address that can not be read is none, and not the creation of a contract.
+  if (to === null && answer['to'] != null) return undefined;
   const mined = answer['blockHash'] !== undefined && answer['blockHash'] !== null;
   return { mined, from, to, value, data, gasLimit };
 }

@@ -5,6 +5,7 @@ import { askObject } from '#http/object-call.ts';
 import { preferredWaitSeconds } from '#http/prefer-wait.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { versionOf } from '#objects/vault-views.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
@@ -38,7 +39,7 @@ async function read(context: HttpContext): Promise<Response> {
   const waitSeconds = preferredWaitSeconds(context);
   const isNews = context.req.header('if-none-match') !== undefined && !isKnown(context, json);
   if (waitSeconds === 0 || isNews) return answerTagged(context, json);
-  const { version } = found.value.transaction;
+  const version = versionOf(found.value);
   const later = await askObject(
     () => vaultObjectOf(context, id),
     (vault) => vault.readLater(actor, id, { seen: version, waitMs: waitSeconds * 1000 }),

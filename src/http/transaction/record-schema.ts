@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MOVEMENT_KINDS } from '#domain/activity.ts';
 import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
 
@@ -40,6 +41,17 @@ const attempt = z.strictObject({
   sentAt: time.nullable(),
 });
 
+const movement = z.strictObject({
+  uid: text.meta({ description: 'Names it within its transaction, whoever reports it' }),
+  kind: z.enum(MOVEMENT_KINDS),
+  from: text.nullable().meta({ description: 'Null for made out of nothing' }),
+  to: text.nullable().meta({ description: 'Null for destroyed' }),
+  tokenAddress: text.nullable(),
+  tokenId: text.nullable(),
+  amount,
+  asset,
+});
+
 const vote = z.strictObject({ userId: text, digest: text, at: time });
 
 export const warning = z.strictObject({ code: text, detail: text });
@@ -48,12 +60,15 @@ const transactionFields = {
   id: text,
   vaultId: z.int(),
   version: z.int(),
-  kind: z.enum(['transfer', 'contract-interaction', 'erc20-approve', 'message']),
+  kind: z
+    .enum(['transfer', 'contract-interaction', 'erc20-approve', 'message', 'activity'])
+    .meta({ description: 'activity: not made by this vault, and reported by its chain' }),
   state: z.enum(TRANSACTION_STATES),
   stateReason: text.nullable().meta({ description: 'Why it is in this state; an open set' }),
   displayType: z.enum(DISPLAY_TYPES),
   direction: z.enum(['out', 'in']),
   visible: z.boolean(),
+  hiddenReason: text.nullable().meta({ description: 'Why a rule hides it; an open set' }),
   chain: text,
   from: text,
   to: text.nullable(),
@@ -62,6 +77,7 @@ const transactionFields = {
   spender: text.nullable(),
   data: text.nullable(),
   call: call.nullable().meta({ description: 'The calldata in words, where a standard knows it' }),
+  movements: z.array(movement).meta({ description: 'Of activity: what came to the vault or went from it' }),
   maxFee: amount.nullable(),
   lookalikeOf: text
     .nullable()
@@ -81,11 +97,11 @@ const transactionFields = {
   signature: text.nullable().meta({ description: 'Of a message' }),
   note: text.nullable(),
   externalId: text.nullable(),
-  digest: text,
+  digest: text.nullable(),
   knownAs: z
     .array(z.strictObject({ address: text, name: text }))
     .meta({ description: 'What the address book calls those who get or may take something' }),
-  policyVersion: z.int(),
+  policyVersion: z.int().nullable(),
   requirements: z.array(z.strictObject({ rule: text, approvals: z.int(), detail: text })).meta({
     description: 'Why it takes that many approvals, by the policy of now and of its creation; an open set of rules',
   }),
@@ -95,10 +111,10 @@ const transactionFields = {
   approvals: z.array(vote),
   rejection: vote.nullable(),
   actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel', 'speed-up'])),
-  createdBy: text,
+  createdBy: text.nullable(),
   createdAt: time,
   updatedAt: time,
-  expiresAt: time,
+  expiresAt: time.nullable(),
 };
 
 export const transactionSchema = z.strictObject(transactionFields).meta({ id: 'Transaction' });

@@ -42,6 +42,8 @@ export function transactionRecord(
     displayType: transaction.displayType,
     direction: transaction.direction,
     visible: transaction.visible,
+    hiddenReason: null,
+    movements: [],
     chain: transaction.chain,
     from: intent.from,
     ...actionRecord(intent, scope.chain),

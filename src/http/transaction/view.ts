@@ -3,14 +3,23 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId, vaultOfTransaction } from '#domain/id.ts';
 import type { HttpContext } from '#http/context.ts';
 import { invalidRequest } from '#http/request-check.ts';
+import { activityRecord } from '#http/transaction/activity-record.ts';
+import type { RecordScope } from '#http/transaction/record.ts';
 import { transactionRecord } from '#http/transaction/record.ts';
-import { publicTransaction } from '#objects/projection.ts';
-import type { TransactionView } from '#objects/vault-views.ts';
+import type { ListedRecord } from '#objects/projection.ts';
+import { isActivity, publicTransaction } from '#objects/projection.ts';
+import type { ActivityView, TransactionView } from '#objects/vault-views.ts';
 
 /** The record of a view, as its reader sees it. */
-export function recordOf(context: HttpContext, { transaction, policy, viewer }: TransactionView) {
-  const chain = findChain(chainsFrom(context.env), transaction.chain);
-  return transactionRecord(publicTransaction(transaction), { policy, viewer, chain });
+export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {
+  const record = 'activity' in view ? view.activity : publicTransaction(view.transaction);
+  const chain = findChain(chainsFrom(context.env), record.chain);
+  return listedRecord(record, { policy: view.policy, viewer: view.viewer, chain });
+}
+
+/** The record of anything that a list has. */
+export function listedRecord(record: ListedRecord, scope: RecordScope) {
+  return isActivity(record) ? activityRecord(record, scope) : transactionRecord(record, scope);
 }
 
 /** The transaction id of the path, or the problem that it is none. */

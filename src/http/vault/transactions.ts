@@ -10,8 +10,8 @@ import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
-import { transactionRecord } from '#http/transaction/record.ts';
-import type { PublicTransaction } from '#objects/projection.ts';
+import { listedRecord } from '#http/transaction/view.ts';
+import type { ListedRecord } from '#objects/projection.ts';
 import { list } from '#store/transactions.ts';
 
 const LARGEST_PAGE = 100;
@@ -90,8 +90,8 @@ async function listTransactions(context: HttpContext): Promise<Response> {
     updatedAfterMs: query.updatedAfter ?? null,
   });
   const transactions = page.records.map((text) => {
-    const transaction = JSON.parse(text) as PublicTransaction;
-    return transactionRecord(transaction, { ...scope.value, chain: findChain(chains, transaction.chain) });
+    const record = JSON.parse(text) as ListedRecord;
+    return listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) });
   });
   const nextCursor = page.next === null ? null : btoa(page.next);
   return answerTagged(context, taggedJson({ transactions, nextCursor }));

@@ -27,7 +27,8 @@ function lineOf({ method, path }: { readonly method: string; readonly path: stri
   return `${method} ${filled}`;
 }
 
-const withToken = ROUTES.filter(({ access }) => access !== 'anyone' && access !== 'service');
+const OTHERS: readonly string[] = ['anyone', 'service', 'monitor'];
+const withToken = ROUTES.filter(({ access }) => !OTHERS.includes(access));
 const internal = ROUTES.filter(({ access }) => access === 'service');
 
 function flipped(token: string, place: number): string {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.30;
+
+/// Pays on, as exchanges and multi-signature wallets do: no log tells of it.
+contract Splitter {
+    receive() external payable {}
+
+    /// Half to each.
+    function split(address payable one, address payable two) external payable {
+        pay(one, msg.value / 2);
+        pay(two, msg.value / 2);
+    }
+
+    /// Pays inside a call that then fails: what was paid comes back, and the transaction succeeds.
+    function fail(address payable to) external payable {
+        try this.payAndRevert(to, msg.value) {} catch {}
+    }
+
+    function payAndRevert(address payable to, uint256 value) external {
+        pay(to, value);
+        revert("not after all");
+    }
+
+    /// Pays by code that it borrows: the borrowing itself moves nothing.
+    function borrow(address payable to) external payable {
+        (bool ok, ) = address(this).delegatecall(abi.encodeCall(this.payFromHere, (to, msg.value)));
+        require(ok);
+    }
+
+    function payFromHere(address payable to, uint256 value) external payable {
+        pay(to, value);
+    }
+
+    /// A child that gives everything away as it ends.
+    function leave(address payable to) external payable {
+        new Testator{value: msg.value}(to);
+    }
+
+    function pay(address payable to, uint256 value) private {
+        (bool ok, ) = to.call{value: value}("");
+        require(ok);
+    }
+}
+
+contract Testator {
+    constructor(address payable to) payable {
+        selfdestruct(to);
+    }
+}
+
+/// Says what an ERC-721 and an ERC-1155 say when they move, and things that only look like it.
+contract Collection {
+    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
+    event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value);
+    event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values);
+    event Sent(address indexed from, address indexed to, uint256 value);
+
+    function mint(address to, uint256 id) external {
+        emit Transfer(address(0), to, id);
+    }
+
+    function burn(address from, uint256 id) external {
+        emit Transfer(from, address(0), id);
+    }
+
+    function single(address to, uint256 id, uint256 value) external {
+        emit TransferSingle(msg.sender, msg.sender, to, id, value);
+    }
+
+    function batch(address to, uint256[] calldata ids, uint256[] calldata values) external {
+        emit TransferBatch(msg.sender, msg.sender, to, ids, values);
+    }
+
+    function noise(address to) external {
+        emit Sent(msg.sender, to, 5);
+    }
+}

@@ -1,0 +1,81 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from 'viem';
+import { createClient, http } from 'viem';
+import { getBlock, getBlockNumber } from 'viem/actions';
+
+/** CAIP-2 of anvil. */
+const LOCAL_CHAIN = 'eip155:31337';
+const POLL_MS = 100;
+
+export interface MonitorPlace {
+  /** Of the service. */
+  readonly url: string;
+  readonly endpointId: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+}
+
+/** Reports one transaction, signed as Standard Webhooks has it. Gives the status of the answer. */
+export async function report({ url, endpointId, secret }: MonitorPlace, txHash: string): Promise<number> {
+  const body = JSON.stringify({ type: 'chain.activity', data: { chain: LOCAL_CHAIN, txHash } });
+  const [id, timestamp] = [`msg_${randomUUID()}`, String(Math.floor(Date.now() / 1000))];
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const response = await fetch(`${url}/webhook/standard-webhooks/${endpointId}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${signature}`,
+    },
+    body,
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** A monitor of the local chain: reports every transaction of every block from now on, and tries again where nobody has answered. */
+export async function watchLocalChain(
+  rpcUrl: string,
+  place: MonitorPlace,
+): Promise<{ readonly stop: () => Promise<void> }> {
+  const client = createClient({ transport: http(rpcUrl) });
+  const controller = new AbortController();
+  const begin = await getBlockNumber(client, { cacheTime: 0 });
+  const watching = watch({ client, place, signal: controller.signal }, begin + 1n);
+  return {
+    stop: async () => {
+      controller.abort();
+      await watching;
+    },
+  };
+}
+
+interface Watch {
+  readonly client: Client;
+  readonly place: MonitorPlace;
+  readonly signal: AbortSignal;
+}
+
+async function watch({ client, place, signal }: Watch, begin: bigint): Promise<void> {
+  let next = begin;
+  while (!signal.aborted) {
+    // Beyond the head there is no block yet, and a chain that has ended has none any more.
+    const block = await getBlock(client, { blockNumber: next }).catch(() => null);
+    if (block === null) {
+      await pause(POLL_MS);
+      continue;
+    }
+    for (const hash of block.transactions) await reportUntilTaken(place, hash, signal);
+    next += 1n;
+  }
+}
+
+async function reportUntilTaken(place: MonitorPlace, hash: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    if ((await report(place, hash).catch(() => 0)) === 200) return;
+    await pause(POLL_MS);
+  }
+}

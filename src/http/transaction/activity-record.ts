@@ -1,0 +1,88 @@
+import type * as z from 'zod';
+import type { Activity, ActivityMovement } from '#domain/activity.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Policy } from '#domain/policy.ts';
+import { nameOf } from '#domain/rules.ts';
+import type { transactionSchema } from '#http/transaction/record-schema.ts';
+import { timeText } from '#http/time-text.ts';
+
+/** Fields that only a transaction of the vault's own has. */
+const NOT_OURS = {
+  spender: null,
+  data: null,
+  call: null,
+  maxFee: null,
+  lookalikeOf: null,
+  warnings: [],
+  messageFormat: null,
+  message: null,
+  nonce: null,
+  attempts: [],
+  failure: null,
+  signature: null,
+  note: null,
+  externalId: null,
+  digest: null,
+  policyVersion: null,
+  requirements: [],
+  forbiddenBy: null,
+  requiredApprovals: 0,
+  approvalsCounted: 0,
+  approvals: [],
+  rejection: null,
+  actionsForMe: [],
+  createdBy: null,
+  expiresAt: null,
+};
+
+/** What others did, in the shape of every transaction: where it moved one thing, that stands in `from`, `to`, `asset` and `amount`. */
+export function activityRecord(
+  activity: Activity,
+  { policy, chain }: { readonly policy: Policy; readonly chain: Chain | null },
+): z.infer<typeof transactionSchema> {
+  const { block, movements, hash } = activity;
+  const [only, ...others] = movements;
+  const single = others.length === 0 && only !== undefined ? only : null;
+  return {
+    ...NOT_OURS,
+    id: activity.id,
+    vaultId: activity.vaultId,
+    version: activity.version,
+    kind: 'activity',
+    state: activity.state,
+    stateReason: activity.stateReason,
+    displayType: activity.displayType,
+    direction: activity.direction,
+    visible: activity.visible,
+    hiddenReason: activity.hiddenReason,
+    chain: activity.chain,
+    from: single?.from ?? activity.signer,
+    to: single?.to ?? activity.wallet,
+    asset: single === null ? null : assetOf(single, chain),
+    amount: single?.amount ?? null,
+    movements: movements.map((movement) => ({ ...movement, asset: assetOf(movement, chain) })),
+    feePaid: activity.signer === activity.wallet ? activity.fee : null,
+    txHash: hash,
+    explorerUrl: chain?.explorer?.replace('{hash}', hash) ?? null,
+    confirmations: block.confirmations,
+    block: { number: block.number, hash: block.hash },
+    finality: activity.state !== 'SUCCEEDED' ? null : block.isFinal ? 'finalized' : 'confirmed',
+    knownAs: knownAs(activity, policy, chain),
+    createdAt: timeText(activity.createdAtMs),
+    updatedAt: timeText(activity.updatedAtMs),
+  };
+}
+
+function assetOf({ tokenAddress }: ActivityMovement, chain: Chain | null) {
+  return tokenAddress === null
+    ? { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
+    : { tokenAddress, symbol: null, decimals: null };
+}
+
+function knownAs({ signer, movements }: Activity, { rules }: Policy, chain: Chain | null) {
+  const parties = [signer, ...movements.flatMap(({ from, to }) => [from, to])];
+  return [...new Set(parties)].flatMap((address) => {
+    const name = address === null || chain === null ? null : nameOf(rules, chain.caip2, address);
+    return address === null || name === null ? [] : [{ address, name }];
+  });
+}

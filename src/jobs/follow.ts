@@ -1,0 +1,23 @@
+import { chainAccess } from '#chains/access.ts';
+import type { TransactionId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { VaultObject } from '#objects/vault.ts';
+
+/**
+ * Looks again at what others did, until its block is beyond any reorganisation, or gone. There is no waiting here: the vault decides
+ * what the look means and when the next one is due.
+ */
+export async function follow(
+  env: CoordinatorEnv,
+  vault: DurableObjectStub<VaultObject>,
+  id: TransactionId,
+): Promise<void> {
+  const work = await vault.followWork(id);
+  if (work === null) return;
+  const { chain, hash, block } = work;
+  const adapter = chainAccess(env, chain);
+  if (adapter === null) return;
+  const seen = await adapter.activity(hash, block);
+  // A node that is away tells nothing; the vault's alarm sends this job again.
+  if (seen.ok) await vault.recordActivity({ chain: chain.name, hash, seen: seen.value });
+}

@@ -1,0 +1,108 @@
+import { chainAccess } from '#chains/access.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { ChainTransaction } from '#domain/activity.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { monitorOf } from '#monitors/endpoint.ts';
+import type { Hint } from '#monitors/monitor.ts';
+import type { ActivityOutcome } from '#objects/activity-desk.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { StoredDelivery } from '#store/deliveries.ts';
+import { openDelivery, settleDelivery, vaultsKnowing, vaultsOf } from '#store/deliveries.ts';
+
+/** `later`: its chain can not be asked, or does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
+type HintOutcome = ActivityOutcome | 'later' | 'unknown-chain';
+
+/** A monitor may be ahead of the node by some blocks, and a node may be away for some hours. */
+const GIVE_UP_MS = 24 * 60 * 60 * 1000;
+/** What a chain does not have by then was never there, or is in no hurry: a forged delivery is not asked after for a day. */
+const ABSENT_MS = 10 * 60 * 1000;
+const FIRST_RETRY_MS = 2_000;
+const LONGEST_RETRY_MS = 10 * 60 * 1000;
+
+/**
+ * Works on one delivery: asks the chain what happened under each hash, and tells every vault that it concerns. The delivery itself is
+ * only a hint. A forged one about a transaction that does not exist credits nothing, and one that comes twice, late or out of order
+ * changes nothing.
+ */
+export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<void> {
+  const delivery = await openDelivery(env.DB, deliveryId);
+  if (delivery === null) return;
+  const nowMs = Date.now();
+  const report = monitorOf(delivery.provider)?.read(parsedJson(delivery.body)) ?? {
+    hints: [],
+    alarm: 'no such monitor',
+  };
+  if (report.alarm !== null) {
+    console.error(JSON.stringify({ event: 'monitor-alarm', endpointId: delivery.endpointId, detail: report.alarm }));
+  }
+  const ageMs = nowMs - delivery.receivedAtMs;
+  const outcomes: HintOutcome[] = [];
+  for (const hint of report.hints) outcomes.push(await follow(env, hint, ageMs));
+  const outcome = JSON.stringify(countsOf(outcomes));
+  if (!outcomes.includes('later')) {
+    await settleDelivery(env.DB, deliveryId, { state: 'done', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
+    return;
+  }
+  if (ageMs >= GIVE_UP_MS) {
+    console.error(JSON.stringify({ event: 'delivery-failed', endpointId: delivery.endpointId, deliveryId }));
+    await settleDelivery(env.DB, deliveryId, { state: 'failed', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
+    return;
+  }
+  await putOff(env, delivery, { nowMs, outcome });
+}
+
+/** Comes back by a message; should that be lost, by the sweep. */
+async function putOff(
+  env: CoordinatorEnv,
+  { id, tries }: StoredDelivery,
+  { nowMs, outcome }: { readonly nowMs: number; readonly outcome: string },
+): Promise<void> {
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS);
+  await settleDelivery(env.DB, id, { state: 'open', tries: tries + 1, dueAtMs: nowMs + delayMs, outcome });
+  await env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds: Math.ceil(delayMs / 1000) });
+}
+
+async function follow(env: CoordinatorEnv, hint: Hint, ageMs: number): Promise<HintOutcome> {
+  const chain = findChain(chainsFrom(env), hint.chain);
+  const adapter = chain === null ? null : chainAccess(env, chain);
+  if (chain === null || adapter === null) return 'unknown-chain';
+  const seen = await adapter.activity(hint.hash, null);
+  if (!seen.ok) return 'later';
+  if (seen.value === null) {
+    // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
+    for (const vault of vaultObjects(env, await vaultsKnowing(env.DB, chain.name, hint.hash))) {
+      await vault.hastenActivity(chain.name, hint.hash);
+    }
+    return ageMs < ABSENT_MS ? 'later' : 'none';
+  }
+  const outcomes: ActivityOutcome[] = [];
+  for (const vault of vaultObjects(env, await vaultsOf(env.DB, chain.name, partiesOf(seen.value)))) {
+    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: hint.hash, seen: seen.value }));
+  }
+  return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
+}
+
+function vaultObjects(env: CoordinatorEnv, numbers: ReadonlySet<number>) {
+  const ids = [...numbers].map(parseVaultId).filter((id) => id !== null);
+  return ids.map((id) => env.VAULT.getByName(`vault:${id}`));
+}
+
+function partiesOf({ signer, movements }: ChainTransaction): readonly string[] {
+  const parties = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null);
+  return [...new Set([signer, ...parties])];
+}
+
+function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+/** Whoever sent it has signed it, which says nothing about what it is. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,42 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { equalTexts } from '#domain/equal-texts.ts';
+import type { Monitor } from '#monitors/monitor.ts';
+import { field, hintsOn, items } from '#monitors/monitor.ts';
+
+/** Alchemy's names of chains. */
+const NETWORKS = new Map<unknown, string>([
+  ['ETH_MAINNET', 'eip155:1'],
+  ['BASE_MAINNET', 'eip155:8453'],
+  ['ARB_MAINNET', 'eip155:42161'],
+  ['OPT_MAINNET', 'eip155:10'],
+  ['MATIC_MAINNET', 'eip155:137'],
+  ['BNB_MAINNET', 'eip155:56'],
+  ['AVAX_MAINNET', 'eip155:43114'],
+  ['ETH_SEPOLIA', 'eip155:11155111'],
+  ['BASE_SEPOLIA', 'eip155:84532'],
+]);
+
+/**
+ * Alchemy Notify, address and NFT activity: hex HMAC-SHA256 over the raw body, keyed with the signing key as it is shown. The scheme
+ * has no time; a delivery that comes again is known by its bytes. `event.error` in place of activity says that
+ * something was left out.
+ */
+export const alchemy: Monitor = {
+  isAuthentic(delivery, secret) {
+    const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), delivery.body));
+    return equalTexts(delivery.header('x-alchemy-signature') ?? '', expected);
+  },
+  read(body) {
+    const event = field(body, 'event');
+    const hashes = items(field(event, 'activity')).map(
+      (row) => field(row, 'hash') ?? field(field(row, 'log'), 'transactionHash'),
+    );
+    const error = field(event, 'error');
+    return {
+      hints: hintsOn(NETWORKS.get(field(event, 'network')), hashes),
+      alarm: error === undefined ? null : `alchemy left activity out: ${JSON.stringify(error)}`,
+    };
+  },
+};

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { alchemy } from '#monitors/alchemy.ts';
+import { helius } from '#monitors/helius.ts';
+import type { Delivery, Monitor } from '#monitors/monitor.ts';
+import { moralis } from '#monitors/moralis.ts';
+import { quicknode } from '#monitors/quicknode.ts';
+import { standardWebhooks } from '#monitors/standard-webhooks.ts';
+
+const MONITORS: Readonly<Record<string, Monitor>> = {
+  alchemy,
+  helius,
+  moralis,
+  quicknode,
+  'standard-webhooks': standardWebhooks,
+};
+
+/** The monitors of a deployment: the id in the path, whose it is, and every secret that is good now. */
+const endpointsSetting = z.record(
+  z.string().regex(/^[a-z0-9-]{1,64}$/),
+  z.strictObject({ provider: z.string(), secrets: z.array(z.string().min(8)).min(1).max(10) }),
+);
+
+/** Null for a provider that there is not. */
+export function monitorOf(provider: string): Monitor | null {
+  return Object.hasOwn(MONITORS, provider) ? (MONITORS[provider] ?? null) : null;
+}
+
+/**
+ * Whether a delivery is from the monitor that this endpoint is for. False without a setting, for another provider, and for an endpoint
+ * that there is not: all of it looks alike from outside. Throws for a setting that is not of its kind.
+ *
+ * @param setting JSON of `endpointsSetting`; empty for none
+ */
+export function isAuthentic(
+  setting: string | undefined,
+  place: { readonly provider: string; readonly endpointId: string },
+  delivery: Delivery,
+  nowMs: number,
+): boolean {
+  const endpoints = new Map(Object.entries(setting ? endpointsSetting.parse(JSON.parse(setting)) : {}));
+  const endpoint = endpoints.get(place.endpointId);
+  const monitor = monitorOf(place.provider);
+  if (endpoint === undefined || monitor === null || endpoint.provider !== place.provider) return false;
+  // Every secret is tried, so the time does not tell which came close.
+  return endpoint.secrets.filter((secret) => monitor.isAuthentic(delivery, secret, nowMs)).length > 0;
+}

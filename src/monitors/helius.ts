@@ -1,0 +1,20 @@
+import { equalTexts } from '#domain/equal-texts.ts';
+import type { Monitor } from '#monitors/monitor.ts';
+import { field, hintsOn, items } from '#monitors/monitor.ts';
+
+/** Mainnet, by its genesis. */
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+
+/**
+ * Helius, raw and enhanced: the Authorization header that was configured comes back as it is, and nothing signs the body. A copy of
+ * one delivery is enough to forge others, so this is the weakest of all; what it leads to is only a look at the chain.
+ */
+export const helius: Monitor = {
+  isAuthentic: (delivery, secret) => equalTexts(delivery.header('authorization') ?? '', secret),
+  read(body) {
+    const signatures = items(body).map(
+      (row) => field(row, 'signature') ?? items(field(field(row, 'transaction'), 'signatures'))[0],
+    );
+    return { hints: hintsOn(SOLANA, signatures), alarm: null };
+  },
+};

@@ -1,0 +1,31 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { equalTexts } from '#domain/equal-texts.ts';
+import type { Monitor } from '#monitors/monitor.ts';
+import { field, hintsOn, items } from '#monitors/monitor.ts';
+
+/** Where in a body the hashes of its transactions stand, and under which name. */
+const LISTS = [
+  ['txs', 'hash'],
+  ['txsInternal', 'transactionHash'],
+  ['logs', 'transactionHash'],
+  ['erc20Transfers', 'transactionHash'],
+  ['nftTransfers', 'transactionHash'],
+] as const;
+
+/**
+ * Moralis Streams on EVM chains: `0x` and hex keccak256 of the raw body followed by the secret. Each event comes twice, before and
+ * after its block is deep, in any order; a body of empty lists is the test that every new stream begins with.
+ */
+export const moralis: Monitor = {
+  isAuthentic(delivery, secret) {
+    const expected = `0x${bytesToHex(keccak_256(concatBytes(delivery.body, utf8ToBytes(secret))))}`;
+    return equalTexts(delivery.header('x-signature') ?? '', expected);
+  },
+  read(body) {
+    const chainId = field(body, 'chainId');
+    const isEvm = typeof chainId === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(chainId);
+    const hashes = LISTS.flatMap(([list, name]) => items(field(body, list)).map((row) => field(row, name)));
+    return { hints: hintsOn(isEvm ? `eip155:${BigInt(chainId)}` : undefined, hashes), alarm: null };
+  },
+};

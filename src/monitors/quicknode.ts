@@ -1,0 +1,45 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { equalTexts } from '#domain/equal-texts.ts';
+import type { Monitor } from '#monitors/monitor.ts';
+import { field, hintsOn, isTimely, items } from '#monitors/monitor.ts';
+
+/** QuickNode's names of chains. */
+const NETWORKS = new Map<unknown, string>([
+  ['ethereum-mainnet', 'eip155:1'],
+  ['base-mainnet', 'eip155:8453'],
+  ['arbitrum-mainnet', 'eip155:42161'],
+  ['optimism-mainnet', 'eip155:10'],
+  ['matic-mainnet', 'eip155:137'],
+  ['bnbchain-mainnet', 'eip155:56'],
+  ['avalanche-mainnet', 'eip155:43114'],
+  ['ethereum-sepolia', 'eip155:11155111'],
+  ['base-sepolia', 'eip155:84532'],
+]);
+
+/**
+ * QuickNode Streams and Webhooks: hex HMAC-SHA256 over nonce, timestamp and the uncompressed body. The body is what the operator's
+ * filter returns; read are `{ network, transactions: [{ hash }] }`, alone or in a list, which the wallet templates give.
+ */
+export const quicknode: Monitor = {
+  isAuthentic(delivery, secret, nowMs) {
+    const [nonce, timestamp] = [delivery.header('x-qn-nonce'), delivery.header('x-qn-timestamp')];
+    if (nonce === null || timestamp === null || !isTimely(timestamp, nowMs)) return false;
+    const signed = concatBytes(utf8ToBytes(`${nonce}${timestamp}`), delivery.body);
+    const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), signed));
+    return equalTexts(delivery.header('x-qn-signature') ?? '', expected);
+  },
+  nameHeader: 'x-qn-nonce',
+  read(body) {
+    const blocks = Array.isArray(body) ? items(body) : [body];
+    const hints = blocks.flatMap((block) => {
+      const chain = NETWORKS.get(field(block, 'network'));
+      return hintsOn(
+        chain,
+        items(field(block, 'transactions')).map((row) => field(row, 'hash')),
+      );
+    });
+    return { hints, alarm: null };
+  },
+};

@@ -1,0 +1,110 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import { findChain } from '#chains/registry.ts';
+import type { Activity, ChainTransaction } from '#domain/activity.ts';
+import { firstSeen, isWatched, observe, shown } from '#domain/activity.ts';
+import type { TransactionId } from '#domain/id.ts';
+import { newTransactionId } from '#domain/id.ts';
+import type { Permission } from '#domain/member.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor } from '#domain/transaction.ts';
+import { walletAddress } from '#domain/vault.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import type { ActivityView, FollowWork } from '#objects/vault-views.ts';
+import { writeActivity } from '#objects/vault-writes.ts';
+
+/** What a chain shows under a hash; null when it shows nothing (any more). */
+export interface ActivityReport {
+  /** Canonical name. */
+  readonly chain: string;
+  readonly hash: string;
+  readonly seen: ChainTransaction | null;
+}
+
+/** `own`: the vault made it, and has a record of it. `none`: it does not concern the vault, or is not there. */
+export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
+
+/** Where the consumers report what others did to the wallets of a vault, and people look at it. */
+export class ActivityDesk {
+  readonly #host: VaultHost;
+
+  constructor(host: VaultHost) {
+    this.#host = host;
+  }
+
+  /** One record for a hash, whoever reports it, in whatever order and however often. */
+  async record({ chain: name, hash, seen }: ActivityReport): Promise<ActivityOutcome> {
+    const { storage, commits, chains, changes } = this.#host;
+    const vault = this.#host.vault();
+    const chain = findChain(chains, name);
+    const wallet = vault === null || chain === null ? null : walletAddress(vault, chain.name);
+    if (vault === null || chain === null || wallet === null) return 'none';
+    if (storage.activities.isOwn(hash)) return 'own';
+    const nowMs = Date.now();
+    const before = storage.activities.ofHash(chain.name, hash);
+    const { confirmations: confirmationsNeeded, pollIntervalMs } = chain;
+    const place = () => ({
+      id: newTransactionId(vault.id, nowMs, randomBytes(10)),
+      vaultId: vault.id,
+      chain: chain.name,
+      wallet,
+    });
+    const first = () => (seen === null ? null : firstSeen(place(), { seen, confirmationsNeeded, nowMs }));
+    const after = before === null ? first() : observe(before, { seen, confirmationsNeeded, nowMs });
+    if (after === null) return 'none';
+    await commits.run(() => writeActivity(storage, { before, after, action: 'observe', actor: null }, pollIntervalMs));
+    if (after === before) return 'unchanged';
+    changes.wake(after.id);
+    return 'recorded';
+  }
+
+  /** Somebody says that there is news of what is recorded: the next look at its chain is due at once. */
+  async hasten(chain: string, hash: string): Promise<void> {
+    const { storage, commits } = this.#host;
+    const activity = this.#host.vault() === null ? null : storage.activities.ofHash(chain, hash);
+    if (activity === null || !isWatched(activity)) return;
+    const { id: transactionId, version } = activity;
+    await commits.run(() => storage.owe({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }));
+  }
+
+  /** For the consumers: what is to be looked at again, or null. */
+  followWork(id: string): FollowWork | null {
+    const activity = this.#host.storage.activities.read(id);
+    const chain = activity === null ? null : findChain(this.#host.chains, activity.chain);
+    return activity === null || chain === null || !isWatched(activity)
+      ? null
+      : { chain, hash: activity.hash, block: activity.block };
+  }
+
+  /** Null when there is no activity of this id. Refuses `forbidden`. */
+  read(actor: Actor, id: TransactionId): Result<ActivityView, Refusal> | null {
+    return this.#find(actor, id, 'view');
+  }
+
+  /** For all members, and for good. Null when there is no activity of this id. Refuses `forbidden`. */
+  async setVisibility(
+    actor: Actor,
+    id: TransactionId,
+    visible: boolean,
+  ): Promise<Result<ActivityView, Refusal> | null> {
+    const found = this.#find(actor, id, 'curate');
+    if (found?.ok !== true || found.value.activity.visibilityChoice === visible) return found;
+    const { storage, commits, chains } = this.#host;
+    const before = found.value.activity;
+    const chosen = { ...before, visibilityChoice: visible, version: before.version + 1, updatedAtMs: Date.now() };
+    const after: Activity = shown(chosen);
+    const pollIntervalMs = findChain(chains, after.chain)?.pollIntervalMs ?? 0;
+    await commits.run(() => writeActivity(storage, { before, after, action: 'setVisibility', actor }, pollIntervalMs));
+    this.#host.changes.wake(id);
+    return accepted({ ...found.value, activity: after });
+  }
+
+  #find(actor: Actor, id: TransactionId, permission: Permission): Result<ActivityView, Refusal> | null {
+    const activity = this.#host.vault() === null ? null : this.#host.storage.activities.read(id);
+    if (activity === null) return null;
+    const entered = this.#host.enter(actor, permission);
+    if (!entered.ok) return refused(entered.refusal);
+    return accepted({ activity, policy: entered.value.vault.policy, viewer: entered.value.viewer });
+  }
+}

@@ -1,0 +1,79 @@
+import { and, asc, eq, inArray, lte } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import { deliveries, transactions, wallets } from '#store/schema.ts';
+
+export type StoredDelivery = typeof deliveries.$inferSelect;
+
+/** Keeps a delivery. The same one again stays as it is. Gives whether there is work to do for it. */
+export async function keepDelivery(
+  db: D1Database,
+  delivery: Pick<StoredDelivery, 'id' | 'provider' | 'endpointId' | 'body' | 'receivedAtMs'>,
+): Promise<boolean> {
+  const orm = drizzle(db);
+  const fresh = { ...delivery, state: 'open' as const, tries: 0, dueAtMs: delivery.receivedAtMs };
+  await orm.insert(deliveries).values(fresh).onConflictDoNothing();
+  const [kept] = await orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id));
+  return kept?.state === 'open';
+}
+
+/** Null when it is dealt with, or there is none. */
+export async function openDelivery(db: D1Database, id: string): Promise<StoredDelivery | null> {
+  const isOpen = and(eq(deliveries.id, id), eq(deliveries.state, 'open'));
+  const [row] = await drizzle(db).select().from(deliveries).where(isOpen);
+  return row ?? null;
+}
+
+/** What became of a delivery, or when it is tried again. One that was dealt with meanwhile stays so. */
+export async function settleDelivery(
+  db: D1Database,
+  id: string,
+  change: Pick<StoredDelivery, 'state' | 'tries' | 'dueAtMs' | 'outcome'>,
+): Promise<void> {
+  const isOpen = and(eq(deliveries.id, id), eq(deliveries.state, 'open'));
+  await drizzle(db).update(deliveries).set(change).where(isOpen);
+}
+
+/** Open ones whose time has come, the longest first: their message was lost, or they wait for their chain. */
+export async function dueDeliveries(
+  db: D1Database,
+  query: { readonly nowMs: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const isDue = and(eq(deliveries.state, 'open'), lte(deliveries.dueAtMs, query.nowMs));
+  const rows = await drizzle(db)
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(isDue)
+    .orderBy(asc(deliveries.dueAtMs))
+    .limit(query.limit);
+  return rows.map(({ id }) => id);
+}
+
+/** The vaults that have a record of this transaction already. */
+export async function vaultsKnowing(db: D1Database, chain: string, txHash: string): Promise<ReadonlySet<number>> {
+  const rows = await drizzle(db)
+    .select({ vaultId: transactions.vaultId })
+    .from(transactions)
+    .where(and(eq(transactions.txHash, txHash), eq(transactions.chain, chain)));
+  return new Set(rows.map(({ vaultId }) => vaultId));
+}
+
+/** D1 takes a hundred parameters. */
+const ADDRESSES_AT_ONCE = 80;
+
+/** The vaults whose wallets on a chain are among these addresses. */
+export async function vaultsOf(
+  db: D1Database,
+  chain: string,
+  addresses: readonly string[],
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  for (let start = 0; start < addresses.length; start += ADDRESSES_AT_ONCE) {
+    const some = addresses.slice(start, start + ADDRESSES_AT_ONCE);
+    const rows = await drizzle(db)
+      .select({ vaultId: wallets.vaultId })
+      .from(wallets)
+      .where(and(eq(wallets.chain, chain), inArray(wallets.address, some)));
+    for (const { vaultId } of rows) found.add(vaultId);
+  }
+  return found;
+}

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Activity, ActivityMovement, ChainTransaction } from '#domain/activity.ts';
+import { firstSeen, isWatched, observe, viewFor } from '#domain/activity.ts';
+import { newTransactionId } from '#domain/id.ts';
+import { amount, NOON_MS, vaultId } from './cast.ts';
+
+/** What others did to a wallet of the vault, and what its chain says of it. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const BOB = '0x2222222222222222222222222222222222222222';
+const DOLLAR = '0x3333333333333333333333333333333333333333';
+const NFT = '0x4444444444444444444444444444444444444444';
+
+const movement = (differences: Partial<ActivityMovement>): ActivityMovement => ({
+  uid: 'top',
+  kind: 'native',
+  from: BOB,
+  to: WALLET,
+  tokenAddress: null,
+  tokenId: null,
+  amount: amount('5'),
+  ...differences,
+});
+const seen = (
+  movements: readonly ActivityMovement[],
+  differences: Partial<ChainTransaction> = {},
+): ChainTransaction => ({
+  hash: '0xaa',
+  signer: BOB,
+  fee: amount('1'),
+  block: { number: '7', hash: '0xb7', confirmations: 1, isFinal: false },
+  movements,
+  ...differences,
+});
+
+const cameNative = movement({});
+const wentNative = movement({ from: WALLET, to: BOB });
+const cameDollar = movement({ uid: 'log:1', kind: 'erc20', tokenAddress: DOLLAR });
+const wentDollar = movement({ uid: 'log:2', kind: 'erc20', tokenAddress: DOLLAR, from: WALLET, to: BOB });
+const cameNft = movement({ uid: 'log:3', kind: 'erc721', tokenAddress: NFT, tokenId: '9', amount: amount('1') });
+const wentNft = movement({ ...cameNft, from: WALLET, to: BOB });
+const mintedNft = movement({ ...cameNft, from: null });
+const mintedDollar = movement({ ...cameDollar, from: null });
+const elsewhere = movement({ uid: 'log:8', from: BOB, to: DOLLAR });
+
+test.each<[string, readonly ActivityMovement[], string, string | undefined, 'in' | 'out']>([
+  ['money that comes', [cameNative], BOB, 'RECEIVED', 'in'],
+  ['tokens that come', [cameDollar, elsewhere], BOB, 'RECEIVED', 'in'],
+  ['money that somebody takes by an allowance', [wentDollar], BOB, 'SENT', 'out'],
+  ['money that the wallet sends by itself', [wentNative], WALLET, 'SENT', 'out'],
+  ['tokens for money', [wentNative, cameDollar], WALLET, 'BOUGHT', 'out'],
+  ['money for tokens', [wentDollar, cameNative], WALLET, 'SOLD', 'out'],
+  ['tokens for tokens', [wentDollar, cameNft], WALLET, 'TRADED', 'out'],
+  [
+    'a token for another of the same collection',
+    [wentNft, movement({ ...cameNft, tokenId: '10' })],
+    WALLET,
+    'TRADED',
+    'out',
+  ],
+  ['a collectible made for the wallet', [mintedNft], BOB, 'MINTED', 'in'],
+  ['a collectible made for money', [mintedNft, wentNative], WALLET, 'MINTED', 'out'],
+  ['tokens made by the wallet itself', [mintedDollar], WALLET, 'MINTED', 'in'],
+  ['tokens that somebody else made and sent', [mintedDollar], BOB, 'RECEIVED', 'in'],
+  ['what comes and goes in the same amount', [cameNative, wentNative], BOB, 'UNKNOWN', 'in'],
+  ['a call that moves nothing', [], WALLET, 'CONTRACT_INTERACTION', 'out'],
+  ['what does not concern the wallet', [elsewhere], BOB, undefined, 'in'],
+])('%s', (_name, movements, signer, displayType, direction) => {
+  const view = viewFor(WALLET, seen(movements, { signer }));
+  expect(view?.displayType).toBe(displayType);
+  if (view !== null) expect([view.direction, view.movements.includes(elsewhere)]).toEqual([direction, false]);
+});
+
+test('a transfer of nothing is hidden: that is how addresses are poisoned', () => {
+  const nothing = movement({ ...wentDollar, amount: amount('0') });
+  expect(viewFor(WALLET, seen([nothing]))).toMatchObject({ hiddenReason: 'ZERO_VALUE', displayType: 'UNKNOWN' });
+  expect(viewFor(WALLET, seen([nothing, cameNative]))?.hiddenReason).toBeNull();
+  expect(viewFor(WALLET, seen([nothing], { signer: WALLET }))?.hiddenReason).toBeNull();
+});
+
+const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, chain: 'anvil', wallet: WALLET };
+const look = { confirmationsNeeded: 3, nowMs: NOON_MS };
+const block = (confirmations: number, differences: object = {}) => ({
+  block: { number: '7', hash: '0xb7', confirmations, isFinal: false, ...differences },
+});
+
+function recorded(differences: Partial<ChainTransaction> = {}): Activity {
+  const activity = firstSeen(place, { ...look, seen: seen([cameNative], differences) });
+  if (activity === null) throw new Error('the story begins with a payment');
+  return activity;
+}
+
+test('it is CONFIRMING until its chain is deep enough, then SUCCEEDED, and watched until it is final', () => {
+  const fresh = recorded();
+  expect([fresh.state, fresh.visible, isWatched(fresh)]).toEqual(['CONFIRMING', true, true]);
+  const deep = observe(fresh, { ...look, seen: seen([cameNative], block(3)) });
+  expect([deep.state, deep.version, isWatched(deep)]).toEqual(['SUCCEEDED', 2, true]);
+  const final = observe(deep, { ...look, seen: seen([cameNative], block(70, { isFinal: true })) });
+  expect([final.state, final.version, isWatched(final)]).toEqual(['SUCCEEDED', 3, false]);
+  expect(observe(final, { ...look, seen: null })).toBe(final);
+});
+
+test('a look that finds nothing new is no change', () => {
+  const fresh = recorded();
+  expect(observe(fresh, { ...look, seen: seen([cameNative], block(2)) })).toBe(fresh);
+  expect(observe(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
+});
+
+test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {
+  const gone = observe(recorded(block(3)), { ...look, seen: null });
+  expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
+    'FAILED',
+    'REORGED',
+    false,
+    'REORGED',
+  ]);
+  expect(observe(gone, { ...look, seen: null })).toBe(gone);
+  const back = observe(gone, { ...look, seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })) });
+  expect([back.state, back.visible, back.hiddenReason, back.block.number]).toEqual(['CONFIRMING', true, null, '8']);
+});
+
+test('what a person has chosen stays, whatever the rules find later', () => {
+  const chosen: Activity = { ...recorded(), visibilityChoice: true };
+  expect(observe(chosen, { ...look, seen: null }).visible).toBe(true);
+});
+
+test('in whatever order looks come: a version per change, and the end is what the chain showed last', () => {
+  const looks = fc.array(
+    fc.option(fc.record({ confirmations: fc.integer({ min: 1, max: 5 }), hash: fc.constantFrom('0xb7', '0xc7') })),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(looks, (all) => {
+      let activity = recorded();
+      let changes = 1;
+      for (const one of all) {
+        const next = observe(activity, {
+          ...look,
+          seen: one === null ? null : seen([cameNative], block(one.confirmations, one)),
+        });
+        if (next !== activity) changes += 1;
+        activity = next;
+      }
+      expect(activity.version).toBe(changes);
+      const last = all.at(-1);
+      if (last === undefined) return;
+      const expected = last === null ? 'FAILED' : last.confirmations >= 3 ? 'SUCCEEDED' : 'CONFIRMING';
+      expect(activity.state).toBe(expected);
+    }),
+  );
+});

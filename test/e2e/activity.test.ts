@@ -1,0 +1,193 @@
+import type { Address, Hex } from 'viem';
+import { createTestClient, erc20Abi, getAddress, http, parseAbi, publicActions, walletActions } from 'viem';
+import { anvil } from 'viem/chains';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TransactionRecord } from '#local/client.ts';
+import { report } from '#local/monitor.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import { until } from '#local/until.ts';
+import type { World } from './world.ts';
+import { finished, reaches, startWorld } from './world.ts';
+
+/** What comes to a vault from outside, reported by a monitor that may lie, and believed only where the chain says it too. */
+
+const SPLIT = parseAbi(['function split(address one, address two) payable']);
+
+let world: World;
+let vault: ReadyVault;
+let dollar: Address;
+let splitter: Address;
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  dollar = getAddress(await world.chain.deployDollar(vault.address, 1_000n));
+  splitter = getAddress(await world.chain.deploy('Movers.sol', 'Splitter'));
+});
+afterAll(() => world.end());
+
+function client() {
+  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
+const tell = (hash: string) => report(world.stack().monitor, hash);
+const outsider = async (): Promise<Address> => getAddress(await world.chain.account(8));
+
+async function pay(value: bigint): Promise<Hex> {
+  const hash = await client().sendTransaction({ account: await outsider(), to: getAddress(vault.address), value });
+  await client().waitForTransactionReceipt({ hash });
+  return hash;
+}
+
+async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
+  const { alice } = world.people();
+  const param = { vaultId: String(vault.id) };
+  const asked = await alice.client.api.vault[':vaultId'].transactions.$get({
+    param,
+    query: { visible: 'all', limit: '100' },
+  });
+  return (await asked.json()).transactions.filter(({ txHash }) => txHash === hash);
+}
+
+const appears = (hash: string) => until(`a record of ${hash}`, async () => (await recordsOf(hash))[0] ?? null, 20_000);
+
+/** What was reported after it is dealt with: so is what was reported before. */
+async function everythingIsSeen(): Promise<void> {
+  const hash = await pay(1n);
+  expect(await tell(hash)).toBe(200);
+  await appears(hash);
+}
+
+test('a payment that comes in is in the history, with who sent it and how much', async () => {
+  const hash = await pay(5n);
+  expect(await tell(hash)).toBe(200);
+  const record = await appears(hash);
+  expect(record).toMatchObject({
+    kind: 'activity',
+    displayType: 'RECEIVED',
+    direction: 'in',
+    from: await outsider(),
+    to: vault.address,
+    amount: '5',
+    feePaid: null,
+    visible: true,
+    actionsForMe: [],
+    asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 },
+  });
+  const { alice, mallory } = world.people();
+  const done = await finished(alice, record.id);
+  expect([done.state, done.finality]).toEqual(['SUCCEEDED', 'confirmed']);
+  expect((await mallory.client.ask('GET', `/transaction/${record.id}`)).status).toBe(403);
+  expect((await alice.client.ask('POST', `/transaction/${record.id}/approve`)).status).toBe(409);
+});
+
+test('tokens, and what a contract pays on, come in as well', async () => {
+  const account = await outsider();
+  await world.chain.fund(account, 10n ** 18n);
+  const owner = getAddress(await world.chain.account(0));
+  const tokens = await client().writeContract({
+    account: owner,
+    address: dollar,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [getAddress(vault.address), 7n],
+  });
+  const halves = await client().writeContract({
+    account,
+    address: splitter,
+    abi: SPLIT,
+    functionName: 'split',
+    args: [getAddress(vault.address), account],
+    value: 10n,
+  });
+  for (const hash of [tokens, halves]) {
+    await client().waitForTransactionReceipt({ hash });
+    expect(await tell(hash)).toBe(200);
+  }
+  expect(await appears(tokens)).toMatchObject({
+    amount: '7',
+    asset: { tokenAddress: dollar },
+    movements: [{ kind: 'erc20' }],
+  });
+  expect(await appears(halves)).toMatchObject({
+    amount: '5',
+    from: splitter,
+    movements: [{ kind: 'internal', uid: 'trace:0' }],
+  });
+});
+
+test('reported twice, by everybody at once and out of order, it is one record', async () => {
+  const hashes = [await pay(11n), await pay(12n), await pay(13n)];
+  const reports = [...hashes.toReversed(), ...hashes, ...hashes].map((hash) => tell(hash));
+  expect(new Set(await Promise.all(reports))).toEqual(new Set([200]));
+  for (const hash of hashes) await appears(hash);
+  await everythingIsSeen();
+  for (const hash of hashes) expect(await recordsOf(hash)).toHaveLength(1);
+});
+
+test('a delivery that is rightly signed and about nothing credits nothing', async () => {
+  const { alice } = world.people();
+  const before = await alice.client.transactions(vault.id, { limit: '100' });
+  expect(await tell(`0x${'ab'.repeat(32)}`)).toBe(200);
+  const elsewhere = await client().sendTransaction({ account: await outsider(), to: await outsider(), value: 1n });
+  await client().waitForTransactionReceipt({ hash: elsewhere });
+  expect(await tell(elsewhere)).toBe(200);
+  await everythingIsSeen();
+  const after = await alice.client.transactions(vault.id, { limit: '100' });
+  expect(after.transactions.length).toBe(before.transactions.length + 1);
+});
+
+test('the vault’s own transaction is the record that it has, and not a second one', async () => {
+  const { alice, bob } = world.people();
+  const to = await world.chain.account(7);
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to, amount: '3' });
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const { txHash } = await finished(alice, id);
+  expect(await tell(txHash ?? '')).toBe(200);
+  await everythingIsSeen();
+  const records = await recordsOf(txHash ?? '');
+  expect(records.map((record) => [record.id, record.kind])).toEqual([[id, 'transfer']]);
+});
+
+test('a transfer of nothing in the vault’s name is hidden, and can be shown', async () => {
+  const account = await outsider();
+  const hash = await client().writeContract({
+    account,
+    address: dollar,
+    abi: erc20Abi,
+    functionName: 'transferFrom',
+    args: [getAddress(vault.address), account, 0n],
+  });
+  await client().waitForTransactionReceipt({ hash });
+  await tell(hash);
+  const record = await appears(hash);
+  expect([record.visible, record.hiddenReason]).toEqual([false, 'ZERO_VALUE']);
+  const { alice } = world.people();
+  const listed = await alice.client.transactions(vault.id, { limit: '100' });
+  expect(listed.transactions.some(({ id }) => id === record.id)).toBe(false);
+  const param = { txId: record.id };
+  const shown = await alice.client.api.transaction[':txId'].visibility.$patch({ param, json: { visible: true } });
+  expect((await shown.json()).visible).toBe(true);
+});
+
+test('what is reorganised away is FAILED and hidden, and comes back with the block that has it', async () => {
+  const { alice } = world.people();
+  const hash = await pay(21n);
+  await tell(hash);
+  const { id } = await appears(hash);
+  const receipt = await client().getTransactionReceipt({ hash });
+  const raw = await client().request({ method: 'eth_getRawTransactionByHash' as never, params: [hash] as never });
+  await client().request({ method: 'anvil_reorg' as never, params: [1, []] as never });
+  await tell(hash);
+  const gone = await reaches(alice, id, ({ state }) => state === 'FAILED');
+  expect([gone.stateReason, gone.visible, gone.hiddenReason]).toEqual(['REORGED', false, 'REORGED']);
+  await client().sendRawTransaction({ serializedTransaction: raw });
+  await client().waitForTransactionReceipt({ hash });
+  await tell(hash);
+  const back = await reaches(alice, id, ({ state }) => state === 'SUCCEEDED');
+  expect([back.visible, back.block?.hash === receipt.blockHash]).toEqual([true, false]);
+  expect(await recordsOf(hash)).toHaveLength(1);
+});

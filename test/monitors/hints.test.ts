@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { monitorOf } from '#monitors/endpoint.ts';
+
+/** What deliveries point at. The shapes are those of the providers; the values are made up. */
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const OTHER = `0x${'cd'.repeat(32)}`;
+const hints = (provider: string, body: unknown) =>
+  monitorOf(provider)
+    ?.read(body)
+    .hints.map(({ chain, hash }) => `${chain} ${hash}`);
+
+test('Standard Webhooks', () => {
+  const activity = {
+    type: 'chain.activity',
+    timestamp: 'x',
+    data: { chain: 'eip155:31337', txHash: HASH.toUpperCase().replace('0X', '0x') },
+  };
+  expect(hints('standard-webhooks', activity)).toEqual([`eip155:31337 ${HASH}`]);
+  expect(hints('standard-webhooks', { ...activity, type: 'other' })).toEqual([]);
+});
+
+test('Alchemy: rows of one transaction are one hint; what carries its hash in the log is found too', () => {
+  const event = {
+    network: 'BASE_MAINNET',
+    activity: [
+      { hash: HASH, category: 'external', value: 0 },
+      { hash: HASH, category: 'token', erc721TokenId: null },
+      { contractAddress: '0x1', log: { transactionHash: OTHER, removed: true } },
+      { category: 'token' },
+    ],
+  };
+  expect(hints('alchemy', { id: 'whevt_1', type: 'ADDRESS_ACTIVITY', event })).toEqual([
+    `eip155:8453 ${HASH}`,
+    `eip155:8453 ${OTHER}`,
+  ]);
+  expect(hints('alchemy', { event: { ...event, network: 'MARS_MAINNET' } })).toEqual([]);
+});
+
+test('Alchemy says when it has left something out', () => {
+  const body = { event: { network: 'ETH_MAINNET', error: { message: 'capacity' } } };
+  expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: expect.stringContaining('capacity') });
+});
+
+test('QuickNode, a block alone or several', () => {
+  const block = { network: 'ethereum-mainnet', transactions: [{ hash: HASH }, { hash: '0x12' }] };
+  expect(hints('quicknode', block)).toEqual([`eip155:1 ${HASH}`]);
+  expect(hints('quicknode', [block, { ...block, network: 'base-mainnet' }])).toEqual([
+    `eip155:1 ${HASH}`,
+    `eip155:8453 ${HASH}`,
+  ]);
+});
+
+test('Moralis: every list of a block; the test delivery of a new stream says nothing', () => {
+  const lists = {
+    txs: [{ hash: HASH }],
+    erc20Transfers: [{ transactionHash: OTHER }],
+    logs: [{ transactionHash: OTHER }],
+  };
+  expect(hints('moralis', { chainId: '0x89', confirmed: false, ...lists })).toEqual([
+    `eip155:137 ${HASH}`,
+    `eip155:137 ${OTHER}`,
+  ]);
+  expect(hints('moralis', { chainId: '', confirmed: true, txs: [], logs: [] })).toEqual([]);
+});
+
+test('Helius, enhanced and raw', () => {
+  const signature = '5'.repeat(88);
+  const chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+  expect(hints('helius', [{ signature, type: 'TRANSFER' }])).toEqual([`${chain} ${signature}`]);
+  expect(hints('helius', [{ transaction: { signatures: [signature] }, meta: {} }])).toEqual([`${chain} ${signature}`]);
+});
+
+test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
+  '%s is not upset by anything',
+  (provider) => {
+    const odd: readonly unknown[] = [
+      null,
+      1,
+      'x',
+      [],
+      {},
+      [[]],
+      [null],
+      { event: null },
+      { event: { activity: 'x' } },
+      { event: { network: 'ETH_MAINNET', activity: [null, 1, { hash: {} }] } },
+      { data: [] },
+      { type: 'chain.activity' },
+      { type: 'chain.activity', data: { chain: {}, txHash: [] } },
+      { transactions: {} },
+      { chainId: '0x1', txs: {} },
+      { chainId: `0x${'f'.repeat(400)}`, txs: [{ hash: HASH }] },
+      JSON.parse('{"__proto__":{"type":"chain.activity"}}'),
+    ];
+    for (const body of odd) expect([body, hints(provider, body)]).toEqual([body, []]);
+  },
+);
+
+test('there is no monitor of another name', () => {
+  expect([monitorOf('infura'), monitorOf('__proto__'), monitorOf('toString')]).toEqual([null, null, null]);
+});
