@@ -104,8 +104,14 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return founded;
   }
 
-  describe(): Vault | null {
-    return this.#vault;
+  /**
+   * The vault as it is. The directory has its addresses before anybody is told them here: activity on an address that the directory
+   * does not know is nobody's.
+   */
+  async describe(): Promise<Vault | null> {
+    const vault = this.#vault;
+    if (vault !== null) await drainProjection(this.#storage, this.env.DB);
+    return vault;
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */

@@ -1,5 +1,6 @@
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { expect, test } from 'vitest';
+import { parseKeyId } from '#domain/id.ts';
 import { addDeadLetter } from '#store/dead-letters.ts';
 import { ask, asService, coordinator, enter, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
 
@@ -172,6 +173,23 @@ test('a vault gets a wallet on one more chain, with the address of its key, and 
   expect(results.map(({ chain }) => chain)).toContain('base');
   expect((await asService(`PUT ${path}/wallet/atlantis`)).status).toBe(400);
   expect((await asService('PUT /internal/vault/999999/wallet/base')).status).toBe(404);
+});
+
+test('whoever is told an address finds it in the directory: money that is sent there at once has an owner', async () => {
+  const trent = await enter('trent');
+  const members = [{ userId: trent.id, roles: ['signer'] }];
+  const terms = { name: 'New', members, threshold: 1, initialState: 'SUBMITTED', chains: ['anvil'] };
+  const { body: founded } = await asService('POST /internal/vault', terms);
+  const [keyId, address] = [parseKeyId('b'.repeat(26)), '0x5555555555555555555555555555555555555555'];
+  if (keyId === null) throw new Error('the key id must parse');
+  const vault = coordinator.VAULT.getByName(`vault:${founded['id']}`);
+  // What the foundation has left to do is done; the next alarm is not before a tenth of a second.
+  await runDurableObjectAlarm(vault);
+  await vault.recordKey({ keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: address } });
+  const { body } = await asService(`GET /internal/vault/${founded['id']}`);
+  expect(body['wallets']).toEqual([{ chain: 'anvil', address }]);
+  const directory = coordinator.DB.prepare('SELECT vault_id FROM wallets WHERE chain = ? AND address = ?');
+  expect(await directory.bind('anvil', address).first()).toEqual({ vault_id: founded['id'] });
 });
 
 test('what is asked of a vault or person that does not exist is 404', async () => {
