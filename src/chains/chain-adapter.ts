@@ -72,6 +72,17 @@ export interface ChainFault {
   readonly detail: string;
 }
 
+/** What was looked through, and what was found. Block numbers as decimal text, both ends included. */
+export interface Scan {
+  readonly hashes: readonly string[];
+  /** Where log lines of tokens were looked for. */
+  readonly tokens: { readonly fromBlock: string; readonly toBlock: string };
+  /** Where payments were looked for, those of contracts too. */
+  readonly payments: { readonly fromBlock: string; readonly toBlock: string };
+  /** Blocks that the node would not trace: payments in them were not looked for. */
+  readonly untraced: number;
+}
+
 export interface AccountNonce {
   readonly latest: bigint;
   readonly pending: bigint;
@@ -127,6 +138,8 @@ export interface ChainAdapter {
    * block in which it was found before still stands: that is a node that lags behind.
    */
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
+  /** Hashes of what may concern an address in the newest blocks, for what no monitor has reported. */
+  scan(address: string): Promise<Result<Scan, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
   observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
 }

@@ -40,7 +40,7 @@ export interface Route {
   /** Without one, a command takes no body. */
   readonly body?: z.ZodType;
   /** When all went well: the status, and the body (null: none). */
-  readonly answer: { readonly status: 200 | 201 | 204; readonly schema: z.ZodType | null };
+  readonly answer: { readonly status: 200 | 201 | 202 | 204; readonly schema: z.ZodType | null };
   /** The answer has an ETag, and `If-None-Match` may get 304 in its place. */
   readonly conditional?: true;
   /** Besides what `commonRefusals` names for every route of its kind. */

@@ -35,6 +35,7 @@ import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
 import { readPolicyChange } from '#http/vault/policy-change/read.ts';
 import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
 import { readPolicy } from '#http/vault/policy.ts';
+import { reprocess } from '#http/vault/reprocess.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
 const routes = [
@@ -52,6 +53,7 @@ const routes = [
   visibility,
   transactionHistory,
   vaultTransactions,
+  reprocess,
   vaultHistory,
   readPolicy,
   proposePolicyChange,

@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
-import type { Hint } from '#monitors/monitor.ts';
+import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
@@ -28,15 +29,12 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   const delivery = await openDelivery(env.DB, deliveryId);
   if (delivery === null) return;
   const nowMs = Date.now();
-  const report = monitorOf(delivery.provider)?.read(parsedJson(delivery.body)) ?? {
-    hints: [],
-    alarm: 'no such monitor',
-  };
+  const report = await reportOf(env, delivery);
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-alarm', endpointId: delivery.endpointId, detail: report.alarm }));
   }
   const ageMs = nowMs - delivery.receivedAtMs;
-  const outcomes: HintOutcome[] = [];
+  const outcomes: HintOutcome[] = report.isWhole ? [] : ['later'];
   for (const hint of report.hints) outcomes.push(await follow(env, hint, ageMs));
   const outcome = JSON.stringify(countsOf(outcomes));
   if (!outcomes.includes('later')) {
@@ -50,6 +48,29 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   }
   await putOff(env, delivery, { nowMs, outcome });
 }
+
+interface WholeReport extends Report {
+  /** False when it could not be had now. */
+  readonly isWhole: boolean;
+}
+
+/** What a delivery points at: what a monitor says, or what a look through the newest blocks finds. */
+async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery): Promise<WholeReport> {
+  const said = parsedJson(body);
+  if (provider !== 'scan') {
+    const monitor = monitorOf(provider);
+    return { ...(monitor?.read(said) ?? { hints: [], alarm: 'there is no such monitor' }), isWhole: true };
+  }
+  const order = scanOrder.safeParse(said);
+  const chain = order.success ? findChain(chainsFrom(env), order.data.chain) : null;
+  const adapter = chain === null ? null : chainAccess(env, chain);
+  if (!order.success || chain === null || adapter === null) return { hints: [], alarm: null, isWhole: true };
+  const scan = await adapter.scan(order.data.address);
+  if (!scan.ok) return { hints: [], alarm: null, isWhole: false };
+  return { hints: scan.value.hashes.map((hash) => ({ chain: chain.caip2, hash })), alarm: null, isWhole: true };
+}
+
+const scanOrder = z.strictObject({ vaultId: z.int(), chain: z.string(), address: z.string() });
 
 /** Comes back by a message; should that be lost, by the sweep. */
 async function putOff(

@@ -28,7 +28,7 @@ import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
-import { withChain, withKey } from '#objects/wallets.ts';
+import { walletsOf, withChain, withKey } from '#objects/wallets.ts';
 import type {
   ActivityView,
   CreationView,
@@ -112,6 +112,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const vault = this.#vault;
     if (vault !== null) await drainProjection(this.#storage, this.env.DB);
     return vault;
+  }
+
+  /** The wallets that there are by now, for somebody who may change how they are seen. Refuses `forbidden`. */
+  wallets(actor: Actor): Result<readonly { readonly chain: string; readonly address: string }[], Refusal> {
+    const entered = this.#enter(actor, 'curate');
+    return entered.ok ? accepted(walletsOf(entered.value.vault)) : entered;
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */

@@ -3,6 +3,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { Chain } from '#domain/chain.ts';
 import { keySchemeOf } from '#domain/chain.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
+import { walletAddress } from '#domain/vault.ts';
 
 /**
  * The vault with a wallet on one more chain: the address follows from the key that it has, and comes with the key where that is still
@@ -13,6 +14,14 @@ export function withChain(vault: Vault, chain: Chain): Vault {
   if (configuration.chains.includes(chain.name)) return vault;
   const chains = [...configuration.chains, chain.name];
   return { ...vault, configuration: { ...configuration, chains }, keys: keys.map((key) => addressed(key, chain)) };
+}
+
+/** Every wallet that has an address by now. */
+export function walletsOf(vault: Vault): readonly { readonly chain: string; readonly address: string }[] {
+  return vault.configuration.chains.flatMap((chain) => {
+    const address = walletAddress(vault, chain);
+    return address === null ? [] : [{ chain, address }];
+  });
 }
 
 /** The vault with its key, on every chain that it uses by now: some may have come while the key was being made. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
@@ -46,6 +46,27 @@ export async function dueDeliveries(
     .orderBy(asc(deliveries.dueAtMs))
     .limit(query.limit);
   return rows.map(({ id }) => id);
+}
+
+/** As many as one look may take up again; the next one takes the next. */
+const REOPENED_AT_ONCE = 100;
+
+/** Deliveries that were given up on, the newest first, are open again and get another day. */
+export async function reopenFailed(db: D1Database, nowMs: number): Promise<readonly string[]> {
+  const orm = drizzle(db);
+  const failed = orm
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(eq(deliveries.state, 'failed'))
+    .orderBy(desc(deliveries.receivedAtMs))
+    .limit(REOPENED_AT_ONCE);
+  const fresh = { state: 'open' as const, tries: 0, dueAtMs: nowMs, receivedAtMs: nowMs };
+  const reopened = await orm
+    .update(deliveries)
+    .set(fresh)
+    .where(inArray(deliveries.id, failed))
+    .returning({ id: deliveries.id });
+  return reopened.map(({ id }) => id);
 }
 
 /** The vaults that have a record of this transaction already. */

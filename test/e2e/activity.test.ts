@@ -3,6 +3,7 @@ import { createTestClient, erc20Abi, getAddress, http, parseAbi, publicActions, 
 import { anvil } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
+import { good } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
@@ -190,4 +191,42 @@ test('what is reorganised away is FAILED and hidden, and comes back with the blo
   const back = await reaches(alice, id, ({ state }) => state === 'SUCCEEDED');
   expect([back.visible, back.block?.hash === receipt.blockHash]).toEqual([true, false]);
   expect(await recordsOf(hash)).toHaveLength(1);
+});
+
+test('what no monitor has reported is found by looking again, once, and only by members who may', async () => {
+  const account = await outsider();
+  const owner = getAddress(await world.chain.account(0));
+  const money = await pay(31n);
+  const tokens = await client().writeContract({
+    account: owner,
+    address: dollar,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [getAddress(vault.address), 32n],
+  });
+  const halves = await client().writeContract({
+    account,
+    address: splitter,
+    abi: SPLIT,
+    functionName: 'split',
+    args: [getAddress(vault.address), account],
+    value: 66n,
+  });
+  for (const hash of [tokens, halves]) await client().waitForTransactionReceipt({ hash });
+  const { alice, mallory } = world.people();
+  const path = `/vault/${vault.id}/reprocess-incoming-transactions`;
+  expect((await mallory.client.ask('POST', path)).status).toBe(403);
+  const param = { vaultId: String(vault.id) };
+  const asked = alice.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param });
+  expect(await good(asked)).toEqual({ accepted: true, chains: ['anvil'] });
+  expect((await alice.client.ask('POST', path)).status).toBe(202);
+  for (const [hash, amount] of [
+    [money, '31'],
+    [tokens, '32'],
+    [halves, '33'],
+  ] as const) {
+    expect(await appears(hash)).toMatchObject({ amount, direction: 'in' });
+  }
+  await everythingIsSeen();
+  for (const hash of [money, tokens, halves]) expect(await recordsOf(hash)).toHaveLength(1);
 });

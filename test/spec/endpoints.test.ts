@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
+import { until } from '#local/until.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 
@@ -127,6 +128,19 @@ describe('4. approval and reading', () => {
     const { id } = await alice.client.transfer(transfer());
     expect((await alice.client.transactions(vault.id)).transactions[0]?.id).toBe(id);
   });
+});
+
+test('4. POST /vault/{vaultId}/reprocess-incoming-transactions: incoming transactions are evaluated again', async () => {
+  const { alice } = world.people();
+  const param = { vaultId: String(vault.id) };
+  const asked = alice.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param });
+  expect(await good(asked)).toMatchObject({ accepted: true });
+  // The vault was funded before anybody watched.
+  const funded = async () => {
+    const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
+    return transactions.find(({ displayType }) => displayType === 'RECEIVED') ?? null;
+  };
+  expect((await until('what came in', funded, 20_000)).direction).toBe('in');
 });
 
 describe('4. personal access tokens', () => {

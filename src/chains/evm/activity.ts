@@ -6,17 +6,12 @@ import { recordedBlockStands } from '#chains/evm/observe.ts';
 import type { Block, Log } from '#chains/evm/question.ts';
 import { askBlock, askReceipt, askTrace, askTransaction } from '#chains/evm/question.ts';
 import type { TraceCall } from '#chains/evm/question.ts';
+import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/transfer-topics.ts';
 import type { ActivityBlock, ActivityMovement, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-
-/** keccak256 of Transfer(address,address,uint256): ERC-20 with two indexed words, ERC-721 with three. */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** ERC-1155: TransferSingle and TransferBatch. */
-const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
-const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
 /** A node without the `finalized` tag: this many times the chain's confirmations count as final. Ours. */
 const FINAL_AFTER_TIMES = 4n;

@@ -1,4 +1,11 @@
-import type { AccountNonce, ChainAdapter, ChainFault, Observation, PreparationFault } from '#chains/chain-adapter.ts';
+import type {
+  AccountNonce,
+  ChainAdapter,
+  ChainFault,
+  Observation,
+  PreparationFault,
+  Scan,
+} from '#chains/chain-adapter.ts';
 import { readActivity } from '#chains/evm/activity.ts';
 import { addressOfPublicKey, parseAddress } from '#chains/evm/address.ts';
 import { assembleTransaction } from '#chains/evm/assemble.ts';
@@ -14,6 +21,7 @@ import { connect } from '#chains/evm/node.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
 import { observeTransaction } from '#chains/evm/observe.ts';
 import { askNonce } from '#chains/evm/question.ts';
+import { scanChain } from '#chains/evm/scan.ts';
 import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
@@ -48,6 +56,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
           readActivity(node, chain, { hash, found }),
         ),
       ),
+    scan: async (address) => looked(await onFirstFitNode<Scan, never>(fleet, (node) => scanChain(node, address))),
     observe: async (watched) =>
       looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
   };

@@ -3,9 +3,7 @@ import type { KnownTransaction, Log, Receipt } from '#chains/evm/question.ts';
 import { askReplay } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import { TRANSFER_SELECTOR } from '#chains/evm/call.ts';
-
-/** keccak256('Transfer(address,address,uint256)'), ERC-20. */
-const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+import { TRANSFER } from '#chains/evm/transfer-topics.ts';
 
 /** Selector and two words. */
 const TRANSFER_CALL_LENGTH = 2 + 2 * 68;
@@ -41,5 +39,5 @@ function isTransferOf(log: Log, known: KnownTransaction): boolean {
   const words = `${indexed.map((value) => value.slice(2)).join('')}${log.data.slice(2)}`;
   const sender = known.from.slice(2).padStart(64, '0');
   const recipient = known.data.slice(10, 74);
-  return log.address === known.to && topic === TRANSFER_TOPIC && words.startsWith(`${sender}${recipient}`);
+  return log.address === known.to && topic === TRANSFER && words.startsWith(`${sender}${recipient}`);
 }

@@ -115,6 +115,42 @@ export const askTrace = (hash: string): Question<TraceCall> => ({
   read: (answer) => readTrace(answer, 0) ?? undefined,
 });
 
+export interface TracedTransaction {
+  readonly hash: Hex;
+  readonly root: TraceCall;
+}
+
+/** Every transaction of a block with its calls. */
+export const askBlockTrace = (number: bigint): Question<readonly TracedTransaction[]> => ({
+  method: 'debug_traceBlockByNumber',
+  params: [tagOf(number), { tracer: 'callTracer' }],
+  read: (answer) => {
+    if (!Array.isArray(answer)) return undefined;
+    return every(
+      (answer as readonly unknown[]).map((row) => {
+        const hash = isObject(row) ? parseHash(row['txHash']) : null;
+        const root = isObject(row) ? readTrace(row['result'], 0) : null;
+        return hash === null || root === null ? null : { hash, root };
+      }),
+    );
+  },
+});
+
+/** The hashes of the transactions with a log line of these topics; null stands for any. */
+export const askLogHashes = (
+  range: { readonly from: bigint; readonly to: bigint },
+  topics: readonly (string | readonly string[] | null)[],
+): Question<readonly Hex[]> => ({
+  method: 'eth_getLogs',
+  params: [{ fromBlock: tagOf(range.from), toBlock: tagOf(range.to), topics }],
+  read: (answer) => {
+    if (!Array.isArray(answer)) return undefined;
+    return every(
+      (answer as readonly unknown[]).map((row) => (isObject(row) ? parseHash(row['transactionHash']) : null)),
+    );
+  },
+});
+
 const PAYMENTS: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
 /** The EVM goes no deeper. */

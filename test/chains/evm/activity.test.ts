@@ -193,3 +193,41 @@ test('a node that refuses to trace still shows the rest; one that does not answe
   expect((await adapter.activity(hash, null)).ok).toBe(false);
   await node.stop();
 });
+
+test('a look through the newest blocks finds money, payments of contracts and tokens of one address, and nothing of others', async () => {
+  const dora = chain.account(9);
+  const hashes = [
+    await chain.client.sendTransaction({ account: alice, chain: null, to: dora, value: 5n }),
+    await call('splitter', 'split', [dora, bob], 10n),
+    await call('collection', 'mint', [dora, 77n]),
+    await call('collection', 'batch', [dora, [1n], [2n]]),
+    await chain.client.sendTransaction({ account: dora, chain: null, to: bob, value: 1n }),
+  ];
+  for (const hash of hashes) await chain.mined(hash);
+  const elsewhere = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 5n });
+  const failing = await call('splitter', 'fail', [dora], 10n);
+  for (const hash of [elsewhere, failing]) await chain.mined(hash);
+  const scan = await chain.adapter().scan(dora);
+  if (!scan.ok) throw new Error(scan.refusal.detail);
+  expect(new Set(scan.value.hashes)).toEqual(new Set(hashes));
+  expect([scan.value.untraced, scan.value.tokens.fromBlock]).toEqual([0, '0']);
+});
+
+test('a node that refuses to trace finds tokens still, and says how many blocks it did not look through', async () => {
+  const erin = chain.account(6);
+  const minted = await call('collection', 'mint', [erin, 78n]);
+  await chain.mined(minted);
+  const node = await startFalseNode(chain.url);
+  const adapter = adapterFor(anvilChain(), [node.url]);
+  node.follow((method) =>
+    method === 'debug_traceBlockByNumber' ? { error: { code: -32601, message: 'no' } } : 'forward',
+  );
+  const scan = await adapter.scan(erin);
+  expect(scan).toMatchObject({ ok: true, value: { hashes: [minted] } });
+  expect(scan.ok && scan.value.untraced).toBeGreaterThan(10);
+  node.follow((method) =>
+    method === 'eth_getLogs' ? { error: { code: -32000, message: 'too many results' } } : 'forward',
+  );
+  expect((await adapter.scan(erin)).ok).toBe(false);
+  await node.stop();
+});

@@ -40,6 +40,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner'>> = {
   'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/policy-change': ['signer', 'admin'],
   'GET /vault/:vaultId/policy-change': ['viewer', 'initiator', 'signer', 'admin'],
