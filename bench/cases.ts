@@ -1,3 +1,5 @@
+import { LOCAL_MONITOR } from '#local/configuration.ts';
+import { pathOf, signedReport } from '#local/monitor.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
 import { UNWATCHED_CHAIN } from './scene.ts';
@@ -18,6 +20,8 @@ export interface Case {
 
 /** Enough to keep workerd busy; more only makes its queue longer. */
 const CONNECTIONS = 16;
+/** More deliveries than one block can take. */
+const DELIVERIES_PER_BLOCK = 6_000;
 /** Transactions of the vault whose newest fifty are listed. */
 const CROWD = 100_000;
 /** More approvals than one block can take. */
@@ -78,6 +82,14 @@ export function casesOf(scene: Scene): readonly Case[] {
         return ids.map((id) => request(`POST /transaction/${id}/approve`, { token }));
       },
     },
+    // Accepted, which is verified, stored and queued; what it says is worked on beside it.
+    {
+      ...service,
+      name: 'receiveWebhook',
+      baseline: 'bareObjectWrite',
+      once: true,
+      requests: async () => Array.from({ length: DELIVERIES_PER_BLOCK }, (_, i) => delivery(scene.monitorSecret, i)),
+    },
     {
       ...common,
       name: 'signEcdsa',
@@ -88,6 +100,13 @@ export function casesOf(scene: Scene): readonly Case[] {
       requests: always(request('POST /')),
     },
   ];
+}
+
+/** About a chain that nobody has: working on it is a look at a table, and the node is not measured. */
+function delivery(secret: string, number: number): string {
+  const txHash = `0x${number.toString(16).padStart(64, '0')}`;
+  const { body, headers } = signedReport(secret, txHash, 'eip155:999999');
+  return request(`POST ${pathOf({ endpointId: LOCAL_MONITOR })}`, { body, headers });
 }
 
 async function createMany({ alice, slowVault, recipient }: Scene, count: number): Promise<readonly string[]> {

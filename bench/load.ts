@@ -40,13 +40,21 @@ export function canPin(): boolean {
 }
 
 /** One complete HTTP/1.1 request, ready for the wire. */
-export function request(line: string, options: { readonly token?: string; readonly body?: unknown } = {}): string {
+export function request(
+  line: string,
+  options: {
+    readonly token?: string;
+    readonly body?: unknown;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): string {
   const body = options.body === undefined ? '' : JSON.stringify(options.body);
   const headers = [
     `${line} HTTP/1.1`,
     'host: localhost',
     ...(options.token === undefined ? [] : [`authorization: Bearer ${options.token}`]),
     ...(body === '' ? [] : ['content-type: application/json']),
+    ...Object.entries(options.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   return `${headers.join('\r\n')}\r\n\r\n${body}`;

@@ -24,6 +24,8 @@ export interface Scene {
   readonly vault: ReadyVault;
   /** Three voices decide, so that one approval changes a count and nothing else. */
   readonly slowVault: ReadyVault;
+  /** Signs what monitors deliver. */
+  readonly monitorSecret: string;
   /** A vault with this many transactions behind it, as the read model has them. Made when it is first asked for. */
   readonly crowded: (transactions: number) => Promise<ReadyVault>;
   readonly recipient: string;
@@ -44,7 +46,10 @@ export interface AuditRow {
 export async function startScene(): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-bench-'));
   const anvil = await startAnvil();
-  const { files, serviceKey } = configure(folder, { rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED });
+  const { files, serviceKey, monitorSecret } = configure(folder, {
+    rpcUrls: { anvil: [anvil.url] },
+    rateLimits: UNLIMITED,
+  });
   const here = import.meta.dirname;
   const service = await startRuntime([...files, join(here, 'sign.toml')], { folder });
   const bare = await startRuntime([join(here, 'bare.toml')], { folder: join(folder, 'bare') });
@@ -72,6 +77,7 @@ export async function startScene(): Promise<Scene> {
     bob,
     vault,
     slowVault,
+    monitorSecret,
     crowded: async (transactions) => {
       crowd ??= foundCrowd({ operator, signers, alice, database }, transactions);
       return crowd;

@@ -16,21 +16,30 @@ export interface MonitorPlace {
   readonly secret: string;
 }
 
-/** Reports one transaction, signed as Standard Webhooks has it. Gives the status of the answer. */
-export async function report({ url, endpointId, secret }: MonitorPlace, txHash: string): Promise<number> {
-  const body = JSON.stringify({ type: 'chain.activity', data: { chain: LOCAL_CHAIN, txHash } });
+/** What reports one transaction, and the headers that sign it as Standard Webhooks has it. */
+export function signedReport(secret: string, txHash: string, chain: string = LOCAL_CHAIN) {
+  const body = { type: 'chain.activity', data: { chain, txHash } };
   const [id, timestamp] = [`msg_${randomUUID()}`, String(Math.floor(Date.now() / 1000))];
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  const response = await fetch(`${url}/webhook/standard-webhooks/${endpointId}`, {
+  const signature = createHmac('sha256', key)
+    .update(`${id}.${timestamp}.${JSON.stringify(body)}`)
+    .digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+  return { body, headers };
+}
+
+/** Where a monitor of Standard Webhooks delivers. */
+export function pathOf({ endpointId }: Pick<MonitorPlace, 'endpointId'>): string {
+  return `/webhook/standard-webhooks/${endpointId}`;
+}
+
+/** Reports one transaction. Gives the status of the answer. */
+export async function report(place: MonitorPlace, txHash: string): Promise<number> {
+  const { body, headers } = signedReport(place.secret, txHash);
+  const response = await fetch(`${place.url}${pathOf(place)}`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': `v1,${signature}`,
-    },
-    body,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
   });
   await response.arrayBuffer();
   return response.status;
