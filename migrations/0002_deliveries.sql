@@ -12,4 +12,5 @@ CREATE TABLE `deliveries` (
 );
 --> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`due_at_ms`) WHERE state = 'open';--> statement-breakpoint
+CREATE INDEX `deliveries_age` ON `deliveries` (`received_at_ms`) WHERE state = 'done';--> statement-breakpoint
 CREATE INDEX `transactions_hash` ON `transactions` (`tx_hash`);

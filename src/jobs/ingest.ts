@@ -8,7 +8,7 @@ import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
-import { openDelivery, settleDelivery, vaultsKnowing, vaultsOf } from '#store/deliveries.ts';
+import { keepDelivery, openDelivery, settleDelivery, vaultsKnowing, vaultsOf } from '#store/deliveries.ts';
 
 /** `later`: its chain can not be asked, or does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
 type HintOutcome = ActivityOutcome | 'later' | 'unknown-chain';
@@ -17,6 +17,8 @@ type HintOutcome = ActivityOutcome | 'later' | 'unknown-chain';
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** What a chain does not have by then was never there, or is in no hurry: a forged delivery is not asked after for a day. */
 const ABSENT_MS = 10 * 60 * 1000;
+/** In one go: each is some questions to a node, and a consumer has so many minutes and so many questions. */
+const MOST_HINTS = 25;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 10 * 60 * 1000;
 
@@ -32,6 +34,10 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   const report = await reportOf(env, delivery);
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-alarm', endpointId: delivery.endpointId, detail: report.alarm }));
+  }
+  if (report.hints.length > MOST_HINTS) {
+    await split(env, delivery, report.hints);
+    return;
   }
   const ageMs = nowMs - delivery.receivedAtMs;
   const outcomes: HintOutcome[] = report.isWhole ? [] : ['later'];
@@ -49,6 +55,22 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   await putOff(env, delivery, { nowMs, outcome });
 }
 
+/** A long delivery becomes several short ones, each worked on, and put off, for itself. Cut off in the middle, it is split again. */
+async function split(
+  env: CoordinatorEnv,
+  { id, endpointId, tries }: StoredDelivery,
+  hints: readonly Hint[],
+): Promise<void> {
+  const nowMs = Date.now();
+  for (let start = 0; start < hints.length; start += MOST_HINTS) {
+    const part = { id: `${id}.${start}`, provider: 'part', endpointId, receivedAtMs: nowMs };
+    const body = JSON.stringify(hints.slice(start, start + MOST_HINTS));
+    if (await keepDelivery(env.DB, { ...part, body })) await env.ACTIVITY_QUEUE.send({ deliveryId: part.id });
+  }
+  const outcome = JSON.stringify({ parts: Math.ceil(hints.length / MOST_HINTS) });
+  await settleDelivery(env.DB, id, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome });
+}
+
 interface WholeReport extends Report {
   /** False when it could not be had now. */
   readonly isWhole: boolean;
@@ -57,6 +79,7 @@ interface WholeReport extends Report {
 /** What a delivery points at: what a monitor says, or what a look through the newest blocks finds. */
 async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery): Promise<WholeReport> {
   const said = parsedJson(body);
+  if (provider === 'part') return { hints: partHints.parse(said), alarm: null, isWhole: true };
   if (provider !== 'scan') {
     const monitor = monitorOf(provider);
     return { ...(monitor?.read(said) ?? { hints: [], alarm: 'there is no such monitor' }), isWhole: true };
@@ -70,6 +93,7 @@ async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery)
   return { hints: scan.value.hashes.map((hash) => ({ chain: chain.caip2, hash })), alarm: null, isWhole: true };
 }
 
+const partHints = z.array(z.strictObject({ chain: z.string(), hash: z.string() }));
 const scanOrder = z.strictObject({ vaultId: z.int(), chain: z.string(), address: z.string() });
 
 /** Comes back by a message; should that be lost, by the sweep. */

@@ -1,6 +1,6 @@
 import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { dueDeliveries } from '#store/deliveries.ts';
+import { dueDeliveries, pruneDeliveries } from '#store/deliveries.ts';
 import { quietVaults } from '#store/transactions.ts';
 import { takeVaultsToNudge } from '#store/vaults.ts';
 
@@ -9,6 +9,9 @@ const QUIET_MS = 60_000;
 
 /** Every vault is woken this often at least: what never reached the read model is not seen in it either. */
 const EVERY_VAULT_MS = 60 * 60 * 1000;
+
+/** Deliveries are kept this long after they are dealt with, for whoever asks what a monitor has said. */
+const DELIVERIES_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Vaults woken per run and reason; the rest follow a minute later, the longest-quiet first. */
 const PER_RUN = 200;
@@ -24,6 +27,7 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   for (const deliveryId of await dueDeliveries(env.DB, { nowMs: nowMs - QUIET_MS, limit: PER_RUN })) {
     await env.ACTIVITY_QUEUE.send({ deliveryId });
   }
+  await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: PER_RUN });
   for (const number of new Set([...quiet, ...turn])) {
     const vaultId = parseVaultId(number);
     if (vaultId !== null) await nudge(env, vaultId);

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lte } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
@@ -67,6 +67,20 @@ export async function reopenFailed(db: D1Database, nowMs: number): Promise<reado
     .where(inArray(deliveries.id, failed))
     .returning({ id: deliveries.id });
   return reopened.map(({ id }) => id);
+}
+
+/** Forgets what was dealt with before a time, some at once: what counts is in the vaults. */
+export async function pruneDeliveries(
+  db: D1Database,
+  query: { readonly receivedBeforeMs: number; readonly limit: number },
+): Promise<void> {
+  const orm = drizzle(db);
+  const old = orm
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(and(eq(deliveries.state, 'done'), lt(deliveries.receivedAtMs, query.receivedBeforeMs)))
+    .limit(query.limit);
+  await orm.delete(deliveries).where(inArray(deliveries.id, old));
 }
 
 /** The vaults that have a record of this transaction already. */

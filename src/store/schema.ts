@@ -132,6 +132,9 @@ export const deliveries = sqliteTable(
     index('deliveries_due')
       .on(table.dueAtMs)
       .where(sql`state = 'open'`),
+    index('deliveries_age')
+      .on(table.receivedAtMs)
+      .where(sql`state = 'done'`),
     check('deliveries_state', sql`state in ('open', 'done', 'failed')`),
   ],
 );

@@ -1,0 +1,116 @@
+import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import { consume } from '#jobs/consume.ts';
+import { sweep } from '#jobs/sweep.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { keepDelivery } from '#store/deliveries.ts';
+import { asService, coordinator } from './http/scene.ts';
+
+/** What becomes of deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one. */
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const HOUR_MS = 60 * 60 * 1000;
+const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+let last = 0;
+
+/** An Alchemy delivery about so many transactions, kept but not yet in any queue. */
+async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
+  // The first request makes the tables of this file.
+  await asService('GET /internal/vault/1');
+  last += 1;
+  const activity = Array.from({ length: count }, (_, i) => ({ hash: hash(last * 10_000 + i) }));
+  const body = JSON.stringify({ event: { network: 'ETH_MAINNET', activity } });
+  const id = `delivery-${last}`;
+  await keepDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId: 'of-the-tests', body, receivedAtMs });
+  return id;
+}
+
+async function consumed(bodies: readonly unknown[], env: CoordinatorEnv = coordinator) {
+  const messages = bodies.map((body, i) => ({ id: `m-${i}`, timestamp: new Date(1000), attempts: 1, body }));
+  const batch = createMessageBatch('conclave-activity', messages);
+  await consume(batch, env);
+  const result = await getQueueResult(batch, createExecutionContext());
+  return { acked: result.explicitAcks.length, retried: result.retryMessages.length };
+}
+
+/** Keeps the messages that are sent, and sends none. */
+function withQueue() {
+  const sent: string[] = [];
+  const send = async ({ deliveryId }: { readonly deliveryId: string }) => void sent.push(deliveryId);
+  return { sent, env: { ...coordinator, ACTIVITY_QUEUE: { send } } as unknown as CoordinatorEnv };
+}
+
+const row = (id: string) =>
+  coordinator.DB.prepare('SELECT state, tries, due_at_ms AS dueAtMs, outcome FROM deliveries WHERE id = ?')
+    .bind(id)
+    .first<{ state: string; tries: number; dueAtMs: number; outcome: string | null }>();
+
+test('a delivery is worked on once, however often its message comes', async () => {
+  const id = await kept(2);
+  expect(await consumed([{ deliveryId: id }, { deliveryId: id }])).toEqual({ acked: 2, retried: 0 });
+  const done = await row(id);
+  expect([done?.state, done?.outcome]).toEqual(['done', '{"unknown-chain":2}']);
+  await consumed([{ deliveryId: id }]);
+  expect(await row(id)).toEqual(done);
+});
+
+test('a message about nothing, and one that is none, have nothing to do', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  expect(await consumed([{ deliveryId: 'nowhere' }, {}, null, { deliveryId: 7 }])).toEqual({ acked: 4, retried: 0 });
+  expect(said).toHaveBeenCalledTimes(3);
+  said.mockRestore();
+});
+
+test('a long delivery becomes several, none of which is lost when it is split twice', async () => {
+  const id = await kept(60);
+  const { sent, env } = withQueue();
+  await consumed([{ deliveryId: id }], env);
+  expect([(await row(id))?.state, (await row(id))?.outcome]).toEqual(['done', '{"parts":3}']);
+  expect(sent).toEqual([`${id}.0`, `${id}.25`, `${id}.50`]);
+  // As if it had been cut off before the last word.
+  await coordinator.DB.prepare("UPDATE deliveries SET state = 'open' WHERE id = ?").bind(id).run();
+  await consumed([{ deliveryId: id }, ...sent.map((deliveryId) => ({ deliveryId }))], env);
+  const outcomes = await Promise.all(sent.map(async (part) => (await row(part))?.outcome));
+  expect(outcomes).toEqual(['{"unknown-chain":25}', '{"unknown-chain":25}', '{"unknown-chain":10}']);
+});
+
+/** A node that is configured and does not answer. */
+const AWAY = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
+
+test('while its chain can not be asked a delivery waits, longer each time, and is given up after a day', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.stubGlobal('fetch', async () => {
+    throw new Error('the node is away');
+  });
+  const id = await kept(1);
+  const { sent, env } = withQueue();
+  const away = { ...env, ...AWAY };
+  await consumed([{ deliveryId: id }], away);
+  const first = await row(id);
+  await consumed([{ deliveryId: id }], away);
+  const second = await row(id);
+  expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"later":1}']);
+  expect((second?.dueAtMs ?? 0) - (first?.dueAtMs ?? 0)).toBeGreaterThan(1_000);
+  expect(sent).toEqual([id, id]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * HOUR_MS });
+  await consumed([{ deliveryId: id }], away);
+  expect((await row(id))?.state).toBe('failed');
+  said.mockRestore();
+});
+
+test('the sweep sends what is open and whose message was lost, and forgets what was dealt with a month ago', async () => {
+  const [lost, fresh, old] = [
+    await kept(1, Date.now() - HOUR_MS),
+    await kept(1),
+    await kept(1, Date.now() - 31 * 24 * HOUR_MS),
+  ];
+  await consumed([{ deliveryId: old }]);
+  expect((await row(old))?.state).toBe('done');
+  const { sent, env } = withQueue();
+  await sweep(env, Date.now());
+  expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
+});
