@@ -9,6 +9,8 @@ import { ask, coordinator } from './scene.ts';
 
 const SECRET = 'the-signing-key-of-the-tests';
 const LINE = 'POST /webhook/alchemy/of-the-tests';
+/** Refused deliveries of one address in a minute, as the configuration of the tests has it. */
+const LIMIT = 600;
 
 const signature = (body: string | Uint8Array, secret = SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex');
@@ -114,8 +116,10 @@ test('who delivers rubbish again and again is held off, and a right delivery fro
       coordinator,
       createExecutionContext(),
     );
+  // The platform counts by the minute of the clock: tries on both sides of its turn are in one of two counts, so one more
+  // than twice the limit reaches it.
   const seen = new Set<number>();
-  for (let i = 0; i < 650; i++) seen.add((await send({})).status);
+  for (let tries = 0; tries <= 2 * LIMIT && !seen.has(429); tries++) seen.add((await send({})).status);
   expect(seen).toEqual(new Set([401, 429]));
   expect((await send({ 'x-alchemy-signature': signature(body) })).status).toBe(200);
 });
