@@ -2,7 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { availablePort } from './port.ts';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export interface AnvilOptions {
   /** A free one when absent. */
@@ -21,14 +22,12 @@ export interface Anvil {
   readonly stop: () => Promise<void>;
 }
 
-/** Anvil answers 0.1 s after its start; a machine under load gets a hundred times that. */
+/** Anvil listens 0.1 s after its start; a machine under load gets a hundred times that. */
 const START_DEADLINE_MS = 10_000;
-const POLL_MS = 20;
 
 /** Starts a local EVM chain with funded, unlocked accounts, and returns when it answers. Throws when it does not start: port in use, no anvil. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
-  const port = await availablePort(options.port ?? 0);
-  const child = spawn(anvilBinary(), argumentsOf(options, port), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(anvilBinary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise<string>((resolve) => {
     let words = '';
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (words = `${words}${chunk}`.slice(-2000)));
@@ -43,12 +42,32 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     if (isRunning(child)) child.kill('SIGINT');
     await exited;
   };
-  const url = `http://127.0.0.1:${port}`;
-  const failure = await Promise.race([exited, answers(url)]);
-  if (failure === null) return { url, stop };
+  const [failed, late] = [exited.then((failure) => ({ failure })), new AbortController()];
+  const started = await Promise.race([failed, listening(child.stdout), deadline(late.signal)]);
+  late.abort();
+  if (typeof started === 'string') return { url: started, stop };
   abandon();
   process.off('exit', abandon);
-  throw new Error(`anvil did not start on port ${port}: ${failure}`);
+  throw new Error(`anvil did not start: ${started.failure}`);
+}
+
+/** Its address, when it says that it listens there. What it says after that nobody needs. */
+function listening(stdout: Readable): Promise<string> {
+  return new Promise((resolve) => {
+    let words = '';
+    stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      words = `${words}${chunk}`;
+      const address = /Listening on (127\.0\.0\.1:[0-9]+)/.exec(words)?.[1];
+      if (address === undefined) return;
+      stdout.removeAllListeners('data').resume();
+      resolve(`http://${address}`);
+    });
+  });
+}
+
+async function deadline(signal: AbortSignal): Promise<{ readonly failure: string }> {
+  await pause(START_DEADLINE_MS, undefined, { signal }).catch(() => null);
+  return { failure: `no word of it within ${START_DEADLINE_MS} ms` };
 }
 
 /** The binary of the npm package, else `anvil` on the PATH. Throws with the way out when there is neither. */
@@ -73,30 +92,17 @@ function anvilBinary(): string {
   );
 }
 
-function argumentsOf(options: AnvilOptions, port: number): readonly string[] {
+function argumentsOf(options: AnvilOptions): readonly string[] {
   return [
-    '--silent',
     '--host',
     '127.0.0.1',
+    // 0: it takes a port as it opens it. One that is looked for before may be somebody else's by then.
     '--port',
-    String(port),
+    String(options.port ?? 0),
     ...(options.blockTime === undefined ? [] : ['--block-time', String(options.blockTime)]),
     ...(options.statePath === undefined ? [] : ['--state', options.statePath]),
     ...(options.chainId === undefined ? [] : ['--chain-id', String(options.chainId)]),
   ];
-}
-
-/** Null once the chain answers, else why it cannot be waited for any longer. */
-async function answers(url: string): Promise<string | null> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] });
-  const headers = { 'content-type': 'application/json' };
-  const deadline = Date.now() + START_DEADLINE_MS;
-  while (Date.now() < deadline) {
-    const response = await fetch(url, { method: 'POST', headers, body }).catch(() => null);
-    if (response?.ok === true) return null;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  return `no answer within ${START_DEADLINE_MS} ms`;
 }
 
 function isRunning(child: ChildProcess): boolean {

@@ -3,12 +3,13 @@ import type { MiniflareOptions } from 'miniflare';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from 'wrangler';
 import { bundle } from './bundle.ts';
-import { availablePort } from './port.ts';
 
 export interface Runtime {
   readonly miniflare: Miniflare;
   /** Of each configuration, in the order given: a socket of workerd itself, nothing of the simulator is in the way. */
   readonly ports: readonly number[];
+  /** Where `/cdn-cgi/local/scheduled` runs the first Worker's cron trigger. */
+  readonly cronPort: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -20,10 +21,8 @@ process.env['WRANGLER_LOG'] ??= 'warn';
 export interface RuntimeOptions {
   /** Where bundles and state are kept. */
   readonly folder: string;
-  /** Of the first Worker; a free one when absent. */
+  /** Of the first Worker; a free one when absent, as for all others. One that is in use is an error. */
   readonly port?: number;
-  /** Where `/cdn-cgi/local/scheduled` runs the first Worker's cron trigger; a free one when absent. */
-  readonly cronPort?: number;
   /** Positions of Workers that do not run, as if their machines were down. */
   readonly absent?: readonly number[];
 }
@@ -36,19 +35,15 @@ const NOBODY = `export default { fetch: () => new Response('nobody is there', { 
  * watches sources and puts a proxy in front that drops a request when the runtime is busy for seconds.
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
-  const ports: number[] = [];
-  const workers: unknown[] = [];
-  for (const [i, config] of configs.entries()) {
-    const port = await availablePort(i === 0 ? (options.port ?? 0) : 0);
-    ports.push(port);
-    const absent = options.absent?.includes(i) === true;
-    workers.push(
-      absent ? { name: nameIn(config), modules: true, script: NOBODY } : worker(config, { ...options, port }),
-    );
-  }
+  const workers = configs.map((config, i) => ({
+    ...(options.absent?.includes(i) === true ? { modules: true, script: NOBODY } : worker(config, options.folder)),
+    name: nameIn(config),
+    // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],
+  }));
   const shared = {
     host: '127.0.0.1',
-    port: await availablePort(options.cronPort ?? 0),
+    port: 0,
     cf: false,
     unsafeTriggerHandlers: true,
     log: new Log(LogLevel.WARN),
@@ -56,8 +51,14 @@ export async function startRuntime(configs: readonly string[], options: RuntimeO
   };
   const converted: MiniflareOptions = convertV4MiniflareOptions({ ...shared, workers } as unknown as V4Options);
   const miniflare = new Miniflare(converted);
-  await miniflare.ready;
-  return { miniflare, ports, stop: () => miniflare.dispose() };
+  const cronPort = portOf(await miniflare.ready);
+  const ports: number[] = [];
+  for (const { name } of workers) ports.push(portOf(await miniflare.unsafeGetDirectURL(name)));
+  return { miniflare, ports, cronPort, stop: () => miniflare.dispose() };
+}
+
+function portOf({ port }: URL): number {
+  return Number.parseInt(port, 10);
 }
 
 /** Where `wrangler --persist-to FOLDER/state` keeps the same. */
@@ -65,17 +66,15 @@ function statePath(folder: string): string {
   return join(folder, 'state', 'v3');
 }
 
-function worker(config: string, { folder, port }: { readonly folder: string; readonly port: number }): unknown {
+function worker(config: string, folder: string): object {
   const { workerOptions, main } = unstable_getMiniflareWorkerOptions(config);
   const script = bundle(config, { main: main ?? 'worker.ts', folder: join(folder, 'bundle') });
   const { rootPath: _rootPath, modulesRules: _modulesRules, ...bindings } = workerOptions as Record<string, unknown>;
   return {
     ...bindings,
-    name: nameIn(config),
     modules: true,
     modulesRoot: dirname(script),
     scriptPath: script,
-    unsafeDirectSockets: [{ host: '127.0.0.1', port }],
   };
 }
 

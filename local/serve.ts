@@ -5,13 +5,21 @@ import { startRuntime } from './runtime.ts';
 export interface ServeOrder {
   readonly files: readonly string[];
   readonly folder: string;
+  /** 0 for any. */
+  readonly port: number;
+  readonly absent: readonly number[];
+}
+
+/** What it tells, once, when it runs. */
+export interface Serving {
   readonly port: number;
   readonly cronPort: number;
-  readonly absent: readonly number[];
 }
 
 const { files, ...options }: ServeOrder = JSON.parse(process.argv[2] ?? '');
 const runtime = await startRuntime(files, options);
+const serving: Serving = { port: runtime.ports[0] ?? 0, cronPort: runtime.cronPort };
+process.send?.(serving);
 
 function end(): void {
   runtime.stop().then(

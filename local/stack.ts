@@ -6,8 +6,7 @@ import { WRANGLER } from './bundle.ts';
 import { configure, LOCAL_MONITOR, migrationNames } from './configuration.ts';
 import type { Settings } from './configuration.ts';
 import type { MonitorPlace } from './monitor.ts';
-import { availablePort } from './port.ts';
-import type { ServeOrder } from './serve.ts';
+import type { ServeOrder, Serving } from './serve.ts';
 import { until } from './until.ts';
 
 export interface StackOptions extends Settings {
@@ -61,10 +60,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (!built.has(folder)) rmSync(join(folder, 'bundle'), { recursive: true, force: true });
   built.add(folder);
   migrate(folder, files[0]);
-  const [port, cronPort] = [await availablePort(options.port ?? 0), await availablePort(0)];
   const logFile = join(folder, 'workers.log');
   const log = openSync(logFile, 'a');
-  const order: ServeOrder = { files, folder, port, cronPort, absent: options.absent ?? [] };
+  const order: ServeOrder = { files, folder, port: options.port ?? 0, absent: options.absent ?? [] };
   const child = spawn(process.execPath, [SERVE, JSON.stringify(order)], {
     env: { ...process.env, ...QUIET },
     stdio: ['ignore', log, log, 'ipc'],
@@ -83,22 +81,24 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // The leader is gone; whatever it has left of its group goes too.
     signal('SIGKILL');
   };
-  const url = `http://127.0.0.1:${port}`;
-  const failed = gone.then(() => 'it ended');
-  const failure = await Promise.race([
-    failed,
-    until('answer', () => answers(url), START_DEADLINE_MS).then(() => null, String),
+  let told: Serving | null = null;
+  child.once('message', (serving: Serving) => (told = serving));
+  const look = async () => (told !== null && (await answers(told.port)) ? told : null);
+  const serving = await Promise.race([
+    gone.then(() => 'it ended'),
+    until('answer', look, START_DEADLINE_MS).catch(String),
   ]);
-  if (failure !== null) {
+  if (typeof serving === 'string') {
     await end('SIGKILL');
-    throw new Error(`the stack did not start (${failure}); the end of ${logFile}:\n${endOf(logFile)}`);
+    throw new Error(`the stack did not start (${serving}); the end of ${logFile}:\n${endOf(logFile)}`);
   }
+  const url = urlOf(serving.port);
   return {
     url,
     serviceKey,
     monitor: { url, endpointId: LOCAL_MONITOR, secret: monitorSecret },
     logFile,
-    sweep: () => sweep(`http://127.0.0.1:${cronPort}`),
+    sweep: () => sweep(serving.cronPort),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
@@ -118,14 +118,18 @@ function migrate(folder: string, config: string): void {
   writeFileSync(done, wanted);
 }
 
-async function answers(url: string): Promise<true | null> {
-  const response = await fetch(`${url}/health`).catch(() => null);
-  return response?.ok === true ? true : null;
+async function answers(port: number): Promise<boolean> {
+  const response = await fetch(`${urlOf(port)}/health`).catch(() => null);
+  return response?.ok === true;
 }
 
-async function sweep(url: string): Promise<void> {
-  const response = await fetch(`${url}/cdn-cgi/local/scheduled`);
+async function sweep(port: number): Promise<void> {
+  const response = await fetch(`${urlOf(port)}/cdn-cgi/local/scheduled`);
   if (!response.ok) throw new Error(`the cron trigger answered ${response.status}`);
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
 }
 
 function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {

@@ -49,6 +49,6 @@ test('a port in use is an error, whatever answers there', async () => {
     () => 'started',
     (error: unknown) => String(error),
   );
-  expect(started).toContain('EADDRINUSE');
+  expect(started).toContain('Address already in use');
   server.close();
 });
