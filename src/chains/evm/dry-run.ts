@@ -10,7 +10,7 @@ import type { Call } from '#chains/evm/call.ts';
 import { callOf } from '#chains/evm/call.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { FailureReason } from '#domain/event.ts';
-import type { Erc20ApproveIntent, OnChainIntent } from '#domain/intent.ts';
+import type { Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -23,8 +23,9 @@ const BALANCE_OF_SELECTOR = '0x70a08231';
 const ALLOWANCE_SELECTOR = '0xdd62ed3e';
 
 /**
- * Whether the contract is there, and the wallet has the tokens that it pays. Refuses, in order: SIMULATION_REVERTED for an
- * address without code (a call to it succeeds and does nothing) or a contract that tells no balance; INSUFFICIENT_FUNDS.
+ * Whether the contract is there, is the token it is taken for, and the wallet has the tokens that it pays. Refuses, in order:
+ * SIMULATION_REVERTED for an address without code (a call to it succeeds and does nothing), a contract that tells no balance, or
+ * an allowance of one that keeps none; INSUFFICIENT_FUNDS.
  */
 export async function targetFault(
   node: EvmNode,
@@ -32,18 +33,35 @@ export async function targetFault(
   call: Call,
 ): Promise<PermanentFault | Trouble | null> {
   if (intent.kind === 'transfer' && intent.tokenAddress === null) return null;
-  const [code, balance] = await Promise.all([
+  const [code, holding] = await Promise.all([
     node.ask(askCode(call.to)),
-    intent.kind === 'transfer' ? askUnits(node, intent.from, { token: call.to, owner: intent.from }) : null,
+    intent.kind === 'contract-interaction' ? null : askHolding(node, intent, call.to),
   ]);
   if (!code.ok) return code.refusal;
   if (code.value === '0x') return permanent('SIMULATION_REVERTED', 'there is no contract at this address');
-  if (balance === null || intent.kind !== 'transfer') return null;
-  if (!balance.ok) return balance.refusal;
+  if (holding === null) return null;
+  if (!holding.ok) return holding.refusal;
+  if (intent.kind !== 'transfer') return null;
   const wanted = BigInt(intent.amount);
-  return balance.value < wanted
-    ? permanent('INSUFFICIENT_FUNDS', `the wallet holds ${balance.value} of ${wanted} token units`)
+  return holding.value < wanted
+    ? permanent('INSUFFICIENT_FUNDS', `the wallet holds ${holding.value} of ${wanted} token units`)
     : null;
+}
+
+/**
+ * What the wallet has of the token, or has let the spender have. `approve` of an ERC-721 is the same call with an id for an
+ * amount, and id 0 would pass for an allowance that is taken back; but no ERC-721 has an `allowance` to tell.
+ */
+async function askHolding(
+  node: EvmNode,
+  intent: TransferIntent | Erc20ApproveIntent,
+  token: string,
+): Promise<Result<bigint, PermanentFault | Trouble>> {
+  const owner = intent.from;
+  if (intent.kind === 'transfer') return askUnits(node, owner, { token, owner });
+  const told = await askUnits(node, owner, { token, owner, spender: intent.spender });
+  if (told.ok || told.refusal.kind !== 'permanent') return told;
+  return refused(permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token'));
 }
 
 /**

@@ -7,7 +7,8 @@ import { inspectPayload } from '#chains/payload.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { ContractInteractionIntent, Erc20ApproveIntent, TransferIntent } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
-import { BOB, CREATED_AT_MS, NATIVE, amount } from './cast.ts';
+import { compile } from '#local/contracts/compile.ts';
+import { BOB, CREATED_AT_MS, NATIVE, amount, present } from './cast.ts';
 import type { FalseNode, Rule } from './false-node.ts';
 import { startFalseNode } from './false-node.ts';
 import type { LocalChain, OddToken } from './local-chain.ts';
@@ -127,6 +128,18 @@ test('an allowance of what is no token, or of one that has none, fails before an
   const nobody = await chain.adapter().quote(allowance(BOB, '5'), null);
   expect(nobody).toEqual(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
   expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+test('the leave to take an NFT is no allowance that is taken back, though its call is the same', async () => {
+  const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
+  const deployed = await chain.mined(await chain.client.deployContract({ account: chain.account(9), abi, bytecode }));
+  const collection = getAddress(present(deployed.contractAddress));
+  const refusal = permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token');
+  expect(await chain.adapter().quote(allowance(collection, '0'), null)).toEqual(refusal);
+  expect(await chain.adapter().quote(allowance(collection, '7'), null)).toEqual(refusal);
+  // As what it is, calldata that every rule weighs, it can be given.
+  const { data } = present(callOf(allowance(collection, '0')));
+  expect((await chain.adapter().quote(interaction(collection, data), null)).ok).toBe(true);
 });
 
 test('a call of a contract is run before it is signed, and its answer is its own affair', async () => {
