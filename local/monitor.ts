@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'viem';
 import { createClient, http } from 'viem';
 import { getBlock, getBlockNumber } from 'viem/actions';
+import type { Mischievous } from './mischief.ts';
+import { reorganise } from './mischief.ts';
 
 /** CAIP-2 of anvil. */
 const LOCAL_CHAIN = 'eip155:31337';
@@ -45,15 +47,19 @@ export async function report(place: MonitorPlace, txHash: string): Promise<numbe
   return response.status;
 }
 
-/** A monitor of the local chain: reports every transaction of every block from now on, and tries again where nobody has answered. */
+/**
+ * A monitor of the local chain: reports every transaction of every block from now on, and tries again where nobody has answered. With
+ * mischief it reports late, twice, out of order or not at all, and the chain takes blocks back.
+ */
 export async function watchLocalChain(
   rpcUrl: string,
   place: MonitorPlace,
+  mischief: Mischievous | null = null,
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const client = createClient({ transport: http(rpcUrl) });
   const controller = new AbortController();
   const begin = await getBlockNumber(client, { cacheTime: 0 });
-  const watching = watch({ client, place, signal: controller.signal }, begin + 1n);
+  const watching = watch({ client, place, mischief, signal: controller.signal }, begin + 1n);
   return {
     stop: async () => {
       controller.abort();
@@ -65,19 +71,23 @@ export async function watchLocalChain(
 interface Watch {
   readonly client: Client;
   readonly place: MonitorPlace;
+  readonly mischief: Mischievous | null;
   readonly signal: AbortSignal;
 }
 
-async function watch({ client, place, signal }: Watch, begin: bigint): Promise<void> {
+async function watch({ client, place, mischief, signal }: Watch, begin: bigint): Promise<void> {
   let next = begin;
   while (!signal.aborted) {
     // Beyond the head there is no block yet, and a chain that has ended has none any more.
     const block = await getBlock(client, { blockNumber: next }).catch(() => null);
+    const seen = block?.transactions ?? [];
+    for (const hash of mischief?.due(seen) ?? seen) await reportUntilTaken(place, hash, signal);
     if (block === null) {
       await pause(POLL_MS);
       continue;
     }
-    for (const hash of block.transactions) await reportUntilTaken(place, hash, signal);
+    const depth = mischief?.depth(next, begin) ?? 0;
+    if (depth > 0) await reorganise(client, depth);
     next += 1n;
   }
 }

@@ -5,12 +5,17 @@ import { parseArgs } from 'node:util';
 import { startAnvil } from './anvil.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
+import { Mischievous } from './mischief.ts';
 import { watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
+import { seededRandom } from './seeded-random.ts';
 import { startStack } from './stack.ts';
 
-/** `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew. */
+/**
+ * `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew, and `-- --mischief 7` has
+ * a monitor that loses, doubles and delays, on a chain that takes blocks back, by this seed.
+ */
 
 const FOLDER = resolve(import.meta.dirname, '..', '.conclave');
 const ETHER = 10n ** 18n;
@@ -22,10 +27,12 @@ const { values } = parseArgs({
     fresh: { type: 'boolean', default: false },
     port: { type: 'string', default: '8787' },
     'chain-port': { type: 'string', default: '8545' },
+    mischief: { type: 'string' },
   },
 });
 
 async function main(): Promise<void> {
+  const mischief = mischiefOf(values.mischief);
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
   const stackFolder = join(FOLDER, 'stack');
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
@@ -34,7 +41,7 @@ async function main(): Promise<void> {
     port: portOf(values.port),
     rpcUrls: { anvil: [anvil.url] },
   });
-  const monitor = await watchLocalChain(anvil.url, stack.monitor);
+  const monitor = await watchLocalChain(anvil.url, stack.monitor, mischief);
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
@@ -73,6 +80,12 @@ async function entered(service: Client, url: string): Promise<readonly Person[]>
 function portOf(text: string): number {
   if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new Error(`not a port: ${text}`);
   return Number.parseInt(text, 10);
+}
+
+function mischiefOf(seed: string | undefined): Mischievous | null {
+  if (seed === undefined) return null;
+  if (!/^[0-9]{1,9}$/.test(seed)) throw new Error(`not a seed: ${seed}`);
+  return new Mischievous(seededRandom(Number.parseInt(seed, 10)));
 }
 
 function show(facts: Readonly<Record<string, string>>): void {

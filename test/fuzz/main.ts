@@ -10,7 +10,7 @@ import { enterPerson, foundVault } from '#local/provision.ts';
 import { startStack } from '#local/stack.ts';
 import type { Received } from '../promise-fault.ts';
 import { promiseFault } from '../promise-fault.ts';
-import { seededRandom } from '../seeded-random.ts';
+import { seededRandom } from '#local/seeded-random.ts';
 import type { Chance } from './garbage.ts';
 import { oddText, pick, spoiled } from './garbage.ts';
 

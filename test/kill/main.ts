@@ -11,7 +11,7 @@ import { enterPerson, foundVault } from '#local/provision.ts';
 import type { StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
 import { until } from '#local/until.ts';
-import { seededRandom } from '../seeded-random.ts';
+import { seededRandom } from '#local/seeded-random.ts';
 import { faults } from './check.ts';
 import type { Wish } from './load.ts';
 import { ensureApproved, ensureCreated, wishAndApprove } from './load.ts';

@@ -12,7 +12,7 @@ import { foundVault } from '#objects/membership.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { alice } from '../domain/cast.ts';
-import { seededRandom } from '../seeded-random.ts';
+import { seededRandom } from '#local/seeded-random.ts';
 import { memorySql } from './memory-sql.ts';
 
 /**

@@ -1,0 +1,117 @@
+import type { Address, Hex } from 'viem';
+import { createTestClient, encodeFunctionData, erc20Abi, getAddress, http, publicActions, walletActions } from 'viem';
+import { anvil } from 'viem/chains';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TransactionRecord } from '#local/client.ts';
+import { good } from '#local/client.ts';
+import { Mischievous } from '#local/mischief.ts';
+import { watchLocalChain } from '#local/monitor.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import { seededRandom } from '#local/seeded-random.ts';
+import { until } from '#local/until.ts';
+import type { World } from './world.ts';
+import { startWorld } from './world.ts';
+
+/** A monitor that loses, doubles, delays and shuffles, on a chain that takes blocks back: the history ends as the chain has it. */
+
+const SEED = Number(process.env['MISCHIEF_SEED'] ?? 20261121);
+const PAYMENTS = 40;
+const DEADLINE_MS = 30_000;
+
+let world: World;
+let vault: ReadyVault;
+let dollar: Address;
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  dollar = getAddress(await world.chain.deployDollar(await world.chain.account(0), 1_000_000n));
+});
+afterAll(() => world.end());
+
+function client() {
+  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
+/** Pays the vault without waiting for anything; null when the chain has just taken the nonce back. */
+async function pay(number: number): Promise<Hex | null> {
+  const amount = BigInt(number + 1);
+  const to = getAddress(vault.address);
+  const isToken = number % 3 === 0;
+  const account = getAddress(await world.chain.account(isToken ? 0 : 5 + (number % 4)));
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] });
+  const call = isToken ? { to: dollar, data } : { to, value: amount };
+  return client()
+    .sendTransaction({ account, gas: 100_000n, ...call })
+    .catch(() => null);
+}
+
+async function incoming(): Promise<readonly TransactionRecord[]> {
+  const { alice } = world.people();
+  const param = { vaultId: String(vault.id) };
+  const asked = alice.client.api.vault[':vaultId'].transactions.$get({
+    param,
+    query: { visible: 'all', limit: '100' },
+  });
+  return (await good(asked)).transactions;
+}
+
+/** The block that each payment is in; those in no block are missing. */
+async function chainsOwn(hashes: readonly Hex[]): Promise<ReadonlyMap<string, string>> {
+  const blocks = new Map<string, string>();
+  for (const hash of hashes) {
+    const receipt = await client()
+      .getTransactionReceipt({ hash })
+      .catch(() => null);
+    if (receipt !== null) blocks.set(hash, receipt.blockHash);
+  }
+  return blocks;
+}
+
+/** What a history shows of payments: of each that stands, its block. */
+function shownOf(records: readonly TransactionRecord[]): ReadonlyMap<string, string> {
+  const standing = records.filter(({ state, visible }) => state === 'SUCCEEDED' && visible);
+  return new Map(standing.map(({ txHash, block }) => [txHash ?? '', block?.hash ?? '']));
+}
+
+function same(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
+  return one.size === other.size && [...one].every(([hash, block]) => other.get(hash) === block);
+}
+
+test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async () => {
+  const mischief = new Mischievous(seededRandom(SEED));
+  const monitor = await watchLocalChain(world.chainUrl, world.stack().monitor, mischief);
+  const sent: Hex[] = [];
+  for (let number = 0; number < PAYMENTS; number++) {
+    const hash = await pay(number);
+    if (hash !== null) sent.push(hash);
+  }
+  await until('ten records', async () => ((await incoming()).length < 10 ? null : true), DEADLINE_MS);
+  await monitor.stop();
+  const { alice } = world.people();
+  const param = { vaultId: String(vault.id) };
+  await good(alice.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+  const truth = await chainsOwn(sent);
+  const records = await until(
+    'a history that is the chain’s',
+    async () => {
+      const seen = await incoming();
+      const shown = shownOf(seen.filter(({ txHash }) => sent.some((hash) => hash === txHash)));
+      return same(shown, truth) ? seen : null;
+    },
+    DEADLINE_MS,
+  );
+  expect(truth.size).toBeGreaterThan(PAYMENTS / 2);
+  expect(new Set(records.map(({ txHash }) => txHash)).size).toBe(records.length);
+  const gone = records.filter(({ visible }) => !visible);
+  expect(gone.map(({ state, stateReason }) => [state, stateReason])).toEqual(gone.map(() => ['FAILED', 'REORGED']));
+  // What the vault was given before the monitor began is found by looking again, and counts like the rest.
+  const sum = (token: string | null) =>
+    records
+      .filter(({ visible, asset }) => visible && asset?.tokenAddress === token)
+      .reduce((total, { amount }) => total + BigInt(amount ?? '0'), 0n);
+  expect(sum(null)).toBe(await world.chain.balance(vault.address));
+  expect(sum(dollar)).toBe(await world.chain.tokenBalance(dollar, vault.address));
+});
