@@ -12,6 +12,7 @@ import { settle } from '#jobs/settle.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
@@ -62,7 +63,7 @@ async function consumeOne(message: Message<unknown>, env: CoordinatorEnv): Promi
 async function work(message: JobMessage, env: CoordinatorEnv): Promise<void> {
   const vaultId = parseVaultId(message.vaultId);
   if (vaultId === null) return;
-  const vault = env.VAULT.getByName(`vault:${vaultId}`);
+  const vault = vaultStub(env, vaultId);
   if (message.job === 'generate-key') return generateVaultKey(env, vault);
   const id = transactionOf(message.transactionId);
   return id === null ? undefined : transactionWork(message.job, { env, vault, id });

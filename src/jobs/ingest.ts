@@ -7,6 +7,7 @@ import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { keepDelivery, openDelivery, settleDelivery, vaultsKnowing, vaultsOf } from '#store/deliveries.ts';
 
@@ -129,7 +130,7 @@ async function follow(env: CoordinatorEnv, hint: Hint, ageMs: number): Promise<H
 
 function vaultObjects(env: CoordinatorEnv, numbers: ReadonlySet<number>) {
   const ids = [...numbers].map(parseVaultId).filter((id) => id !== null);
-  return ids.map((id) => env.VAULT.getByName(`vault:${id}`));
+  return ids.map((id) => vaultStub(env, id));
 }
 
 function partiesOf({ signer, movements }: ChainTransaction): readonly string[] {

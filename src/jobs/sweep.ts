@@ -1,5 +1,7 @@
+import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 import { dueDeliveries, pruneDeliveries } from '#store/deliveries.ts';
 import { quietVaults } from '#store/transactions.ts';
 import { takeVaultsToNudge } from '#store/vaults.ts';
@@ -34,9 +36,9 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   }
 }
 
-async function nudge(env: CoordinatorEnv, vaultId: number): Promise<void> {
+async function nudge(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
   try {
-    await env.VAULT.getByName(`vault:${vaultId}`).nudge();
+    await vaultStub(env, vaultId).nudge();
   } catch (error) {
     console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: String(error) }));
   }

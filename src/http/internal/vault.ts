@@ -18,6 +18,7 @@ import { policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts'
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
@@ -113,7 +114,7 @@ async function found(context: HttpContext): Promise<Response> {
   const id = parseVaultId(await allocateVault(context.env.DB, { name: body.name, reference, createdAtMs: nowMs }));
   if (id === null) throw new Error('an allocated vault id must parse');
   const founded = await askObject(
-    () => context.env.VAULT.getByName(`vault:${id}`),
+    () => vaultStub(context.env, id),
     (vault) =>
       vault.initialise({
         id,
@@ -140,7 +141,7 @@ function withUser<R>(userId: UserId | null, roles: R) {
 /** The object of the vault in the path, or null when the id can not be one. */
 export function vaultOfPath(context: HttpContext) {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
-  return vaultId === null ? null : () => context.env.VAULT.getByName(`vault:${vaultId}`);
+  return vaultId === null ? null : () => vaultStub(context.env, vaultId);
 }
 
 export function noSuchVault(context: HttpContext): Response {

@@ -3,6 +3,7 @@ import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { PreparationFault } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -19,6 +20,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
 import type { Action } from '#domain/intent.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 /** Where it happens: in every creating body and in the estimate. */
 export const placeFields = {
@@ -84,12 +86,13 @@ export async function create(context: HttpContext, body: CreationBody, readActio
     const detail = 'has 1 to 64 letters, digits or . _ : / = + -';
     return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
   }
-  const request = { ...read.value, idempotency };
-  const stop = await rehearse(context, body.vaultId, request);
+  const { vaultId, wish } = read.value;
+  const request = { ...wish, idempotency };
+  const stop = await rehearse(context, vaultId, request);
   if (stop !== null) return stop;
   const actor = actorOf(context);
   const created = await askObject(
-    () => context.env.VAULT.getByName(`vault:${body.vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.create(actor, request),
   );
   if (!created.ok) return refusalProblem(context, created.refusal);
@@ -99,12 +102,18 @@ export async function create(context: HttpContext, body: CreationBody, readActio
   return context.json(recordOf(context, view), 201);
 }
 
+/** A body with every value parsed. */
+interface ReadCreation {
+  readonly vaultId: VaultId;
+  readonly wish: Omit<CreationRequest, 'idempotency'>;
+}
+
 /** The body with every value parsed by its chain. */
 export function readCreation(
   context: HttpContext,
   body: CreationBody,
   readAction: ReadAction,
-): Result<Omit<CreationRequest, 'idempotency'>, readonly FieldFault[]> {
+): Result<ReadCreation, readonly FieldFault[]> {
   const chains = chainsFrom(context.env);
   const chain = findChain(chains, body.chain);
   if (chain === null) {
@@ -113,27 +122,28 @@ export function readCreation(
   }
   const faults: FieldFault[] = [];
   const reader = fieldReader(adapterFor(chain, []), faults);
-  if (parseVaultId(body.vaultId) === null) {
+  const vaultId = parseVaultId(body.vaultId);
+  if (vaultId === null) {
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
   }
   const action = readAction(reader);
   const { note = null, externalId = null, acceptLookalikeOf: named = null } = body;
   const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
-  if (faults.length > 0 || action === null) return refused(faults);
-  return accepted({ chain: chain.name, action, note, externalId, acceptLookalikeOf });
+  if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
+  return accepted({ vaultId, wish: { chain: chain.name, action, note, externalId, acceptLookalikeOf } });
 }
 
 /**
  * Asks the chain what the transaction would meet now; null when nothing speaks against it. A chain without nodes is not asked.
  * A fee above the cap does not stop it here: fees fall again in the time that approvals take.
  */
-async function rehearse(context: HttpContext, vaultId: number, request: CreationRequest): Promise<Response | null> {
+async function rehearse(context: HttpContext, vaultId: VaultId, request: CreationRequest): Promise<Response | null> {
   const chain = findChain(chainsFrom(context.env), request.chain);
   const adapter = chain === null ? null : chainAccess(context.env, chain);
   if (adapter === null || request.action.kind === 'message') return null;
   const actor = actorOf(context);
   const rehearsed = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.rehearse(actor, request),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);

@@ -15,6 +15,7 @@ import {
   readCreation,
 } from '#http/transaction/creation.ts';
 import { readTransfer } from '#http/transaction/transfer.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 const estimateBody = z
   .strictObject({
@@ -79,17 +80,18 @@ async function estimate(context: HttpContext): Promise<Response> {
   const body = estimateBody.parse(await context.req.json());
   const read = readCreation(context, body, readTransfer(body));
   if (!read.ok) return invalidRequest(context, read.refusal);
+  const { vaultId, wish } = read.value;
   const actor = actorOf(context);
   const rehearsed = await askObject(
-    () => context.env.VAULT.getByName(`vault:${body.vaultId}`),
-    (vault) => vault.rehearse(actor, { ...read.value, idempotency: null }),
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.rehearse(actor, { ...wish, idempotency: null }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { intent } = rehearsed.value.view.transaction;
-  const chain = findChain(chainsFrom(context.env), read.value.chain);
+  const chain = findChain(chainsFrom(context.env), wish.chain);
   const adapter = chain === null ? null : chainAccess(context.env, chain);
   if (chain === null || adapter === null || intent.kind === 'message') {
-    return problem(context, 'chain-unavailable', { detail: `No node is configured for ${read.value.chain}.` });
+    return problem(context, 'chain-unavailable', { detail: `No node is configured for ${wish.chain}.` });
   }
   const estimated = await adapter.estimate(intent);
   if (!estimated.ok) return preparationProblem(context, estimated.refusal);

@@ -9,6 +9,7 @@ import { transactionRecord } from '#http/transaction/record.ts';
 import type { ListedRecord } from '#objects/projection.ts';
 import { isActivity, publicTransaction } from '#objects/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault-views.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 /** The record of a view, as its reader sees it. */
 export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {
@@ -31,5 +32,5 @@ export function transactionIdOf(context: HttpContext): TransactionId | Response 
 
 /** The object of the vault that a transaction belongs to. */
 export function vaultObjectOf(context: HttpContext, id: TransactionId) {
-  return context.env.VAULT.getByName(`vault:${vaultOfTransaction(id)}`);
+  return vaultStub(context.env, vaultOfTransaction(id));
 }

@@ -6,6 +6,7 @@ import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { historyLines } from '#store/audit.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 /**
  * GET /vault/{vaultId}/history (ours): the hash-chained history of a vault, oldest first. Save its pages and run
@@ -32,7 +33,7 @@ async function readHistory(context: HttpContext): Promise<Response> {
   const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
   const actor = actorOf(context);
   const entered = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.settleProjection(actor),
   );
   if (!entered.ok) return refusalProblem(context, entered.refusal);

@@ -6,6 +6,7 @@ import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 const governanceSchema = z
   .strictObject({
@@ -36,7 +37,7 @@ async function read(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
   const view = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.policy(actor),
   );
   if (!view.ok) return refusalProblem(context, view.refusal);

@@ -10,6 +10,7 @@ import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { keepDelivery, reopenFailed } from '#store/deliveries.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 const acknowledgement = z
   .strictObject({
@@ -45,7 +46,7 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
   const wallets = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.wallets(actor),
   );
   if (!wallets.ok) return refusalProblem(context, wallets.refusal);

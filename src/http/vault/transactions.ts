@@ -12,6 +12,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
 import { listedRecord } from '#http/transaction/view.ts';
 import type { ListedRecord } from '#objects/projection.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 import { list } from '#store/transactions.ts';
 
 const LARGEST_PAGE = 100;
@@ -71,7 +72,7 @@ async function listTransactions(context: HttpContext): Promise<Response> {
   if (query.chain !== undefined && chain === null) return fault(context, 'chain', 'is not known');
   const actor = actorOf(context);
   const scope = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.settleProjection(actor),
   );
   if (!scope.ok) return refusalProblem(context, scope.refusal);

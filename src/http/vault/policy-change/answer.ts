@@ -13,6 +13,7 @@ import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { PolicyChangeView } from '#objects/vault-views.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 /** The change that a path names, or the problem that it names none. */
 export function changeOf(
@@ -45,7 +46,7 @@ export async function decideOnChange(
   if (named instanceof Response) return named;
   const actor = actorOf(context);
   const decided = await askObject(
-    () => context.env.VAULT.getByName(`vault:${named.vaultId}`),
+    () => vaultStub(context.env, named.vaultId),
     (vault) => vault.decidePolicyChange(actor, named.changeId, decision),
   );
   return answerChange(context, decided, 200);

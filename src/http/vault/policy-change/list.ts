@@ -7,6 +7,7 @@ import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 const PAGE = 20;
 
@@ -45,7 +46,7 @@ async function list(context: HttpContext): Promise<Response> {
   const before = cursor === undefined ? null : parsePolicyChangeId(cursor);
   const actor = actorOf(context);
   const read = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     // One more than is shown says whether there is another page.
     (vault) => vault.policyChanges(actor, before, PAGE + 1),
   );

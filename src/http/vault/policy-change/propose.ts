@@ -7,6 +7,7 @@ import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
 import { answerChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change (ours): proposes the next policy of a vault; what the body does not name stays as it is. A
@@ -32,7 +33,7 @@ async function propose(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   // First, or an outsider could find out here who is a user.
   const seen = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.policy(actor),
   );
   if (!seen.ok) return refusalProblem(context, seen.refusal);
@@ -40,7 +41,7 @@ async function propose(context: HttpContext): Promise<Response> {
   if (!wish.ok) return invalidRequest(context, wish.refusal);
   const proposal = { actor, wish: wish.value, note: body.note ?? null };
   const proposed = await askObject(
-    () => context.env.VAULT.getByName(`vault:${vaultId}`),
+    () => vaultStub(context.env, vaultId),
     (vault) => vault.proposePolicy(proposal),
   );
   return answerChange(context, proposed, 201);

@@ -3,6 +3,7 @@ import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { answerChange, changeOf } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
 
 /**
  * GET /vault/{vaultId}/policy-change/{changeId} (ours).
@@ -24,7 +25,7 @@ async function read(context: HttpContext): Promise<Response> {
   if (named instanceof Response) return named;
   const actor = actorOf(context);
   const found = await askObject(
-    () => context.env.VAULT.getByName(`vault:${named.vaultId}`),
+    () => vaultStub(context.env, named.vaultId),
     (vault) => vault.policyChange(actor, named.changeId),
   );
   return answerChange(context, found, 200);

@@ -1,0 +1,7 @@
+import type { VaultId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+/** The object of a vault. Its name is made here alone: spelled otherwise, it would be another object, and empty. */
+export function vaultStub(env: CoordinatorEnv, id: VaultId) {
+  return env.VAULT.getByName(`vault:${id}`);
+}
