@@ -36,10 +36,29 @@ function client() {
 const tell = (hash: string) => report(world.stack().monitor, hash);
 const outsider = async (): Promise<Address> => getAddress(await world.chain.account(8));
 
-async function pay(value: bigint): Promise<Hex> {
-  const hash = await client().sendTransaction({ account: await outsider(), to: getAddress(vault.address), value });
+async function mined(hash: Hex): Promise<Hex> {
   await client().waitForTransactionReceipt({ hash });
   return hash;
+}
+
+async function pay(value: bigint): Promise<Hex> {
+  return mined(await client().sendTransaction({ account: await outsider(), to: getAddress(vault.address), value }));
+}
+
+async function payTokens(units: bigint): Promise<Hex> {
+  const account = getAddress(await world.chain.account(0));
+  const args = [getAddress(vault.address), units] as const;
+  const transfer = { account, address: dollar, abi: erc20Abi, functionName: 'transfer', args } as const;
+  return mined(await client().writeContract(transfer));
+}
+
+/** Half of it for the vault, by a payment that no log tells of. */
+async function payThroughContract(value: bigint): Promise<Hex> {
+  const account = await outsider();
+  const args = [getAddress(vault.address), account] as const;
+  return mined(
+    await client().writeContract({ account, address: splitter, abi: SPLIT, functionName: 'split', args, value }),
+  );
 }
 
 async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
@@ -87,24 +106,9 @@ test('a payment that comes in is in the history, with who sent it and how much',
 test('tokens, and what a contract pays on, come in as well', async () => {
   const account = await outsider();
   await world.chain.fund(account, 10n ** 18n);
-  const owner = getAddress(await world.chain.account(0));
-  const tokens = await client().writeContract({
-    account: owner,
-    address: dollar,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [getAddress(vault.address), 7n],
-  });
-  const halves = await client().writeContract({
-    account,
-    address: splitter,
-    abi: SPLIT,
-    functionName: 'split',
-    args: [getAddress(vault.address), account],
-    value: 10n,
-  });
+  const tokens = await payTokens(7n);
+  const halves = await payThroughContract(10n);
   for (const hash of [tokens, halves]) {
-    await client().waitForTransactionReceipt({ hash });
     expect(await tell(hash)).toBe(200);
   }
   expect(await appears(tokens)).toMatchObject({
@@ -194,25 +198,9 @@ test('what is reorganised away is FAILED and hidden, and comes back with the blo
 });
 
 test('what no monitor has reported is found by looking again, once, and only by members who may', async () => {
-  const account = await outsider();
-  const owner = getAddress(await world.chain.account(0));
   const money = await pay(31n);
-  const tokens = await client().writeContract({
-    account: owner,
-    address: dollar,
-    abi: erc20Abi,
-    functionName: 'transfer',
-    args: [getAddress(vault.address), 32n],
-  });
-  const halves = await client().writeContract({
-    account,
-    address: splitter,
-    abi: SPLIT,
-    functionName: 'split',
-    args: [getAddress(vault.address), account],
-    value: 66n,
-  });
-  for (const hash of [tokens, halves]) await client().waitForTransactionReceipt({ hash });
+  const tokens = await payTokens(32n);
+  const halves = await payThroughContract(66n);
   const { alice, mallory } = world.people();
   const path = `/vault/${vault.id}/reprocess-incoming-transactions`;
   expect((await mallory.client.ask('POST', path)).status).toBe(403);

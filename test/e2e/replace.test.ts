@@ -32,6 +32,16 @@ async function waiting(): Promise<string> {
   return id;
 }
 
+/** What is asked for makes another attempt, which is signed, and does not get out before the first one is mined. */
+async function minedBeforeTheNext(asked: () => Promise<unknown>): Promise<void> {
+  const held = world.gate.hold('eth_sendRawTransaction');
+  await asked();
+  const call = await held;
+  await miner().mine({ blocks: 1 });
+  await call.deliver();
+  await miner().setAutomine(true);
+}
+
 const speedUp = ({ client }: Person, id: string) =>
   client.ask<TransactionRecord>('POST', `/transaction/${id}/speed-up`);
 
@@ -64,13 +74,7 @@ test('the one that was out before may be mined after all: that is the one that c
   const before = await world.chain.balance(recipient);
   await miner().setAutomine(false);
   const id = await waiting();
-  // The replacement is signed, and does not get out before the first one is mined.
-  const held = world.gate.hold('eth_sendRawTransaction');
-  await speedUp(alice, id);
-  const call = await held;
-  await miner().mine({ blocks: 1 });
-  await call.deliver();
-  await miner().setAutomine(true);
+  await minedBeforeTheNext(() => speedUp(alice, id));
   const done = await finished(alice, id);
   expect([done.state, done.txHash]).toEqual(['SUCCEEDED', done.attempts[0]?.hash]);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
@@ -127,12 +131,7 @@ test('a cancellation that comes too late says so: what was mined has arrived', a
   const before = await world.chain.balance(recipient);
   await miner().setAutomine(false);
   const id = await waiting();
-  const held = world.gate.hold('eth_sendRawTransaction');
-  await cancel(alice, id);
-  const call = await held;
-  await miner().mine({ blocks: 1 });
-  await call.deliver();
-  await miner().setAutomine(true);
+  await minedBeforeTheNext(() => cancel(alice, id));
   const done = await finished(alice, id);
   expect([done.state, done.txHash]).toEqual(['SUCCEEDED', done.attempts[0]?.hash]);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
