@@ -9,6 +9,7 @@ export type Connection = ReturnType<typeof hc<Api>>;
 export type TransactionRecord = InferResponseType<Connection['transaction'][':txId']['$get']>;
 export type Challenge = InferResponseType<Connection['transaction'][':txId']['challenge']['$get']>;
 export type VaultRecord = InferResponseType<Connection['internal']['vault'][':vaultId']['$get']>;
+export type BalanceRecord = InferResponseType<Connection['vault'][':vaultId']['balances']['$get']>['balances'][number];
 export type TransferBody = InferRequestType<Connection['transaction']['transfer']['$post']>['json'];
 
 /** An answer of the service to something that no typed client would send. */
@@ -98,6 +99,16 @@ export class Client {
 
   read(txId: string): Promise<TransactionRecord> {
     return good(this.api.transaction[':txId'].$get({ param: { txId } }));
+  }
+
+  /** The first page of what a vault has. */
+  balances(vaultId: number) {
+    return good(this.api.vault[':vaultId'].balances.$get({ param: { vaultId: String(vaultId) }, query: {} }));
+  }
+
+  /** The first page of a vault's history. */
+  history(vaultId: number) {
+    return good(this.api.vault[':vaultId'].history.$get({ param: { vaultId: String(vaultId) }, query: {} }));
   }
 
   /** A page of a vault's transactions, the newest first. */

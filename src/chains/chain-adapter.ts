@@ -3,6 +3,7 @@ import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
 
@@ -83,6 +84,13 @@ export interface Scan {
   readonly untraced: number;
 }
 
+/** What a wallet holds at one block. */
+export interface Holdings {
+  readonly blockNumber: string;
+  /** In the order of the assets that were asked for; null for one that does not say. */
+  readonly amounts: readonly (Amount | null)[];
+}
+
 export interface AccountNonce {
   readonly latest: bigint;
   readonly pending: bigint;
@@ -140,6 +148,8 @@ export interface ChainAdapter {
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
   /** Hashes of what may concern an address in the newest blocks, for what no monitor has reported. */
   scan(address: string): Promise<Result<Scan, ChainFault>>;
+  /** What an address holds of these, at the newest block that is deep enough. */
+  holdings(address: string, assets: readonly Asset[]): Promise<Result<Holdings, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
   observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
 }

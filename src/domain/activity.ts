@@ -1,27 +1,10 @@
 import type { Amount } from '#domain/amount.ts';
 import { unitsOf } from '#domain/amount.ts';
+import { displayTypeOf } from '#domain/classification.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
+import type { ChainMovement, WalletMovements } from '#domain/movement.ts';
+import { concerns, movementsOf } from '#domain/movement.ts';
 import type { DisplayType } from '#domain/transaction.ts';
-
-/** Spec part 6: what of a chain's transaction can concern a wallet. */
-export const MOVEMENT_KINDS = ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const;
-type MovementKind = (typeof MOVEMENT_KINDS)[number];
-
-/** One thing that changed hands. */
-export interface ActivityMovement {
-  /** The same whoever reports it: `top`, `trace:<path>`, `log:<index>` or `log:<index>:<position>`. */
-  readonly uid: string;
-  readonly kind: MovementKind;
-  /** In the chain's canonical spelling; null for made out of nothing, or destroyed. */
-  readonly from: string | null;
-  readonly to: string | null;
-  /** Null for the native asset. */
-  readonly tokenAddress: string | null;
-  /** Decimal; null for what has no ids. */
-  readonly tokenId: string | null;
-  /** In the asset's smallest unit; 1 for an ERC-721. */
-  readonly amount: Amount;
-}
 
 /** Where a transaction is in its chain. */
 export interface ActivityBlock {
@@ -40,14 +23,14 @@ export interface ChainTransaction {
   readonly signer: string;
   readonly fee: Amount;
   readonly block: ActivityBlock;
-  readonly movements: readonly ActivityMovement[];
+  readonly movements: readonly ChainMovement[];
 }
 
 /**
  * A transaction that the vault did not make and that concerns a wallet of it. The webhook of a monitor is a hint; everything here is
  * what the chain itself has shown.
  */
-export interface Activity extends ChainTransaction {
+export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMovements {
   readonly id: TransactionId;
   readonly vaultId: VaultId;
   /** Grows by one with every change. */
@@ -74,69 +57,26 @@ export interface Activity extends ChainTransaction {
 type HiddenReason = 'ZERO_VALUE' | 'REORGED';
 
 /** What it means for one wallet. */
-export interface WalletView {
-  readonly movements: readonly ActivityMovement[];
+export interface WalletView extends WalletMovements {
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
   readonly hiddenReason: 'ZERO_VALUE' | null;
 }
 
-/** What changed hands of one asset, or one token of a collection: positive came, negative went. */
-interface Delta {
-  readonly tokenAddress: string | null;
-  readonly isUnique: boolean;
-  readonly isMinted: boolean;
-  readonly units: bigint;
-}
-
-/**
- * What a transaction of others means for a wallet; null when it does not concern it. Spec part 2, from the net of what came and went
- * (chains.md part 5): labels of providers are wrong too often.
- */
+/** What a transaction of others means for a wallet; null when it does not concern it. */
 export function viewFor(wallet: string, transaction: ChainTransaction): WalletView | null {
-  const movements = transaction.movements.filter(({ from, to }) => from === wallet || to === wallet);
+  const moved = movementsOf(wallet, transaction.movements);
   const isSigner = transaction.signer === wallet;
-  if (movements.length === 0 && !isSigner) return null;
-  const deltas = deltasOf(wallet, movements).filter(({ units }) => units !== 0n);
-  const came = deltas.filter(({ units }) => units > 0n);
-  const went = deltas.filter(({ units }) => units < 0n);
-  const movesNothing = movements.every(({ amount }) => amount === '0');
+  if (moved.movementCount === 0 && !isSigner) return null;
+  const changes = moved.changes.map(({ units }) => unitsOf(units));
+  const [came, went] = [changes.some((units) => units > 0n), changes.some((units) => units < 0n)];
+  const movesNothing = transaction.movements.every((one) => one.amount === '0' || !concerns(wallet, one));
   return {
-    movements,
-    displayType: typeOf(came, went, isSigner),
-    direction: went.length > 0 || (isSigner && came.length === 0) ? 'out' : 'in',
+    ...moved,
+    displayType: displayTypeOf(moved.changes, isSigner),
+    direction: went || (isSigner && !came) ? 'out' : 'in',
     hiddenReason: movesNothing && !isSigner ? 'ZERO_VALUE' : null,
   };
-}
-
-function typeOf(came: readonly Delta[], went: readonly Delta[], isSigner: boolean): DisplayType {
-  if (came.length === 0 && went.length === 0) return isSigner ? 'CONTRACT_INTERACTION' : 'UNKNOWN';
-  if (went.length === 0) {
-    const isMint = came.every(({ isMinted }) => isMinted) && (isSigner || came.every(({ isUnique }) => isUnique));
-    return isMint ? 'MINTED' : 'RECEIVED';
-  }
-  if (came.length === 0) return 'SENT';
-  if (came.every(({ isUnique, isMinted }) => isUnique && isMinted)) return 'MINTED';
-  // Ours: the native asset is money; which tokens are is for a list of prices to say.
-  const isMoney = ({ tokenAddress }: Delta) => tokenAddress === null;
-  if (went.every(isMoney) && !came.every(isMoney)) return 'BOUGHT';
-  return came.every(isMoney) && !went.every(isMoney) ? 'SOLD' : 'TRADED';
-}
-
-function deltasOf(wallet: string, movements: readonly ActivityMovement[]): readonly Delta[] {
-  const deltas = new Map<string, Delta>();
-  for (const { from, to, tokenAddress, tokenId, amount } of movements) {
-    const key = `${tokenAddress ?? ''} ${tokenId ?? ''}`;
-    const before = deltas.get(key);
-    const units = (to === wallet ? unitsOf(amount) : 0n) - (from === wallet ? unitsOf(amount) : 0n);
-    deltas.set(key, {
-      tokenAddress,
-      isUnique: tokenId !== null,
-      isMinted: (before?.isMinted ?? true) && from === null,
-      units: (before?.units ?? 0n) + units,
-    });
-  }
-  return [...deltas.values()];
 }
 
 export interface Sighting {

@@ -23,6 +23,13 @@ export function amountOf(units: bigint): Amount {
   return amount;
 }
 
-export function unitsOf(amount: Amount): bigint {
+export function unitsOf(amount: Amount | SignedAmount): bigint {
   return BigInt(amount);
+}
+
+/** What a balance changes by: as an amount, and with a `-` where it becomes less. */
+export type SignedAmount = string & { readonly __brand: 'SignedAmount' };
+
+export function signedAmountOf(units: bigint): SignedAmount {
+  return units.toString() as SignedAmount;
 }

@@ -2,6 +2,7 @@ import type { Amount } from '#domain/amount.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
+import type { WalletMovements } from '#domain/movement.ts';
 
 /**
  * The ten public states: a closed set, because a client that meets a state it does not know stops. Everything finer is
@@ -81,8 +82,8 @@ export interface Attempt {
 export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'refused'] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
-/** Where an attempt was found in the chain. */
-export interface Inclusion {
+/** Where an attempt was found in the chain, and what it did to the wallet besides costing its fee. */
+export interface Inclusion extends WalletMovements {
   readonly hash: string;
   readonly blockNumber: string;
   readonly blockHash: string;

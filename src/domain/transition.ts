@@ -1,4 +1,5 @@
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import { displayTypeOfCall } from '#domain/classification.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
@@ -10,7 +11,7 @@ import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, Transaction, TransactionState } from '#domain/transaction.ts';
+import type { Attempt, DisplayType, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 
 /** What a decision is taken against, besides the record. */
@@ -40,6 +41,7 @@ type Change = Partial<
     Transaction,
     | 'state'
     | 'stateReason'
+    | 'displayType'
     | 'approvals'
     | 'rejection'
     | 'attempts'
@@ -175,13 +177,14 @@ const include: Step<'include'> = (transaction, event) => {
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
   const cancels = mined.purpose === 'cancellation';
+  const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
   if (inclusion.confirmations < confirmationsNeeded) {
-    return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, inclusion };
+    return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
   }
-  if (cancels) return { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', inclusion };
+  if (cancels) return { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found };
   return inclusion.succeeded
-    ? { state: 'SUCCEEDED', stateReason: null, inclusion }
-    : { state: 'FAILED', stateReason: 'REVERTED', inclusion };
+    ? { state: 'SUCCEEDED', stateReason: null, ...found }
+    : { state: 'FAILED', stateReason: 'REVERTED', ...found };
 };
 
 /** Once final for people, only the finality of the block may still change, or the block may be gone. */
@@ -212,6 +215,7 @@ const reorganise: Step<'miss'> = (transaction) => {
     state: 'BROADCAST',
     stateReason: 'REORGED',
     inclusion: null,
+    displayType: typeAfter(transaction, null),
     nonceHeld: true,
     attempts: replaceNewest(transaction, { ...newest, sent }),
   };
@@ -305,7 +309,12 @@ export function nextPurpose({ cancelling }: Pick<Transaction, 'cancelling'>): At
   return cancelling ? 'cancellation' : 'intent';
 }
 
-function isSameInclusion(transaction: Transaction, inclusion: NonNullable<Transaction['inclusion']>): boolean {
+/** What a call did is known when a block has it, and is not when that is gone. */
+function typeAfter({ intent, displayType }: Transaction, inclusion: Inclusion | null): DisplayType {
+  return intent.kind === 'contract-interaction' ? displayTypeOfCall(inclusion?.changes ?? []) : displayType;
+}
+
+function isSameInclusion(transaction: Transaction, inclusion: Inclusion): boolean {
   const before = transaction.inclusion;
   return (
     before !== null &&

@@ -27,6 +27,7 @@ import { transfer } from '#http/transaction/transfer.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { receiveWebhook } from '#http/webhook/receive.ts';
 import { me } from '#http/user/me.ts';
+import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultHistory } from '#http/vault/history.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
 import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
@@ -53,6 +54,7 @@ const routes = [
   visibility,
   transactionHistory,
   vaultTransactions,
+  vaultBalances,
   reprocess,
   vaultHistory,
   readPolicy,

@@ -8,6 +8,7 @@ import { bury } from '#jobs/dead-letter.ts';
 import { follow } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { ingest } from '#jobs/ingest.ts';
+import { reconcile } from '#jobs/reconcile.ts';
 import { settle } from '#jobs/settle.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
@@ -17,7 +18,7 @@ import { vaultStub } from '#objects/vault-stub.ts';
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
   transactionId: z.string().nullable(),
-  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle', 'follow']),
+  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle', 'follow', 'reconcile']),
 });
 
 const activityMessage = z.strictObject({ deliveryId: z.string() });
@@ -65,12 +66,13 @@ async function work(message: JobMessage, env: CoordinatorEnv): Promise<void> {
   if (vaultId === null) return;
   const vault = vaultStub(env, vaultId);
   if (message.job === 'generate-key') return generateVaultKey(env, vault);
+  if (message.job === 'reconcile') return reconcile(env, vault, vaultId);
   const id = transactionOf(message.transactionId);
   return id === null ? undefined : transactionWork(message.job, { env, vault, id });
 }
 
 function transactionWork(
-  job: Exclude<JobMessage['job'], 'generate-key'>,
+  job: Exclude<JobMessage['job'], 'generate-key' | 'reconcile'>,
   on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
 ): Promise<void> {
   switch (job) {

@@ -40,7 +40,11 @@ export class ActivityDesk {
     const chain = findChain(chains, name);
     const wallet = vault === null || chain === null ? null : walletAddress(vault, chain.name);
     if (vault === null || chain === null || wallet === null) return 'none';
-    if (storage.activities.isOwn(hash)) return 'own';
+    const own = storage.activities.ownTransaction(hash);
+    if (own !== null) {
+      await this.#hastenOwn(own);
+      return 'own';
+    }
     const nowMs = Date.now();
     const before = storage.activities.ofHash(chain.name, hash);
     const { confirmations: confirmationsNeeded, pollIntervalMs } = chain;
@@ -66,6 +70,13 @@ export class ActivityDesk {
     if (activity === null || !isWatched(activity)) return;
     const { id: transactionId, version } = activity;
     await commits.run(() => storage.owe({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }));
+  }
+
+  /** A monitor is often there before the next look of the vault's own. */
+  async #hastenOwn(transactionId: string): Promise<void> {
+    const { storage, commits } = this.#host;
+    const row = storage.owed(transactionId, 'confirm');
+    if (row !== null) await commits.run(() => storage.owe({ ...row, dueAtMs: Date.now() }));
   }
 
   /** For the consumers: what is to be looked at again, or null. */

@@ -31,9 +31,11 @@ export class ActivityStorage {
     );
   }
 
-  /** Whether the vault itself has signed this: it has a record of it already. */
-  isOwn(hash: string): boolean {
-    return this.#sql.exec('SELECT 1 FROM signed WHERE hash = ?', hash).toArray().length > 0;
+  /** The transaction of the vault's own that was signed as this; null when it is none of them. */
+  ownTransaction(hash: string): string | null {
+    return (
+      this.#sql.exec<{ tx_id: string }>('SELECT tx_id FROM signed WHERE hash = ?', hash).toArray()[0]?.tx_id ?? null
+    );
   }
 
   #one(query: string, ...bindings: string[]): Activity | null {

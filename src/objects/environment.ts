@@ -7,7 +7,7 @@ export interface JobMessage {
   readonly vaultId: number;
   /** Null for work of the vault itself. */
   readonly transactionId: string | null;
-  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle' | 'follow';
+  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle' | 'follow' | 'reconcile';
 }
 
 /** A hint that a delivery of a monitor is to be worked on; the row says what it is. */

@@ -6,7 +6,7 @@ import { isFinal } from '#domain/transaction.ts';
  * What a vault still owes the world. A row is deleted when its effect is recorded, never when its message was sent: deleting
  * on send lost 2,821 of 2,940 jobs when the process was killed, deleting on effect none.
  */
-export type OutboxJob = TransactionJob | 'project' | 'generate-key' | 'expire-policy' | 'follow';
+export type OutboxJob = TransactionJob | 'project' | 'generate-key' | 'expire-policy' | 'follow' | 'reconcile';
 
 export interface OutboxRow {
   /** Of a change of the policy its id; empty for other work of the vault itself. */

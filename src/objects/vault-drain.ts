@@ -64,7 +64,7 @@ function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
 
 /** Looking at a chain must not wait behind signing. */
 function isConfirm(row: OutboxRow): boolean {
-  return row.job === 'confirm' || row.job === 'follow';
+  return row.job === 'confirm' || row.job === 'follow' || row.job === 'reconcile';
 }
 
 function messageOf(row: OutboxRow, vaultId: number): JobMessage {

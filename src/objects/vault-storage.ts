@@ -6,6 +6,7 @@ import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
+import { LEDGER_SCHEMA, LedgerStorage } from '#objects/ledger-storage.ts';
 import { POLICY_SCHEMA, PolicyStorage } from '#objects/policy-storage.ts';
 
 /**
@@ -45,11 +46,13 @@ export class VaultStorage {
   #pendingCount: number | null = null;
   readonly policies: PolicyStorage;
   readonly activities: ActivityStorage;
+  readonly ledger: LedgerStorage;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.policies = new PolicyStorage(sql);
     this.activities = new ActivityStorage(sql);
+    this.ledger = new LedgerStorage(sql);
   }
 
   /** A vault that was never initialised has no tables: looking at one that does not exist leaves nothing behind. */
@@ -61,6 +64,7 @@ export class VaultStorage {
     this.#sql.exec(SCHEMA);
     this.#sql.exec(POLICY_SCHEMA);
     this.#sql.exec(ACTIVITY_SCHEMA);
+    this.#sql.exec(LEDGER_SCHEMA);
   }
 
   vault(): Vault | null {
@@ -80,6 +84,16 @@ export class VaultStorage {
   pendingTransactions(): readonly Transaction[] {
     const rows = this.#sql.exec<{ document: string }>('SELECT document FROM tx WHERE pending = 1').toArray();
     return rows.map((row) => JSON.parse(row.document) as Transaction);
+  }
+
+  /** What is decided and in no block yet: its job says that it is on its way. */
+  transactionsOnTheirWay(): readonly Transaction[] {
+    const rows = this.#sql
+      .exec<{ document: string }>(
+        "SELECT document FROM tx WHERE id IN (SELECT tx_id FROM outbox WHERE job IN ('sign', 'broadcast', 'confirm'))",
+      )
+      .toArray();
+    return rows.map((row) => JSON.parse(row.document) as Transaction).filter(({ inclusion }) => inclusion === null);
   }
 
   pendingCount(): number {

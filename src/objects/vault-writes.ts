@@ -9,6 +9,8 @@ import { newestAttempt } from '#domain/transaction.ts';
 import type { Decision, Effect } from '#domain/transition.ts';
 import { effectsOfCreation } from '#domain/transition.ts';
 import type { Vault } from '#domain/vault.ts';
+import type { Posting } from '#domain/ledger.ts';
+import { ledgerLines } from '#domain/ledger.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import { pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -37,6 +39,7 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   const spends = SPENDING.has(after.state);
   if (spends && !SPENDING.has(before.state)) storage.policies.addSpent(after, after.updatedAtMs);
   if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
+  if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after));
   // Only what really happened makes somebody known: a proposal is no relation.
   if (after.state === 'SUCCEEDED' && before.state !== 'SUCCEEDED') {
     storage.addCounterparties(counterpartiesOf(after.intent));
@@ -87,6 +90,7 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   } else storage.discharge(transactionId, 'follow');
   if (after === before) return;
   storage.activities.put(after);
+  post(storage, after, postingOfActivity(after));
   storage.appendHistory({
     transactionId,
     version,
@@ -100,6 +104,31 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
     atMs: after.updatedAtMs,
   });
   oweProjection(storage, transactionId, version);
+}
+
+function post(storage: VaultStorage, { id, chain }: Activity | Transaction, posting: Posting | null): void {
+  if (storage.ledger.post({ recordId: id, chain }, posting)) oweReconciliation(storage);
+}
+
+function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activity): Posting | null {
+  if (state === 'FAILED') return null;
+  return {
+    blockNumber: block.number,
+    isFinal: block.isFinal,
+    lines: ledgerLines(changes, signer === wallet ? fee : null),
+  };
+}
+
+function postingOfTransaction({ inclusion }: Transaction): Posting | null {
+  if (inclusion === null) return null;
+  const { blockNumber, finalized, changes, feePaid } = inclusion;
+  return { blockNumber, isFinal: finalized, lines: ledgerLines(changes, feePaid) };
+}
+
+/** The comparison that is due first. */
+export function oweReconciliation(storage: VaultStorage): void {
+  const dueAtMs = storage.ledger.nextDueAtMs();
+  if (dueAtMs !== null) storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
 }
 
 /** A look that found nothing new, or a 'not now', decides when the same job is due again. */

@@ -7,6 +7,7 @@ import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Member, Permission, Role } from '#domain/member.ts';
 import { may } from '#domain/member.ts';
+import { NATIVE } from '#domain/movement.ts';
 import type { PolicyFault } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -19,6 +20,9 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
+import type { BalanceView, HoldingsReport, ReconcileWork } from '#objects/ledger-desk.ts';
+import { LedgerDesk } from '#objects/ledger-desk.ts';
+import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
@@ -28,6 +32,7 @@ import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
+import type { Wallet } from '#objects/wallets.ts';
 import { walletsOf, withChain, withKey } from '#objects/wallets.ts';
 import type {
   ActivityView,
@@ -42,7 +47,7 @@ import type {
   VoteOutcome,
 } from '#objects/vault-views.ts';
 import { versionOf } from '#objects/vault-views.ts';
-import { writeVaultChange } from '#objects/vault-writes.ts';
+import { oweReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
@@ -58,6 +63,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #transactions: TransactionDesk;
   readonly #policies: PolicyDesk;
   readonly #activities: ActivityDesk;
+  readonly #ledger: LedgerDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -78,6 +84,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     };
     this.#transactions = new TransactionDesk(host);
     this.#activities = new ActivityDesk(host);
+    this.#ledger = new LedgerDesk(host);
     this.#policies = new PolicyDesk(host, {
       dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
       govern: (vault) => {
@@ -112,12 +119,6 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const vault = this.#vault;
     if (vault !== null) await drainProjection(this.#storage, this.env.DB);
     return vault;
-  }
-
-  /** The wallets that there are by now, for somebody who may change how they are seen. Refuses `forbidden`. */
-  wallets(actor: Actor): Result<readonly { readonly chain: string; readonly address: string }[], Refusal> {
-    const entered = this.#enter(actor, 'curate');
-    return entered.ok ? accepted(walletsOf(entered.value.vault)) : entered;
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
@@ -233,6 +234,27 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#activities.followWork(id);
   }
 
+  /** See `LedgerDesk`, as for the next three. */
+  balances(
+    actor: Actor,
+    after: Omit<ChainAsset, 'kind'> | null,
+    limit: number,
+  ): Result<readonly BalanceView[], Refusal> {
+    return this.#ledger.balances(actor, after, limit);
+  }
+
+  lookAgain(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
+    return this.#ledger.lookAgain(actor);
+  }
+
+  reconcileWork(): readonly ReconcileWork[] {
+    return this.#ledger.work();
+  }
+
+  recordHoldings(report: HoldingsReport): Promise<boolean> {
+    return this.#ledger.record(report);
+  }
+
   record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
     return this.#transactions.record(id, event);
   }
@@ -314,6 +336,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     await this.#commits.run(() => {
       this.#storage.putVault(after);
       if (after.keys.length > 0) this.#storage.discharge('', 'generate-key');
+      const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }));
+      if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });
     });
     this.#vault = after;

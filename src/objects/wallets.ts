@@ -16,8 +16,15 @@ export function withChain(vault: Vault, chain: Chain): Vault {
   return { ...vault, configuration: { ...configuration, chains }, keys: keys.map((key) => addressed(key, chain)) };
 }
 
+/** An address of a vault. */
+export interface Wallet {
+  /** Canonical name. */
+  readonly chain: string;
+  readonly address: string;
+}
+
 /** Every wallet that has an address by now. */
-export function walletsOf(vault: Vault): readonly { readonly chain: string; readonly address: string }[] {
+export function walletsOf(vault: Vault): readonly Wallet[] {
   return vault.configuration.chains.flatMap((chain) => {
     const address = walletAddress(vault, chain);
     return address === null ? [] : [{ chain, address }];

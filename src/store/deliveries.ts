@@ -1,5 +1,8 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { canonicalBytes } from '#domain/canonical.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
@@ -14,6 +17,25 @@ export async function keepDelivery(
   await orm.insert(deliveries).values(fresh).onConflictDoNothing();
   const [kept] = await orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id));
   return kept?.state === 'open';
+}
+
+/** Asked for again within it, it is the same look: a chain is not looked through for every click. */
+const SAME_SCAN_MS = 60_000;
+
+/** A look through the newest blocks of a chain for one wallet, as if a monitor had sent it. Null when it was dealt with just now. */
+export async function orderScan(
+  db: D1Database,
+  order: { readonly vaultId: number; readonly chain: string; readonly address: string },
+  nowMs: number,
+): Promise<string | null> {
+  const body = JSON.stringify({ vaultId: order.vaultId, chain: order.chain, address: order.address });
+  const bytes = canonicalBytes('conclave/scan/v1', [
+    ['body', body],
+    ['minute', String(Math.floor(nowMs / SAME_SCAN_MS))],
+  ]);
+  const id = bytesToHex(sha256(bytes));
+  const scan = { id, provider: 'scan', endpointId: `vault-${order.vaultId}`, body, receivedAtMs: nowMs };
+  return (await keepDelivery(db, scan)) ? id : null;
 }
 
 /** Null when it is dealt with, or there is none. */

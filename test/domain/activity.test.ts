@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Activity, ActivityMovement, ChainTransaction } from '#domain/activity.ts';
+import type { Activity, ChainTransaction } from '#domain/activity.ts';
+import type { ChainMovement } from '#domain/movement.ts';
 import { firstSeen, isWatched, observe, viewFor } from '#domain/activity.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { amount, NOON_MS, vaultId } from './cast.ts';
@@ -12,7 +13,7 @@ const BOB = '0x2222222222222222222222222222222222222222';
 const DOLLAR = '0x3333333333333333333333333333333333333333';
 const NFT = '0x4444444444444444444444444444444444444444';
 
-const movement = (differences: Partial<ActivityMovement>): ActivityMovement => ({
+const movement = (differences: Partial<ChainMovement>): ChainMovement => ({
   uid: 'top',
   kind: 'native',
   from: BOB,
@@ -22,10 +23,7 @@ const movement = (differences: Partial<ActivityMovement>): ActivityMovement => (
   amount: amount('5'),
   ...differences,
 });
-const seen = (
-  movements: readonly ActivityMovement[],
-  differences: Partial<ChainTransaction> = {},
-): ChainTransaction => ({
+const seen = (movements: readonly ChainMovement[], differences: Partial<ChainTransaction> = {}): ChainTransaction => ({
   hash: '0xaa',
   signer: BOB,
   fee: amount('1'),
@@ -44,7 +42,7 @@ const mintedNft = movement({ ...cameNft, from: null });
 const mintedDollar = movement({ ...cameDollar, from: null });
 const elsewhere = movement({ uid: 'log:8', from: BOB, to: DOLLAR });
 
-test.each<[string, readonly ActivityMovement[], string, string | undefined, 'in' | 'out']>([
+test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 'out']>([
   ['money that comes', [cameNative], BOB, 'RECEIVED', 'in'],
   ['tokens that come', [cameDollar, elsewhere], BOB, 'RECEIVED', 'in'],
   ['money that somebody takes by an allowance', [wentDollar], BOB, 'SENT', 'out'],

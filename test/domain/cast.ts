@@ -157,6 +157,9 @@ export function inclusion(differences: Partial<Inclusion> = {}): Inclusion {
     confirmations: 1,
     finalized: false,
     failure: null,
+    movements: [],
+    movementCount: 0,
+    changes: [],
     ...differences,
   };
 }

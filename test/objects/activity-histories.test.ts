@@ -1,24 +1,16 @@
 import { expect, test } from 'vitest';
-import { chainsFrom } from '#chains/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import { isWatched } from '#domain/activity.ts';
-import { amountOf } from '#domain/amount.ts';
-import { parseKeyId, parseVaultId } from '#domain/id.ts';
-import { refused } from '#domain/result.ts';
-import { NO_RULES } from '#domain/rules.ts';
+import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
+import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
-import { ChangeSignal } from '#objects/change-signal.ts';
-import { foundVault } from '#objects/membership.ts';
-import { VaultCommit } from '#objects/vault-commit.ts';
-import { VaultStorage } from '#objects/vault-storage.ts';
-import { alice } from '../domain/cast.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import { memorySql } from './memory-sql.ts';
+import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /**
  * Random histories of a chain, with blocks that are replaced, and deliveries about them that are lost, doubled, late and out of order.
  * After one whole look at the end the vault has exactly what the chain has: the same transactions, in the same blocks, once each, and
- * with them the same balance.
+ * with them the same balance at every height.
  */
 
 const HISTORIES = 2_000;
@@ -27,10 +19,7 @@ const SEED = 4_021;
 const FINAL_DEPTH = 8;
 /** Never as deep as what is final. */
 const DEEPEST_REORG = 5;
-
-const WALLET = '0x1111111111111111111111111111111111111111';
-const BOB = '0x2222222222222222222222222222222222222222';
-const CAROL = '0x3333333333333333333333333333333333333333';
+const FEE = 1n;
 
 interface Payment {
   readonly hash: string;
@@ -81,45 +70,21 @@ class Chain {
     return {
       hash,
       signer: from,
-      fee: amountOf(1n),
+      fee: amountOf(FEE),
       block: { number: String(index), hash: block.hash, confirmations, isFinal: confirmations >= FINAL_DEPTH },
       movements: [{ ...movement, amount: amountOf(units) }],
     };
   }
 }
 
-/** The desk of a real vault on real SQLite; only the object around it and its chain are not there. */
 function newDesk() {
-  const sql = memorySql();
-  const storage = new VaultStorage(sql);
-  storage.createTables();
-  const [id, keyId] = [parseVaultId(7), parseKeyId('a'.repeat(26))];
-  if (id === null || keyId === null) throw new Error('the ids must parse');
-  const terms = { name: 'Treasury', initialState: 'SUBMITTED', decisionPeriodSeconds: 3600, mostPending: 100 } as const;
-  const founded = foundVault({
-    id,
-    configuration: { ...terms, chains: ['anvil'], signingThreshold: 2 },
-    members: [{ userId: alice.userId, roles: ['signer'] }],
-    threshold: 1,
-    rules: NO_RULES,
-  });
-  if (!founded.ok) throw new Error(founded.refusal);
-  const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: WALLET } } as const;
-  const vault = { ...founded.value, keys: [key] };
-  const commits = new VaultCommit(
-    { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,
-    storage,
-  );
-  const desk = new ActivityDesk({
-    storage,
-    commits,
-    chains: chainsFrom({}),
-    changes: new ChangeSignal(),
-    vault: () => vault,
-    enter: () => refused({ code: 'forbidden' }),
-  });
+  const { sql, storage, host } = newVaultScene();
   const rows = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
-  return { desk, records: () => rows().map(({ document }) => JSON.parse(document) as Activity) };
+  return {
+    desk: new ActivityDesk(host),
+    ledger: storage.ledger,
+    records: () => rows().map(({ document }) => JSON.parse(document) as Activity),
+  };
 }
 
 type Scene = ReturnType<typeof newDesk>;
@@ -149,6 +114,14 @@ async function live(scene: Scene, chance: () => number): Promise<Chain> {
   return chain;
 }
 
+/** What the wallet has by the first so many blocks of a chain. */
+function balanceOn({ blocks }: Chain, count: number): bigint {
+  const payments = blocks.slice(0, Math.max(count, 0)).flatMap((block) => block.payments);
+  return payments.reduce((total, { from, to, units }) => {
+    return total + (to === WALLET ? units : 0n) - (from === WALLET ? units + FEE : 0n);
+  }, 0n);
+}
+
 const line = (hash: string, block: string) => `${hash} in ${block}`;
 
 test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, async () => {
@@ -171,13 +144,15 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
     expect(new Set(standing.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
       new Set(onChain.map(({ hash, block }) => line(hash, block))),
     );
-    const sum = (all: readonly { from: string | null; to: string | null; units: bigint }[]) =>
-      all.reduce(
-        (total, { from, to, units }) => total + (to === WALLET ? units : 0n) - (from === WALLET ? units : 0n),
-        0n,
-      );
-    const moved = standing.flatMap(({ movements }) => movements.map((one) => ({ ...one, units: BigInt(one.amount) })));
-    expect(sum(moved)).toBe(sum(onChain));
+    const balance = balanceOn(chain, chain.blocks.length);
+    const native = { chain: 'anvil', ...NATIVE };
+    expect(scene.ledger.unitsAt(native, String(chain.blocks.length))).toBe(balance);
+    // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
+    for (let height = 0; height < chain.blocks.length; height++) {
+      expect(scene.ledger.unitsAt(native, String(height))).toBe(balanceOn(chain, height + 1));
+    }
+    const final = unitsOf(scene.ledger.balance(native)?.final ?? signedAmountOf(0n));
+    expect(final).toBe(balanceOn(chain, chain.blocks.length - FINAL_DEPTH + 1));
   }
   // The story would be dull without.
   expect(reorganised).toBeGreaterThan(100);

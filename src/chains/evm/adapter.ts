@@ -2,6 +2,7 @@ import type {
   AccountNonce,
   ChainAdapter,
   ChainFault,
+  Holdings,
   Observation,
   PreparationFault,
   Scan,
@@ -16,6 +17,7 @@ import type { PermanentFault } from '#chains/evm/dry-run.ts';
 import { estimateFee } from '#chains/evm/estimate.ts';
 import type { Fleet, Trouble } from '#chains/evm/fleet.ts';
 import { onFirstFitNode } from '#chains/evm/fleet.ts';
+import { readHoldings } from '#chains/evm/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { connect } from '#chains/evm/node.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
@@ -57,6 +59,8 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
         ),
       ),
     scan: async (address) => looked(await onFirstFitNode<Scan, never>(fleet, (node) => scanChain(node, address))),
+    holdings: async (address, assets) =>
+      looked(await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets }))),
     observe: async (watched) =>
       looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
   };

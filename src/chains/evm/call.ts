@@ -19,6 +19,9 @@ export const TRANSFER_SELECTOR = '0xa9059cbb';
 /** First four bytes of keccak256('approve(address,uint256)'), ERC-20. */
 const APPROVE_SELECTOR = '0x095ea7b3';
 
+/** First four bytes of keccak256('balanceOf(address)'), ERC-20. */
+export const BALANCE_OF_SELECTOR = '0x70a08231';
+
 /** More than any known protocol takes, and far below what a block carries. */
 export const MOST_CALLDATA_BYTES = 24 * 1024;
 

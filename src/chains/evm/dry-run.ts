@@ -7,7 +7,7 @@ import type { EvmNode, NodeFault } from '#chains/evm/node.ts';
 import { askCall, askCode } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import type { Call } from '#chains/evm/call.ts';
-import { callOf } from '#chains/evm/call.ts';
+import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/call.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { FailureReason } from '#domain/event.ts';
 import type { Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
@@ -15,9 +15,6 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 export type PermanentFault = Extract<PreparationFault, { kind: 'permanent' }>;
-
-/** First four bytes of keccak256('balanceOf(address)'). */
-const BALANCE_OF_SELECTOR = '0x70a08231';
 
 /** First four bytes of keccak256('allowance(address,address)'). */
 const ALLOWANCE_SELECTOR = '0xdd62ed3e';

@@ -1,17 +1,18 @@
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
+import { depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
-import type { Block, Receipt } from '#chains/evm/question.ts';
-import { askBlock, askNonce, askReceipt, askTransaction } from '#chains/evm/question.ts';
+import { movementsIn } from '#chains/evm/movements.ts';
+import type { Block, KnownTransaction, Receipt } from '#chains/evm/question.ts';
+import { askBlock, askNonce, askReceipt, askTrace, askTransaction } from '#chains/evm/question.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { WalletMovements } from '#domain/movement.ts';
+import { movementsOf } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction.ts';
-
-/** A node without the `finalized` tag: this many times the chain's confirmations count as final. Ours. */
-const FINAL_AFTER_TIMES = 4n;
 
 /**
  * Where the attempts of a transaction are, as one node sees it. The head is asked first and everything else after it: what the
@@ -69,9 +70,11 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
   if (known.value === null) return unfit('the node has a receipt without its transaction');
   const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee).toString());
   if (feePaid === null) return unfit('the node tells an impossible fee');
-  // A node behind a balancer may answer with an older head than the receipt's block.
-  const depth = head.number < receipt.blockNumber ? 1n : head.number - receipt.blockNumber + 1n;
-  const finalBlock = finalized.ok ? finalized.value : null;
+  const { confirmations, isFinal } = depthOf(receipt.blockNumber, {
+    chain,
+    head,
+    finalized: finalized.ok ? finalized.value : null,
+  });
   const failure = await executionFailure(node, receipt, known.value);
   const inclusion: Inclusion = {
     hash,
@@ -79,14 +82,26 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
     blockHash: receipt.blockHash,
     succeeded: failure === null,
     feePaid,
-    confirmations: Number(depth),
-    finalized:
-      finalBlock === null
-        ? depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations)
-        : finalBlock.number >= receipt.blockNumber,
+    confirmations,
+    finalized: isFinal,
     failure,
+    ...(await moved(view, known.value, { hash, receipt })),
   };
   return accepted({ type: 'included', inclusion });
+}
+
+/**
+ * What it moved, found out once for each block that it is in. A node that can not trace holds nothing up: what contracts paid back is
+ * missing then, and the reconciliation of the balance finds it.
+ */
+async function moved({ node, watched }: View, known: KnownTransaction, found: Found): Promise<WalletMovements> {
+  const before = watched.inclusion;
+  if (before?.hash === found.hash && before.blockHash === found.receipt.blockHash) {
+    const { movements, movementCount, changes } = before;
+    return { movements, movementCount, changes };
+  }
+  const trace = found.receipt.succeeded ? await node.ask(askTrace(found.hash)) : null;
+  return movementsOf(watched.from, movementsIn(found.receipt, known, trace?.ok === true ? trace.value : null));
 }
 
 async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {

@@ -55,6 +55,9 @@ export const askTip = quantity('eth_maxPriorityFeePerGas', []);
 
 export const askBalance = (address: string): Question<bigint> => quantity('eth_getBalance', [address, 'latest']);
 
+export const askBalanceAt = (address: string, blockNumber: bigint): Question<bigint> =>
+  quantity('eth_getBalance', [address, tagOf(blockNumber)]);
+
 export const askNonce = (address: string, tag: BlockTag): Question<bigint> =>
   quantity('eth_getTransactionCount', [address, tagOf(tag)]);
 

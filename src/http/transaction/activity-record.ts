@@ -1,8 +1,9 @@
 import type * as z from 'zod';
-import type { Activity, ActivityMovement } from '#domain/activity.ts';
+import type { Activity } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Policy } from '#domain/policy.ts';
 import { nameOf } from '#domain/rules.ts';
+import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { timeText } from '#http/time-text.ts';
 
@@ -41,8 +42,7 @@ export function activityRecord(
   { policy, chain }: { readonly policy: Policy; readonly chain: Chain | null },
 ): z.infer<typeof transactionSchema> {
   const { block, movements, hash } = activity;
-  const [only, ...others] = movements;
-  const single = others.length === 0 && only !== undefined ? only : null;
+  const single = activity.movementCount === 1 ? (movements[0] ?? null) : null;
   return {
     ...NOT_OURS,
     id: activity.id,
@@ -58,9 +58,9 @@ export function activityRecord(
     chain: activity.chain,
     from: single?.from ?? activity.signer,
     to: single?.to ?? activity.wallet,
-    asset: single === null ? null : assetOf(single, chain),
+    asset: single === null ? null : assetRecord(single.tokenAddress, chain),
     amount: single?.amount ?? null,
-    movements: movements.map((movement) => ({ ...movement, asset: assetOf(movement, chain) })),
+    ...movementsRecord(activity, chain),
     feePaid: activity.signer === activity.wallet ? activity.fee : null,
     txHash: hash,
     explorerUrl: chain?.explorer?.replace('{hash}', hash) ?? null,
@@ -71,12 +71,6 @@ export function activityRecord(
     createdAt: timeText(activity.createdAtMs),
     updatedAt: timeText(activity.updatedAtMs),
   };
-}
-
-function assetOf({ tokenAddress }: ActivityMovement, chain: Chain | null) {
-  return tokenAddress === null
-    ? { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
-    : { tokenAddress, symbol: null, decimals: null };
 }
 
 function knownAs({ signer, movements }: Activity, { rules }: Policy, chain: Chain | null) {

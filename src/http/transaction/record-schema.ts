@@ -1,23 +1,17 @@
 import * as z from 'zod';
-import { MOVEMENT_KINDS } from '#domain/activity.ts';
 import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
+import {
+  amountSchema as amount,
+  assetSchema as asset,
+  balanceChangeSchema,
+  movementSchema,
+} from '#http/asset-record.ts';
 
 /** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
 
 const text = z.string();
 const time = z.iso.datetime();
-const amount = z
-  .string()
-  .regex(/^(0|[1-9][0-9]*)$/)
-  .meta({ description: 'Whole number of the smallest unit' });
-
-const asset = z.strictObject({
-  tokenAddress: text.nullable().meta({ description: 'Null for the native asset' }),
-  symbol: text.nullable(),
-  decimals: z.int().nullable(),
-});
-
 type Value = string | boolean | Value[];
 const value: z.ZodType<Value> = z.lazy(() => z.union([text, z.boolean(), z.array(value)])).meta({ id: 'DecodedValue' });
 
@@ -39,17 +33,6 @@ const attempt = z.strictObject({
   answer: text.nullable(),
   sentTimes: z.int(),
   sentAt: time.nullable(),
-});
-
-const movement = z.strictObject({
-  uid: text.meta({ description: 'Names it within its transaction, whoever reports it' }),
-  kind: z.enum(MOVEMENT_KINDS),
-  from: text.nullable().meta({ description: 'Null for made out of nothing' }),
-  to: text.nullable().meta({ description: 'Null for destroyed' }),
-  tokenAddress: text.nullable(),
-  tokenId: text.nullable(),
-  amount,
-  asset,
 });
 
 const vote = z.strictObject({ userId: text, digest: text, at: time });
@@ -77,7 +60,13 @@ const transactionFields = {
   spender: text.nullable(),
   data: text.nullable(),
   call: call.nullable().meta({ description: 'The calldata in words, where a standard knows it' }),
-  movements: z.array(movement).meta({ description: 'Of activity: what came to the vault or went from it' }),
+  movements: z.array(movementSchema).meta({
+    description: 'Once a block has it: what came to the wallet or went from it, but for the fee; the first hundred',
+  }),
+  movementCount: z.int().meta({ description: 'All that there are' }),
+  balanceChanges: z
+    .array(balanceChangeSchema)
+    .meta({ description: 'The net of all movements, one for each asset; the fee stands in feePaid' }),
   maxFee: amount.nullable(),
   lookalikeOf: text
     .nullable()

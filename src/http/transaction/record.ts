@@ -13,6 +13,7 @@ import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleBreach, voicesAsked } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
+import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import { breachText } from '#http/breach-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { timeText } from '#http/time-text.ts';
@@ -43,7 +44,7 @@ export function transactionRecord(
     direction: transaction.direction,
     visible: transaction.visible,
     hiddenReason: null,
-    movements: [],
+    ...movementsRecord(inclusion, scope.chain),
     chain: transaction.chain,
     from: intent.from,
     ...actionRecord(intent, scope.chain),
@@ -83,14 +84,14 @@ function actionRecord(intent: Intent, chain: Chain | null) {
   switch (intent.kind) {
     case 'transfer': {
       const { to, tokenAddress, amount, maxFee } = intent;
-      return { ...none, to, asset: assetOf(tokenAddress, chain), amount, maxFee, lookalikeOf: intent.lookalikeOf };
+      return { ...none, to, asset: assetRecord(tokenAddress, chain), amount, maxFee, lookalikeOf: intent.lookalikeOf };
     }
     case 'contract-interaction': {
       const { to, data, value: amount, maxFee } = intent;
       return {
         ...none,
         to,
-        asset: assetOf(null, chain),
+        asset: assetRecord(null, chain),
         amount,
         data,
         call: decodeCall(data),
@@ -103,7 +104,7 @@ function actionRecord(intent: Intent, chain: Chain | null) {
       return {
         ...none,
         to: tokenAddress,
-        asset: assetOf(tokenAddress, chain),
+        asset: assetRecord(tokenAddress, chain),
         amount,
         spender,
         maxFee,
@@ -152,12 +153,6 @@ function explanation(transaction: PublicTransaction, policy: Policy) {
     ],
     forbiddenBy: breach === null ? null : breachText(breach),
   };
-}
-
-function assetOf(tokenAddress: string | null, chain: Chain | null) {
-  return tokenAddress === null
-    ? { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
-    : { tokenAddress, symbol: null, decimals: null };
 }
 
 function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicAttempt) {

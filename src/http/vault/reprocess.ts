@@ -1,15 +1,12 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { keepDelivery, reopenFailed } from '#store/deliveries.ts';
+import { orderScan, reopenFailed } from '#store/deliveries.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const acknowledgement = z
@@ -21,13 +18,10 @@ const acknowledgement = z
   })
   .meta({ id: 'ReprocessAcknowledgement' });
 
-/** Asked again within it, it is the same look: a chain is not looked through for every click. */
-const SAME_LOOK_MS = 60_000;
-
 /**
  * POST /vault/{vaultId}/reprocess-incoming-transactions (spec part 4): evaluates incoming transactions again when one was missed. Every
- * wallet of the vault is looked for in the newest blocks of its chain, and deliveries of monitors that were given up on are worked on
- * once more. It is acknowledged at once; what is found comes into the list as if a monitor had reported it.
+ * wallet of the vault is looked for in the newest blocks of its chain, its balances are compared with the chain, and deliveries of
+ * monitors that were given up on are worked on once more. It is acknowledged at once; what is found comes into the list as if a monitor had reported it.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden` (a viewer changes nothing).
  */
@@ -47,7 +41,7 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const wallets = await askObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.wallets(actor),
+    (vault) => vault.lookAgain(actor),
   );
   if (!wallets.ok) return refusalProblem(context, wallets.refusal);
   const nowMs = Date.now();
@@ -56,21 +50,11 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   for (const { chain: name, address } of wallets.value) {
     const chain = findChain(known, name);
     if (chain === null || chainAccess(context.env, chain) === null) continue;
-    const body = JSON.stringify({ vaultId, chain: chain.caip2, address });
-    const id = scanId(body, Math.floor(nowMs / SAME_LOOK_MS));
-    const scan = { id, provider: 'scan', endpointId: `vault-${vaultId}`, body, receivedAtMs: nowMs };
-    if (await keepDelivery(context.env.DB, scan)) await context.env.ACTIVITY_QUEUE.send({ deliveryId: id });
+    const deliveryId = await orderScan(context.env.DB, { vaultId, chain: chain.caip2, address }, nowMs);
+    if (deliveryId !== null) await context.env.ACTIVITY_QUEUE.send({ deliveryId });
     looked.push(chain.name);
   }
   for (const deliveryId of await reopenFailed(context.env.DB, nowMs))
     await context.env.ACTIVITY_QUEUE.send({ deliveryId });
   return context.json({ accepted: true, chains: looked }, 202);
-}
-
-function scanId(body: string, minute: number): string {
-  const bytes = canonicalBytes('conclave/scan/v1', [
-    ['body', body],
-    ['minute', String(minute)],
-  ]);
-  return bytesToHex(sha256(bytes));
 }

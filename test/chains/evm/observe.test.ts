@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { encodeFunctionData, erc20Abi, parseAbi } from 'viem';
+import { encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, Watched } from '#chains/chain-adapter.ts';
@@ -36,7 +36,7 @@ const transient = (detail: unknown = expect.any(String)) => ({ ok: false, refusa
 
 /** A wallet without a key: what moves it is anvil's impersonation. */
 async function nextWallet(): Promise<Address> {
-  const address: Address = `0x${(0xc0ffee000 + payer++).toString(16).padStart(40, '0')}`;
+  const address = getAddress(`0x${(0xc0ffee000 + payer++).toString(16).padStart(40, '0')}`);
   await chain.client.setBalance({ address, value: 10n ** 20n });
   await chain.client.impersonateAccount({ address });
   return address;
@@ -95,6 +95,9 @@ test('what was never sent is absent; what waits is in the mempool; what is mined
     confirmations: 1,
     finalized: false,
     failure: null,
+    movements: [{ uid: 'top', kind: 'native', from, to: bob(), tokenAddress: null, tokenId: null, amount: '5' }],
+    movementCount: 1,
+    changes: [{ kind: 'native', tokenAddress: null, tokenId: null, units: '-5', isMinted: false }],
   };
   expect(await inclusionOf(watched(from, [NEVER_SENT, hash]))).toEqual(inclusion);
   await chain.client.mine({ blocks: 2 });

@@ -39,6 +39,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner'>> = {
   'PATCH /transaction/:txId/visibility': ['initiator', 'signer', 'admin'],
   'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/balances': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],

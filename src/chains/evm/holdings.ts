@@ -1,0 +1,69 @@
+import type { Hex } from 'viem';
+import { getAddress } from 'viem/utils';
+import { BALANCE_OF_SELECTOR } from '#chains/evm/call.ts';
+import type { Holdings } from '#chains/chain-adapter.ts';
+import type { Trouble } from '#chains/evm/fleet.ts';
+import type { EvmNode } from '#chains/evm/node.ts';
+import { word } from '#chains/evm/hex.ts';
+import { askBalanceAt, askBlock, askCall } from '#chains/evm/question.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Asset } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** First four bytes of keccak256('ownerOf(uint256)'), ERC-721. */
+const OWNER_OF_SELECTOR = '0x6352211e';
+
+/** First four bytes of keccak256('balanceOf(address,uint256)'), ERC-1155. */
+const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
+
+/**
+ * What a wallet holds, all at one block: the one at which the chain is deep enough. Later ones may still go, and of much older ones
+ * most nodes have no state any more.
+ */
+export async function readHoldings(
+  node: EvmNode,
+  chain: Chain,
+  { address, assets }: { readonly address: string; readonly assets: readonly Asset[] },
+): Promise<Result<Holdings, Trouble>> {
+  const head = await node.ask(askBlock('latest'));
+  if (!head.ok) return head;
+  if (head.value === null) return refused({ kind: 'unfit', detail: 'the node has no head' });
+  const depth = head.value.number - BigInt(chain.confirmations) + 1n;
+  const blockNumber = depth < 0n ? 0n : depth;
+  const amounts: Holdings['amounts'][number][] = [];
+  for (const asset of assets) {
+    const units = await unitsHeld(node, { address, asset, blockNumber });
+    if (!units.ok) return units;
+    amounts.push(units.value === null ? null : amountOf(units.value));
+  }
+  return accepted({ blockNumber: blockNumber.toString(), amounts });
+}
+
+interface Held {
+  readonly address: string;
+  readonly asset: Asset;
+  readonly blockNumber: bigint;
+}
+
+/** Null for a token that does not say. The chain itself always does: a node that can not tell its coin is no use. */
+async function unitsHeld(
+  node: EvmNode,
+  { address, asset, blockNumber }: Held,
+): Promise<Result<bigint | null, Trouble>> {
+  if (asset.tokenAddress === null) return node.ask(askBalanceAt(address, blockNumber));
+  const call = { to: getAddress(asset.tokenAddress), value: 0n, data: questionOf(asset, address) };
+  const answer = await node.ask(askCall(address, call, blockNumber));
+  if (!answer.ok) return answer.refusal.kind === 'no-answer' ? answer : accepted(null);
+  if (answer.value.length !== 2 + 64) return accepted(null);
+  const told = BigInt(answer.value);
+  return accepted(asset.kind === 'erc721' ? (told === BigInt(address) ? 1n : 0n) : told);
+}
+
+function questionOf({ kind, tokenId }: Asset, address: string): Hex {
+  const [wallet, id] = [word(BigInt(address)), word(BigInt(tokenId ?? '0'))];
+  if (kind === 'erc721') return `${OWNER_OF_SELECTOR}${id}`;
+  if (kind === 'erc1155') return `${BALANCE_OF_ID_SELECTOR}${wallet}${id}`;
+  return `${BALANCE_OF_SELECTOR}${wallet}`;
+}

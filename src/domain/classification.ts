@@ -1,0 +1,36 @@
+import { unitsOf } from '#domain/amount.ts';
+import type { BalanceChange } from '#domain/movement.ts';
+import type { DisplayType } from '#domain/transaction.ts';
+
+/**
+ * Spec part 2, from the net of what came to a wallet and went from it (chains.md part 5): labels of providers are wrong too often.
+ * The fee is no part of it.
+ */
+export function displayTypeOf(changes: readonly BalanceChange[], isSigner: boolean): DisplayType {
+  const came = changes.filter(({ units }) => unitsOf(units) > 0n);
+  const went = changes.filter(({ units }) => unitsOf(units) < 0n);
+  if (came.length === 0 && went.length === 0) return isSigner ? 'CONTRACT_INTERACTION' : 'UNKNOWN';
+  if (went.length === 0) {
+    const isMint = came.every(({ isMinted }) => isMinted) && (isSigner || came.every(isUnique));
+    return isMint ? 'MINTED' : 'RECEIVED';
+  }
+  if (came.length === 0) return 'SENT';
+  if (came.every((change) => isUnique(change) && change.isMinted)) return 'MINTED';
+  if (went.every(isCash) && !came.every(isCash)) return 'BOUGHT';
+  return came.every(isCash) && !went.every(isCash) ? 'SOLD' : 'TRADED';
+}
+
+/** A call of the vault's own is what came of it, where that has a name; a payment to a contract is still a call. */
+export function displayTypeOfCall(changes: readonly BalanceChange[]): DisplayType {
+  const type = displayTypeOf(changes, true);
+  return type === 'SENT' || type === 'RECEIVED' ? 'CONTRACT_INTERACTION' : type;
+}
+
+function isUnique({ tokenId }: BalanceChange): boolean {
+  return tokenId !== null;
+}
+
+// Ours: the native asset is money; which tokens are is for a list of prices to say.
+function isCash({ tokenAddress }: BalanceChange): boolean {
+  return tokenAddress === null;
+}

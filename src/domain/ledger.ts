@@ -1,0 +1,130 @@
+import type { Amount, SignedAmount } from '#domain/amount.ts';
+import { signedAmountOf, unitsOf } from '#domain/amount.ts';
+import type { Asset, BalanceChange } from '#domain/movement.ts';
+import { NATIVE } from '#domain/movement.ts';
+
+/** What one transaction did to one asset of a wallet, its fee included. */
+export interface LedgerLine extends Asset {
+  readonly units: SignedAmount;
+}
+
+/** What one transaction posts to the ledger of its wallet. */
+export interface Posting {
+  readonly blockNumber: string;
+  /** Beyond any reorganisation. */
+  readonly isFinal: boolean;
+  readonly lines: readonly LedgerLine[];
+}
+
+/** @param fee null where somebody else pays it */
+export function ledgerLines(changes: readonly BalanceChange[], fee: Amount | null): readonly LedgerLine[] {
+  const lines = changes.map(({ kind, tokenAddress, tokenId, units }) => ({ kind, tokenAddress, tokenId, units }));
+  const paid = fee === null ? 0n : unitsOf(fee);
+  const moved = lines.find(({ kind }) => kind === 'native');
+  const native = { ...NATIVE, units: signedAmountOf((moved === undefined ? 0n : unitsOf(moved.units)) - paid) };
+  return [native, ...lines.filter((line) => line !== moved)].filter(({ units }) => units !== '0');
+}
+
+/**
+ * Why a balance was set to what the chain says, where no transaction that is known explains it:
+ *
+ * `OPENING`            it was there before the wallet was first looked at
+ * `LATE_RECORD`        a transaction that came to be known afterwards had been made up for before
+ * `UNSEEN_PAYMENT`     of the native asset: a contract that the node does not trace, a reward or a withdrawal of the chain itself
+ * `CHANGED_BY_TOKEN`   the token gives and takes without saying so (a rebase, a fee out of a transfer)
+ */
+export const ADJUSTMENT_REASONS = ['OPENING', 'LATE_RECORD', 'UNSEEN_PAYMENT', 'CHANGED_BY_TOKEN'] as const;
+type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
+
+/** A difference between ledger and chain that is explained, and no more there. */
+interface Adjustment {
+  readonly units: SignedAmount;
+  readonly reason: AdjustmentReason;
+  /** The last block at which both agreed, null when there was none, and the one at which they did not. */
+  readonly fromBlock: string | null;
+  readonly toBlock: string;
+  readonly atMs: number;
+}
+
+/** One asset of one wallet, in its smallest unit. */
+export interface Balance extends Asset {
+  /** What all final transactions and the adjustments come to. Less than nothing while something is missing. */
+  readonly final: SignedAmount;
+  /** Of blocks at which ledger and chain were compared already, but known only since. */
+  readonly late: SignedAmount;
+  /** When they agreed, or were made to. */
+  readonly check: { readonly blockNumber: string; readonly atMs: number } | null;
+  /** Since when they differ; null while they do not. */
+  readonly differsSinceMs: number | null;
+  /** The last one. */
+  readonly adjustment: Adjustment | null;
+  /** Adjustments one after the other, with no agreement in between. */
+  readonly adjustedInRow: number;
+}
+
+export function newBalance(asset: Asset): Balance {
+  const nothing = signedAmountOf(0n);
+  const { kind, tokenAddress, tokenId } = asset;
+  return {
+    kind,
+    tokenAddress,
+    tokenId,
+    final: nothing,
+    late: nothing,
+    check: null,
+    differsSinceMs: null,
+    adjustment: null,
+    adjustedInRow: 0,
+  };
+}
+
+/** What chain and ledger say of one asset at the same block. */
+export interface Comparison {
+  readonly blockNumber: string;
+  readonly chainUnits: bigint;
+  readonly ledgerUnits: bigint;
+  readonly atMs: number;
+  /** Of the chain: the faster it moves, the sooner a difference counts. */
+  readonly pollIntervalMs: number;
+}
+
+/** A difference is looked into for so many polls, by a look through the newest blocks, before it is believed: two minutes on Ethereum. */
+const LOOK_INTO_POLLS = 20;
+/** Between two comparisons: an hour on Ethereum. */
+const COMPARISON_POLLS = 600;
+
+/**
+ * The balance after a comparison; the same object when it says nothing new. A difference is noted first; when it is still there after it
+ * was looked into, the ledger is set to what the chain says, and why is kept.
+ */
+export function compare(balance: Balance, comparison: Comparison): Balance {
+  const { blockNumber, chainUnits, ledgerUnits, atMs, pollIntervalMs } = comparison;
+  if (balance.check !== null && BigInt(blockNumber) < BigInt(balance.check.blockNumber)) return balance;
+  const agreed = { check: { blockNumber, atMs }, late: signedAmountOf(0n), differsSinceMs: null };
+  const difference = chainUnits - ledgerUnits;
+  if (difference === 0n) return { ...balance, ...agreed, adjustedInRow: 0 };
+  if (balance.differsSinceMs === null) return { ...balance, differsSinceMs: atMs };
+  if (atMs - balance.differsSinceMs < LOOK_INTO_POLLS * pollIntervalMs) return balance;
+  const adjustment = {
+    units: signedAmountOf(difference),
+    reason: reasonOf(balance, difference),
+    fromBlock: balance.check?.blockNumber ?? null,
+    toBlock: blockNumber,
+    atMs,
+  };
+  const final = signedAmountOf(unitsOf(balance.final) + difference);
+  return { ...balance, ...agreed, final, adjustment, adjustedInRow: balance.adjustedInRow + 1 };
+}
+
+function reasonOf({ check, late, kind }: Balance, difference: bigint): AdjustmentReason {
+  if (late !== '0' && difference === -unitsOf(late)) return 'LATE_RECORD';
+  if (check === null) return 'OPENING';
+  return kind === 'native' ? 'UNSEEN_PAYMENT' : 'CHANGED_BY_TOKEN';
+}
+
+/** What never agrees, as tokens that grow by themselves, is compared less often: each time is a line in the history. */
+export function nextComparisonMs(balance: Balance, nowMs: number, pollIntervalMs: number): number {
+  const polls =
+    balance.differsSinceMs === null ? COMPARISON_POLLS * 2 ** Math.min(balance.adjustedInRow, 3) : LOOK_INTO_POLLS;
+  return nowMs + polls * pollIntervalMs;
+}

@@ -1,0 +1,28 @@
+import { chainAccess } from '#chains/access.ts';
+import type { VaultId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { VaultObject } from '#objects/vault.ts';
+import { orderScan } from '#store/deliveries.ts';
+
+/**
+ * Compares what the ledger of a vault says with what its chains say. Where they differ for the first time the newest blocks are looked
+ * through for what no monitor has reported; what that finds comes in as if one had. The vault decides what a difference means, and when
+ * to compare again, so a message that is lost, late or doubled is one comparison less or more.
+ */
+export async function reconcile(
+  env: CoordinatorEnv,
+  vault: DurableObjectStub<VaultObject>,
+  vaultId: VaultId,
+): Promise<void> {
+  for (const { chain, address, assets } of await vault.reconcileWork()) {
+    const held = (await chainAccess(env, chain)?.holdings(address, assets)) ?? null;
+    const differs = await vault.recordHoldings({
+      chain: chain.name,
+      assets,
+      held: held?.ok === true ? held.value : null,
+    });
+    if (!differs) continue;
+    const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address }, Date.now());
+    if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
+  }
+}

@@ -1,0 +1,168 @@
+import type { Holdings } from '#chains/chain-adapter.ts';
+import { findChain } from '#chains/registry.ts';
+import { unitsOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Balance } from '#domain/ledger.ts';
+import { compare, nextComparisonMs } from '#domain/ledger.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import { walletAddress } from '#domain/vault.ts';
+import type { ChainAsset } from '#objects/ledger-storage.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import type { Wallet } from '#objects/wallets.ts';
+import { walletsOf } from '#objects/wallets.ts';
+import { oweReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
+
+/** What of one wallet is to be compared with its chain. */
+export interface ReconcileWork {
+  readonly chain: Chain;
+  readonly address: string;
+  readonly assets: readonly ChainAsset[];
+}
+
+/** What its chain says of them; null when it can not be asked. */
+export interface HoldingsReport {
+  readonly chain: string;
+  readonly assets: readonly ChainAsset[];
+  readonly held: Holdings | null;
+}
+
+/** A balance with what is not in it yet; amounts in the asset's smallest unit. */
+export interface BalanceView extends ChainAsset {
+  readonly wallet: string;
+  readonly balance: Balance;
+  /** In blocks that may still go. */
+  readonly incoming: bigint;
+  /** In such blocks, or decided and on its way there; fees only once they are paid. */
+  readonly outgoing: bigint;
+}
+
+/** So many questions to a node in one go: a stranger can give a wallet any number of tokens. */
+const COMPARED_AT_ONCE = 50;
+/** A chain that could not be asked is asked again after so many polls. */
+const AWAY_POLLS = 60;
+
+/** What the wallets of a vault have, and whether their chains agree. */
+export class LedgerDesk {
+  readonly #host: VaultHost;
+
+  constructor(host: VaultHost) {
+    this.#host = host;
+  }
+
+  /** One page, after the last one of the page before. Refuses `forbidden`. */
+  balances(
+    actor: Actor,
+    after: Omit<ChainAsset, 'kind'> | null,
+    limit: number,
+  ): Result<readonly BalanceView[], Refusal> {
+    const entered = this.#host.enter(actor, 'view');
+    if (!entered.ok) return entered;
+    const onTheirWay = this.#host.storage.transactionsOnTheirWay();
+    const page = this.#host.storage.ledger.page(after, limit);
+    return accepted(page.map((row) => this.#view(entered.value.vault, row, onTheirWay)));
+  }
+
+  /**
+   * The wallets that there are by now, for somebody who wants them looked through; what they have is compared with their chains as well.
+   * Refuses `forbidden`.
+   */
+  async lookAgain(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
+    const entered = this.#host.enter(actor, 'curate');
+    if (!entered.ok) return entered;
+    const { storage, commits } = this.#host;
+    await commits.run(() => {
+      storage.ledger.hasten(Date.now());
+      oweReconciliation(storage);
+    });
+    return accepted(walletsOf(entered.value.vault));
+  }
+
+  #view(vault: Vault, row: ChainAsset & Balance, onTheirWay: readonly Transaction[]): BalanceView {
+    const { chain, kind, tokenAddress, tokenId, ...balance } = row;
+    const open = this.#host.storage.ledger.openLines(row).map(({ units }) => unitsOf(units));
+    const leaving = tokenId === null ? onTheirWay.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
+    const sum = (units: readonly bigint[]) => units.reduce((total, one) => total + one, 0n);
+    return {
+      chain,
+      kind,
+      tokenAddress,
+      tokenId,
+      wallet: walletAddress(vault, chain) ?? '',
+      balance: { kind, tokenAddress, tokenId, ...balance },
+      incoming: sum(open.filter((units) => units > 0n)),
+      outgoing: sum(leaving) - sum(open.filter((units) => units < 0n)),
+    };
+  }
+
+  /** For the consumers: what is due to be compared. */
+  work(): readonly ReconcileWork[] {
+    const vault = this.#host.vault();
+    if (vault === null) return [];
+    const due = this.#host.storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
+    return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
+      const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
+      return chain === null || address === null ? [] : [{ chain, address, assets }];
+    });
+  }
+
+  /** Gives whether something differs that has not been looked into yet. */
+  async record({ chain: name, assets, held }: HoldingsReport): Promise<boolean> {
+    const { storage, commits, chains } = this.#host;
+    const vault = this.#host.vault();
+    const chain = findChain(chains, name);
+    if (vault === null || chain === null) return false;
+    const nowMs = Date.now();
+    let differs = false;
+    await commits.run(() => {
+      for (const [index, asset] of assets.entries()) {
+        const before = storage.ledger.balance(asset);
+        const units = held?.amounts[index] ?? null;
+        if (before === null) continue;
+        if (held === null || units === null) {
+          storage.ledger.put(name, before, nowMs + AWAY_POLLS * chain.pollIntervalMs);
+          continue;
+        }
+        const { blockNumber } = held;
+        const ledgerUnits = storage.ledger.unitsAt(asset, blockNumber);
+        const { pollIntervalMs } = chain;
+        const comparison = { blockNumber, chainUnits: unitsOf(units), ledgerUnits, atMs: nowMs, pollIntervalMs };
+        const after = compare(before, comparison);
+        storage.ledger.put(name, after, nextComparisonMs(after, nowMs, pollIntervalMs));
+        if (before.differsSinceMs === null && after.differsSinceMs !== null) differs = true;
+        if (after.adjustment !== before.adjustment) this.#tell(vault, name, after);
+      }
+      oweReconciliation(storage);
+    });
+    return differs;
+  }
+
+  /** A line in the history of the vault, which is what an auditor reads. */
+  #tell(vault: Vault, chain: string, { tokenAddress, tokenId, adjustment }: Balance): void {
+    if (adjustment === null) return;
+    const { reason, units, fromBlock, toBlock } = adjustment;
+    const detail = JSON.stringify({ chain, tokenAddress, tokenId, units, fromBlock, toBlock });
+    writeVaultChange(this.#host.storage, vault, { action: 'adjust-balance', detail, reason, actor: null });
+    console.error(JSON.stringify({ event: 'balance-adjusted', vaultId: vault.id, chain, reason }));
+  }
+}
+
+/** What a transaction that is not in a block yet will take out of the wallet. */
+function unitsLeaving(
+  { intent, chain }: Transaction,
+  asset: { readonly chain: string; readonly tokenAddress: string | null },
+): bigint {
+  if (chain !== asset.chain) return 0n;
+  switch (intent.kind) {
+    case 'transfer':
+      return intent.tokenAddress === asset.tokenAddress ? unitsOf(intent.amount) : 0n;
+    case 'contract-interaction':
+      return asset.tokenAddress === null ? unitsOf(intent.value) : 0n;
+    case 'erc20-approve':
+    case 'message':
+      return 0n;
+  }
+}

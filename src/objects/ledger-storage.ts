@@ -1,0 +1,207 @@
+import { signedAmountOf, unitsOf } from '#domain/amount.ts';
+import type { SignedAmount } from '#domain/amount.ts';
+import type { Balance, LedgerLine, Posting } from '#domain/ledger.ts';
+import { newBalance } from '#domain/ledger.ts';
+import type { Asset, AssetKind } from '#domain/movement.ts';
+import { assetKey } from '#domain/movement.ts';
+
+/**
+ * A transaction has one line for an asset, so nothing is counted twice, and the lines stay: whoever doubts a balance adds them up. Empty
+ * text stands for null, which no key can hold.
+ */
+export const LEDGER_SCHEMA = `
+  CREATE TABLE ledger (record_id TEXT NOT NULL, chain TEXT NOT NULL, kind TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, units TEXT NOT NULL, block INTEGER NOT NULL, final INTEGER NOT NULL CHECK (final IN (0, 1)), PRIMARY KEY (record_id, token_address, token_id)) WITHOUT ROWID;
+  CREATE INDEX ledger_asset ON ledger (chain, token_address, token_id, block);
+  CREATE INDEX ledger_open ON ledger (chain, token_address, token_id) WHERE final = 0;
+  CREATE TABLE balance (chain TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, final TEXT NOT NULL, due_at_ms INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (chain, token_address, token_id));
+  CREATE INDEX balance_due ON balance (due_at_ms);
+`;
+
+/** An asset of one wallet: a vault has one on each chain. */
+export interface ChainAsset extends Asset {
+  readonly chain: string;
+}
+
+interface StoredLine extends LedgerLine {
+  readonly block: bigint;
+  readonly isFinal: boolean;
+}
+
+interface LineRow extends Record<string, SqlStorageValue> {
+  readonly kind: string;
+  readonly token_address: string;
+  readonly token_id: string;
+  readonly units: string;
+  readonly block: number;
+  readonly final: number;
+}
+
+interface BalanceRow extends Record<string, SqlStorageValue> {
+  readonly chain: string;
+  readonly document: string;
+}
+
+/** What is reported about a new wallet, or a new token, is worked on by then. */
+const FIRST_COMPARISON_MS = 60 * 60 * 1000;
+
+const LINE = 'kind, token_address, token_id, units, block, final';
+
+/** What a vault's object keeps of what its wallets have. Every write happens inside the object's `transactionSync`. */
+export class LedgerStorage {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** From now on the asset has a balance, and is compared with its chain. Gives whether it had none before. */
+  open(asset: ChainAsset): boolean {
+    const isNew = this.balance(asset) === null;
+    if (isNew) this.put(asset.chain, newBalance(asset), Date.now() + FIRST_COMPARISON_MS);
+    return isNew;
+  }
+
+  balance({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): Balance | null {
+    const place = [chain, tokenAddress ?? '', tokenId ?? ''];
+    const row = this.#sql
+      .exec<BalanceRow>(
+        'SELECT chain, document FROM balance WHERE chain = ? AND token_address = ? AND token_id = ?',
+        ...place,
+      )
+      .toArray()[0];
+    return row === undefined ? null : (JSON.parse(row.document) as Balance);
+  }
+
+  /** With `dueAtMs` null the next comparison stays when it is. */
+  put(chain: string, balance: Balance, dueAtMs: number | null): void {
+    const { tokenAddress, tokenId, final } = balance;
+    this.#sql.exec(
+      'INSERT INTO balance (chain, token_address, token_id, final, due_at_ms, document) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (chain, token_address, token_id) DO UPDATE SET final = excluded.final, due_at_ms = coalesce(?, due_at_ms), document = excluded.document',
+      chain,
+      tokenAddress ?? '',
+      tokenId ?? '',
+      final,
+      dueAtMs ?? 0,
+      JSON.stringify(balance),
+      dueAtMs,
+    );
+  }
+
+  /**
+   * What a transaction does to the wallet, in place of what it was said to do before; null when it is in no block (any more). Gives
+   * whether an asset came up for the first time.
+   */
+  post({ recordId, chain }: { readonly recordId: string; readonly chain: string }, posting: Posting | null): boolean {
+    const before = this.#lines('WHERE record_id = ?', recordId);
+    const after = (posting?.lines ?? []).map((line) => {
+      return { ...line, block: BigInt(posting?.blockNumber ?? '0'), isFinal: posting?.isFinal ?? false };
+    });
+    this.#sql.exec('DELETE FROM ledger WHERE record_id = ?', recordId);
+    for (const { kind, tokenAddress, tokenId, units, block, isFinal } of after) {
+      this.#sql.exec(
+        `INSERT INTO ledger (record_id, chain, ${LINE}) VALUES (?, ?, ?, ?, ?, ?, cast(? AS INTEGER), ?)`,
+        recordId,
+        chain,
+        kind,
+        tokenAddress ?? '',
+        tokenId ?? '',
+        units,
+        block.toString(),
+        isFinal ? 1 : 0,
+      );
+    }
+    const touched = new Map([...before, ...after].map((line) => [assetKey(line), line]));
+    let isNew = false;
+    for (const [key, asset] of touched) {
+      const of = (lines: readonly StoredLine[]) => lines.filter((line) => assetKey(line) === key);
+      if (this.open({ ...asset, chain })) isNew = true;
+      this.#repost({ ...asset, chain }, of(before), of(after));
+    }
+    return isNew;
+  }
+
+  #repost(asset: ChainAsset, before: readonly StoredLine[], after: readonly StoredLine[]): void {
+    const balance = this.balance(asset) ?? newBalance(asset);
+    const grown = (counts: (line: StoredLine) => boolean) => sumOf(after.filter(counts)) - sumOf(before.filter(counts));
+    const checked = balance.check === null ? -1n : BigInt(balance.check.blockNumber);
+    const final = plus(
+      balance.final,
+      grown(({ isFinal }) => isFinal),
+    );
+    const late = plus(
+      balance.late,
+      grown(({ block }) => block <= checked),
+    );
+    this.put(asset.chain, { ...balance, final, late }, null);
+  }
+
+  /** What the ledger says that the wallet had at the end of a block. */
+  unitsAt({ chain, tokenAddress, tokenId }: ChainAsset, blockNumber: string): bigint {
+    const place = [chain, tokenAddress ?? '', tokenId ?? '', blockNumber];
+    const at = 'WHERE chain = ? AND token_address = ? AND token_id = ? AND';
+    const later = this.#lines(`${at} block > cast(? AS INTEGER) AND final = 1`, ...place);
+    const open = this.openLines({ chain, tokenAddress, tokenId }).filter(({ block }) => block <= BigInt(blockNumber));
+    const final = this.balance({ chain, tokenAddress, tokenId })?.final;
+    return (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(open);
+  }
+
+  /** Lines of blocks that may still go. */
+  openLines({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): readonly StoredLine[] {
+    const place = [chain, tokenAddress ?? '', tokenId ?? ''];
+    return this.#lines('WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 0', ...place);
+  }
+
+  /** Assets whose comparison is due, the longest-waiting first. */
+  due(nowMs: number, limit: number): readonly ChainAsset[] {
+    return this.#balances('WHERE due_at_ms <= ? ORDER BY due_at_ms LIMIT ?', nowMs, limit);
+  }
+
+  /** Everything is compared now. */
+  hasten(nowMs: number): void {
+    this.#sql.exec('UPDATE balance SET due_at_ms = ? WHERE due_at_ms > ?', nowMs, nowMs);
+  }
+
+  nextDueAtMs(): number | null {
+    return this.#sql.exec<{ due: number | null }>('SELECT min(due_at_ms) AS due FROM balance').one().due;
+  }
+
+  /**
+   * One page by chain, address and id: every coin, and of tokens what the wallet has, or may have soon.
+   * @param after the last one of the page before
+   */
+  page(after: Omit<ChainAsset, 'kind'> | null, limit: number): readonly (ChainAsset & Balance)[] {
+    const { chain, tokenAddress, tokenId } = after ?? { chain: '', tokenAddress: null, tokenId: null };
+    return this.#balances(
+      `WHERE (chain, token_address, token_id) > (?, ?, ?) AND (token_address = '' OR final <> '0' OR EXISTS (SELECT 1 FROM ledger WHERE ledger.chain = balance.chain AND ledger.token_address = balance.token_address AND ledger.token_id = balance.token_id AND ledger.final = 0)) ORDER BY chain, token_address, token_id LIMIT ?`,
+      chain,
+      tokenAddress ?? '',
+      tokenId ?? '',
+      limit,
+    );
+  }
+
+  #balances(clause: string, ...bindings: (string | number)[]): readonly (ChainAsset & Balance)[] {
+    const rows = this.#sql.exec<BalanceRow>(`SELECT chain, document FROM balance ${clause}`, ...bindings).toArray();
+    return rows.map(({ chain, document }) => ({ chain, ...(JSON.parse(document) as Balance) }));
+  }
+
+  #lines(clause: string, ...bindings: string[]): readonly StoredLine[] {
+    const rows = this.#sql.exec<LineRow>(`SELECT ${LINE} FROM ledger ${clause}`, ...bindings).toArray();
+    return rows.map((row) => ({
+      kind: row.kind as AssetKind,
+      tokenAddress: row.token_address === '' ? null : row.token_address,
+      tokenId: row.token_id === '' ? null : row.token_id,
+      units: signedAmountOf(BigInt(row.units)),
+      block: BigInt(row.block),
+      isFinal: row.final === 1,
+    }));
+  }
+}
+
+function sumOf(lines: readonly LedgerLine[]): bigint {
+  return lines.reduce((sum, { units }) => sum + unitsOf(units), 0n);
+}
+
+function plus(amount: SignedAmount, units: bigint): SignedAmount {
+  return signedAmountOf(unitsOf(amount) + units);
+}

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ChainTransaction } from '#domain/activity.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { ChainMovement } from '#domain/movement.ts';
+import { NATIVE } from '#domain/movement.ts';
+import { ActivityDesk } from '#objects/activity-desk.ts';
+import { LedgerDesk } from '#objects/ledger-desk.ts';
+import type { BalanceView } from '#objects/ledger-desk.ts';
+import { alice, mallory, NOON_MS } from '../domain/cast.ts';
+import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
+
+/** What a vault says that it has, while its chain goes on, goes back, and is compared with it. */
+
+const DOLLAR = '0x4444444444444444444444444444444444444444';
+const coin = { chain: 'anvil', ...NATIVE };
+const dollar = { chain: 'anvil', kind: 'erc20', tokenAddress: DOLLAR, tokenId: null } as const;
+/** Twenty polls of anvil, and more. */
+const LOOKED_INTO_MS = 6_000;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+function newScene() {
+  const { sql, storage, host } = newVaultScene();
+  storage.ledger.open(coin);
+  const desk = new LedgerDesk(host);
+  const activities = new ActivityDesk(host);
+  let made = 0;
+  return {
+    desk,
+    storage,
+    /** A transaction of bob's in a block; the same hash again is another look at it. */
+    happens: (
+      block: number,
+      movements: readonly Partial<ChainMovement>[],
+      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false } = {},
+    ) => {
+      const seen: ChainTransaction = {
+        hash,
+        signer,
+        fee: amountOf(1n),
+        block: { number: String(block), hash: `0xb${block}`, confirmations: isFinal ? 70 : 1, isFinal },
+        movements: movements.map((one, i) => ({
+          uid: `log:${i}`,
+          kind: 'native',
+          from: BOB,
+          to: WALLET,
+          tokenAddress: null,
+          tokenId: null,
+          amount: amountOf(5n),
+          ...one,
+        })),
+      };
+      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen });
+    },
+    compared: (block: number, units: bigint | null, asset: typeof coin | typeof dollar = coin) => {
+      const held = { blockNumber: String(block), amounts: [units === null ? null : amountOf(units)] };
+      return desk.record({ chain: 'anvil', assets: [asset], held });
+    },
+    shown: (): readonly BalanceView[] => {
+      const page = desk.balances(alice, null, 100);
+      if (!page.ok) throw new Error(page.refusal.code);
+      return page.value;
+    },
+    told: () =>
+      sql
+        .exec<{ document: string }>('SELECT document FROM history')
+        .toArray()
+        .map(({ document }) => JSON.parse(document) as { action: string; reason: string; detail: string })
+        .filter(({ action }) => action === 'adjust-balance'),
+  };
+}
+
+const figures = ({ balance, incoming, outgoing }: BalanceView) => [balance.final, incoming, outgoing];
+const tokens = { kind: 'erc20', tokenAddress: DOLLAR } as const;
+
+test('what is in a block that may still go is coming in or going out; what is final is there', async () => {
+  const { happens, shown } = newScene();
+  expect(shown().map(figures)).toEqual([['0', 0n, 0n]]);
+  await happens(7, [{}], { hash: '0xa', isFinal: false });
+  await happens(7, [{ from: WALLET, to: CAROL, amount: amountOf(2n) }], { hash: '0xb', isFinal: false });
+  expect(shown().map(figures)).toEqual([['0', 5n, 2n]]);
+  await happens(7, [{}], { hash: '0xa' });
+  expect(shown().map(figures)).toEqual([['5', 0n, 2n]]);
+  await happens(7, [], { hash: '0xb', isGone: true });
+  expect(shown().map(figures)).toEqual([['5', 0n, 0n]]);
+  expect(await happens(7, [{}], { hash: '0xa' })).toBe('unchanged');
+  expect(shown().map(figures)).toEqual([['5', 0n, 0n]]);
+});
+
+test('the wallet pays the fee of what it signed, and of nothing else', async () => {
+  const { happens, shown } = newScene();
+  await happens(7, [{ amount: amountOf(9n) }]);
+  await happens(8, [{ from: WALLET, to: BOB, amount: amountOf(2n) }], { signer: WALLET });
+  await happens(9, [{ ...tokens, from: WALLET, to: BOB, amount: amountOf(2n) }]);
+  expect(shown().map(figures)).toEqual([
+    ['6', 0n, 0n],
+    ['-2', 0n, 0n],
+  ]);
+});
+
+test('a token that the wallet has no more of is not listed, its coin always is', async () => {
+  const { happens, shown } = newScene();
+  await happens(7, [tokens, { kind: 'erc721', tokenAddress: CAROL, tokenId: '9', amount: amountOf(1n) }]);
+  expect(shown().map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
+    ['native', null],
+    ['erc721', '9'],
+    ['erc20', null],
+  ]);
+  await happens(8, [{ ...tokens, from: WALLET, to: BOB }]);
+  expect(shown().map(({ kind }) => kind)).toEqual(['native', 'erc721']);
+});
+
+test('a page goes on after the last asset of the page before', async () => {
+  const { desk, happens } = newScene();
+  const ids = Array.from({ length: 9 }, (_, i) => String(i));
+  await happens(
+    7,
+    ids.map((tokenId) => ({ kind: 'erc721', tokenAddress: DOLLAR, tokenId, amount: amountOf(1n) })),
+  );
+  const seen: (string | null)[] = [];
+  let after: Parameters<LedgerDesk['balances']>[1] = null;
+  for (;;) {
+    const page = desk.balances(alice, after, 4);
+    if (!page.ok || page.value.length === 0) break;
+    seen.push(...page.value.map(({ tokenId }) => tokenId));
+    after = page.value.at(-1) ?? null;
+  }
+  expect(seen).toEqual([null, ...ids]);
+});
+
+test('only members see it', () => {
+  expect(newScene().desk.balances(mallory, null, 10)).toEqual({ ok: false, refusal: { code: 'forbidden' } });
+});
+
+test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
+  const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { happens, compared, shown, told } = newScene();
+  await happens(7, [{}]);
+  expect(await compared(10, 5n)).toBe(false);
+  expect(await compared(20, 8n)).toBe(true);
+  // A second message about the same is no second look.
+  expect(await compared(20, 8n)).toBe(false);
+  expect([shown()[0]?.balance.final, told()]).toEqual(['5', []]);
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  expect(await compared(30, 8n)).toBe(false);
+  expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
+  const detail = { chain: 'anvil', tokenAddress: null, tokenId: null, units: '3', fromBlock: '10', toBlock: '30' };
+  expect(told()).toMatchObject([{ reason: 'UNSEEN_PAYMENT', detail: JSON.stringify(detail) }]);
+  expect(alarm).toHaveBeenCalledOnce();
+});
+
+test('when the record of it comes after all it is not counted twice', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { happens, compared, shown, told } = newScene();
+  await compared(10, 0n);
+  await compared(20, 3n);
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  await compared(30, 3n);
+  await happens(15, [{ amount: amountOf(3n) }]);
+  expect(shown()[0]?.balance.final).toBe('6');
+  await compared(40, 3n);
+  vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
+  await compared(41, 3n);
+  expect([shown()[0]?.balance.final, told().map(({ reason }) => reason)]).toEqual([
+    '3',
+    ['UNSEEN_PAYMENT', 'LATE_RECORD'],
+  ]);
+});
+
+test('what is found in time is no difference: nothing is made up', async () => {
+  const { happens, compared, shown, told } = newScene();
+  await compared(10, 0n);
+  expect(await compared(20, 3n)).toBe(true);
+  await happens(15, [{ amount: amountOf(3n) }], { isFinal: false });
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  expect(await compared(21, 3n)).toBe(false);
+  expect([shown()[0]?.balance.differsSinceMs, shown()[0]?.incoming, told()]).toEqual([null, 3n, []]);
+});
+
+test('blocks after the one of the comparison do not count in it', async () => {
+  const { happens, compared, shown } = newScene();
+  await happens(7, [{}]);
+  await happens(12, [{}]);
+  await happens(13, [{}], { isFinal: false });
+  expect(await compared(10, 5n)).toBe(false);
+  expect(shown().map(figures)).toEqual([['10', 5n, 0n]]);
+});
+
+test('a chain that can not be asked, and a token that does not say, change nothing and are asked later', async () => {
+  const { desk, happens, compared, storage } = newScene();
+  await happens(7, [tokens]);
+  expect(desk.work()).toEqual([]);
+  await desk.lookAgain(alice);
+  expect(desk.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
+    ['anvil', WALLET, 2],
+  ]);
+  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null })).toBe(false);
+  expect(await compared(10, null, dollar)).toBe(false);
+  expect([desk.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
+  vi.setSystemTime(NOON_MS + 60_000);
+  expect(desk.work()).toHaveLength(1);
+});
+
+test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
+  const { desk, happens } = newScene();
+  await happens(
+    7,
+    Array.from({ length: 70 }, (_, i) => ({ kind: 'erc20', tokenAddress: `0x${String(i).padStart(40, '0')}` })),
+  );
+  vi.setSystemTime(NOON_MS + 3_600_000);
+  const [first] = desk.work();
+  if (first === undefined) throw new Error('something is due');
+  expect(first.assets).toHaveLength(50);
+  vi.setSystemTime(NOON_MS + 3_600_001);
+  await desk.record({ chain: 'anvil', assets: first.assets, held: null });
+  expect(desk.work()[0]?.assets).toHaveLength(21);
+});
