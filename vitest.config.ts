@@ -39,7 +39,9 @@ export default defineConfig({
         test: {
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
-          include: ['test/{architecture,chains,cosigner,domain,http,jobs,local,monitors,mpc,objects}/**/*.test.ts'],
+          include: [
+            'test/{architecture,chains,cosigner,domain,http,jobs,local,monitors,mpc,objects,prices}/**/*.test.ts',
+          ],
           testTimeout: 30_000,
         },
       },

@@ -20,6 +20,8 @@ export interface Settings {
   readonly rpcUrls: Readonly<Record<string, readonly string[]>>;
   /** Rate-limit policy to quota, where it differs from spec part 8. */
   readonly rateLimits?: Readonly<Record<string, number>>;
+  /** Asset to US dollars for a whole one (`eip155:31337`, `eip155:31337/erc20:0x...`); nothing has a price when absent. */
+  readonly prices?: Readonly<Record<string, string>>;
 }
 
 interface Secrets {
@@ -51,6 +53,8 @@ export function configure(folder: string, settings: Settings): Configuration {
       vars: {
         RPC_URLS: JSON.stringify(settings.rpcUrls),
         CHAINS: '',
+        PRICE_SOURCES:
+          settings.prices === undefined ? '' : JSON.stringify([{ type: 'static', prices: settings.prices }]),
         RATE_LIMITS: settings.rateLimits === undefined ? '' : JSON.stringify(settings.rateLimits),
       },
     },

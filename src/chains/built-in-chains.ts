@@ -1,3 +1,4 @@
+import { LISTED_TOKENS } from '#chains/listed-tokens.ts';
 import type { Chain } from '#domain/chain.ts';
 
 const GWEI = 10n ** 9n;
@@ -100,5 +101,6 @@ function evm(name: string, chainId: string, traits: Traits): Chain {
     nativeDecimals: 18,
     ...traits,
     maxFee: traits.maxFee.toString(),
+    tokens: LISTED_TOKENS[name] ?? [],
   };
 }

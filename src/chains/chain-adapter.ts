@@ -91,6 +91,22 @@ export interface Holdings {
   readonly amounts: readonly (Amount | null)[];
 }
 
+/** What a token says of itself, which may be anything. */
+export interface TokenMetadata {
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
+}
+
+/** The newest round of a price feed on its chain. Times in Unix seconds. */
+export interface FeedAnswer {
+  readonly answer: bigint;
+  readonly decimals: bigint;
+  readonly startedAt: bigint;
+  readonly updatedAt: bigint;
+  readonly isOfItsRound: boolean;
+}
+
 export interface AccountNonce {
   readonly latest: bigint;
   readonly pending: bigint;
@@ -150,6 +166,8 @@ export interface ChainAdapter {
   scan(address: string): Promise<Result<Scan, ChainFault>>;
   /** What an address holds of these, at the newest block that is deep enough. */
   holdings(address: string, assets: readonly Asset[]): Promise<Result<Holdings, ChainFault>>;
+  token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
+  priceFeed(address: string): Promise<Result<FeedAnswer, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
   observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
 }

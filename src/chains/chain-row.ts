@@ -1,3 +1,4 @@
+import { canonicalAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -10,6 +11,16 @@ const isWholeNumber =
   (value) =>
     typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 
+const MOST_TOKENS = 500;
+
+/** Exactly as the chain spells it: what is compared with it comes from the chain. */
+function isListedToken(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { address, symbol, decimals, isCash, ...rest } = value as Partial<Record<string, unknown>>;
+  if (Object.keys(rest).length > 0 || typeof isCash !== 'boolean' || typeof address !== 'string') return false;
+  return canonicalAddress(address) === address && isText(symbol, /^[!-~]{1,32}$/) && isWholeNumber(0, 77)(decimals);
+}
+
 /** One reader for each field of a row. What has no reader is refused. */
 const FIELDS: Record<keyof Chain, Reader> = {
   name: isName,
@@ -21,6 +32,7 @@ const FIELDS: Record<keyof Chain, Reader> = {
   confirmations: isWholeNumber(1, 10_000),
   pollIntervalMs: isWholeNumber(50, 3_600_000),
   maxFee: (value) => typeof value === 'string' && parseAmount(value) !== null,
+  tokens: (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isListedToken),
   explorer: (value) => value === null || isText(value, /^https?:\/\/[^\s"'<>]+\{hash\}[^\s"'<>]*$/),
 };
 
@@ -40,7 +52,7 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
     if (reader === undefined) throw new Error(`CHAINS: ${String(name)} has an unknown field '${field}'`);
     if (!reader(value)) throw new Error(`CHAINS: ${String(name)} has a wrong '${field}'`);
   }
-  const merged = { ...before, ...row };
+  const merged = { tokens: [], ...before, ...row };
   if (!isChain(merged)) throw new Error(`CHAINS: ${String(name)} lacks one of ${Object.keys(FIELDS).join(', ')}`);
   if (merged.caip2 !== `eip155:${merged.chainId}`)
     throw new Error(`CHAINS: ${merged.name} has a caip2 of another chain`);

@@ -1,9 +1,14 @@
 import type { Amount } from '#domain/amount.ts';
 import { unitsOf } from '#domain/amount.ts';
+import type { Appraisal, TokenLabel, UsdValue } from '#domain/appraisal.ts';
+import { labelsOf, usdValueOf, worthOfAll } from '#domain/appraisal.ts';
+import type { Chain } from '#domain/chain.ts';
 import { displayTypeOf } from '#domain/classification.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import type { ChainMovement, WalletMovements } from '#domain/movement.ts';
-import { concerns, movementsOf } from '#domain/movement.ts';
+import { movementsOf } from '#domain/movement.ts';
+import type { Acquaintance, HiddenReason } from '#domain/spam.ts';
+import { hiddenReasonOf } from '#domain/spam.ts';
 import type { DisplayType } from '#domain/transaction.ts';
 
 /** Where a transaction is in its chain. */
@@ -45,6 +50,13 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
   readonly visibilityChoice: boolean | null;
   /** Why a rule hides it; null when none does. */
   readonly hiddenReason: HiddenReason | null;
+  /** What it looked like when it was first appraised: stays when its block goes and comes. */
+  readonly suspicion: HiddenReason | null;
+  readonly usdValue: UsdValue | null;
+  /** What the tokens call themselves. */
+  readonly tokens: readonly TokenLabel[];
+  /** A source of prices could not be asked: it is appraised again. */
+  readonly appraisalPending: boolean;
   /** Canonical name of the chain. */
   readonly chain: string;
   /** The vault's own address. */
@@ -53,91 +65,128 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
   readonly updatedAtMs: number;
 }
 
-/** `ZERO_VALUE`: nothing is moved by it, which is how addresses are poisoned. `REORGED`: it is not there any more. */
-type HiddenReason = 'ZERO_VALUE' | 'REORGED';
-
 /** What it means for one wallet. */
-export interface WalletView extends WalletMovements {
+interface WalletView extends WalletMovements {
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
-  readonly hiddenReason: 'ZERO_VALUE' | null;
 }
 
 /** What a transaction of others means for a wallet; null when it does not concern it. */
-export function viewFor(wallet: string, transaction: ChainTransaction): WalletView | null {
-  const moved = movementsOf(wallet, transaction.movements);
+export function viewFor(
+  wallet: string,
+  transaction: ChainTransaction,
+  chain: Pick<Chain, 'tokens'>,
+): WalletView | null {
+  const moved = movementsOf(wallet, transaction.movements, chain);
   const isSigner = transaction.signer === wallet;
   if (moved.movementCount === 0 && !isSigner) return null;
   const changes = moved.changes.map(({ units }) => unitsOf(units));
   const [came, went] = [changes.some((units) => units > 0n), changes.some((units) => units < 0n)];
-  const movesNothing = transaction.movements.every((one) => one.amount === '0' || !concerns(wallet, one));
   return {
     ...moved,
     displayType: displayTypeOf(moved.changes, isSigner),
     direction: went || (isSigner && !came) ? 'out' : 'in',
-    hiddenReason: movesNothing && !isSigner ? 'ZERO_VALUE' : null,
+  };
+}
+
+type Assessment = Pick<Activity, 'suspicion' | 'usdValue' | 'tokens' | 'appraisalPending'>;
+
+/** What it looks like, and what it is worth. What the wallet has signed itself is no spam. */
+function assess(wallet: string, view: WalletView, { seen, appraisal, acquaintance }: SomethingSeen): Assessment {
+  const { changes } = view;
+  const suspect = { wallet, movements: seen.movements, changes };
+  return {
+    suspicion: seen.signer === wallet ? null : hiddenReasonOf(suspect, appraisal, acquaintance),
+    usdValue: usdValueOf(changes, appraisal),
+    tokens: labelsOf(changes, appraisal),
+    appraisalPending: worthOfAll(changes, appraisal).state === 'unavailable',
   };
 }
 
 export interface Sighting {
   /** Null: its chain does not have it (any more). */
   readonly seen: ChainTransaction | null;
-  readonly confirmationsNeeded: number;
+  /** Null: nobody was asked this time. */
+  readonly appraisal: Appraisal | null;
+  readonly chain: Chain;
+  readonly acquaintance: Acquaintance;
   readonly nowMs: number;
 }
 
+type SomethingSeen = Sighting & { readonly seen: ChainTransaction; readonly appraisal: Appraisal };
+
+/** A source of prices that is away for so long is waited for no more: the record stays as it is. */
+const APPRAISAL_MS = 24 * 60 * 60 * 1000;
+
 /**
  * The record after a look at its chain; the same object when nothing is new. It goes from CONFIRMING to SUCCEEDED and to final. When
- * its block is gone it is FAILED until a block has it again; what is final stays.
+ * its block is gone it is FAILED until a block has it again; what is final stays, but for its appraisal.
  */
-export function observe(activity: Activity, { seen, confirmationsNeeded, nowMs }: Sighting): Activity {
-  if (activity.block.isFinal) return activity;
+export function observe(activity: Activity, sighting: Sighting): Activity {
+  const { seen, chain, nowMs } = sighting;
   const changed = (change: Partial<Activity>): Activity => {
     const { version } = activity;
     return shown({ ...activity, ...change, version: version + 1, updatedAtMs: nowMs });
   };
   if (seen === null) {
-    return activity.state === 'FAILED'
+    return activity.state === 'FAILED' || activity.block.isFinal
       ? activity
-      : changed({ state: 'FAILED', stateReason: 'REORGED', hiddenReason: 'REORGED' });
+      : changed({ state: 'FAILED', stateReason: 'REORGED' });
   }
-  const view = viewFor(activity.wallet, seen);
+  const view = viewFor(activity.wallet, seen, chain);
   if (view === null) return activity;
-  const state = seen.block.confirmations >= confirmationsNeeded ? 'SUCCEEDED' : 'CONFIRMING';
+  const assessed = assessAgain(activity, view, sighting);
+  if (activity.block.isFinal) return assessed === null ? activity : changed(assessed);
+  const state = seen.block.confirmations >= chain.confirmations ? 'SUCCEEDED' : 'CONFIRMING';
   const isSame =
     activity.state === state &&
     activity.block.hash === seen.block.hash &&
-    activity.block.isFinal === seen.block.isFinal;
-  return isSame ? activity : changed({ ...seen, ...view, state, stateReason: null });
+    activity.block.isFinal === seen.block.isFinal &&
+    assessed === null;
+  return isSame ? activity : changed({ ...seen, ...view, ...assessed, state, stateReason: null });
 }
 
-/** The record of a first look. */
+/** By the prices of the first time that there were any; null when nothing is to be changed. */
+function assessAgain(activity: Activity, view: WalletView, sighting: Sighting): Partial<Assessment> | null {
+  const { seen, appraisal, nowMs } = sighting;
+  if (!activity.appraisalPending || seen === null) return null;
+  if (nowMs - activity.createdAtMs > APPRAISAL_MS) return { appraisalPending: false };
+  const assessed = appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
+  return assessed?.appraisalPending === false ? assessed : null;
+}
+
+/** The record of a first look; null when it does not concern the wallet. */
 export function firstSeen(
-  place: Pick<Activity, 'id' | 'vaultId' | 'chain' | 'wallet'>,
-  { seen, confirmationsNeeded, nowMs }: Sighting & { readonly seen: ChainTransaction },
+  place: Pick<Activity, 'id' | 'vaultId' | 'wallet'>,
+  sighting: SomethingSeen,
 ): Activity | null {
-  const view = viewFor(place.wallet, seen);
+  const { seen, chain, nowMs } = sighting;
+  const view = viewFor(place.wallet, seen, chain);
   if (view === null) return null;
   return shown({
     ...place,
     ...seen,
     ...view,
+    ...assess(place.wallet, view, sighting),
+    chain: chain.name,
     version: 1,
-    state: seen.block.confirmations >= confirmationsNeeded ? 'SUCCEEDED' : 'CONFIRMING',
+    state: seen.block.confirmations >= chain.confirmations ? 'SUCCEEDED' : 'CONFIRMING',
     stateReason: null,
     visible: true,
+    hiddenReason: null,
     visibilityChoice: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   });
 }
 
-/** Whether its chain has to be looked at again: until its block is beyond any reorganisation, or gone. */
-export function isWatched({ state, block }: Activity): boolean {
-  return state !== 'FAILED' && !block.isFinal;
+/** Whether it has to be looked at again: until its block is beyond any reorganisation, or gone, and it is appraised. */
+export function isWatched({ state, block, appraisalPending }: Activity): boolean {
+  return state !== 'FAILED' && (!block.isFinal || appraisalPending);
 }
 
 /** Visible as a person has chosen, else as the rules have it. */
 export function shown(activity: Activity): Activity {
-  return { ...activity, visible: activity.visibilityChoice ?? activity.hiddenReason === null };
+  const hiddenReason = activity.state === 'FAILED' ? 'REORGED' : activity.suspicion;
+  return { ...activity, hiddenReason, visible: activity.visibilityChoice ?? hiddenReason === null };
 }

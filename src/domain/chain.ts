@@ -6,6 +6,16 @@ export type ChainFamily = 'evm';
 /** The signature scheme of a family's keys. One key generation per vault and scheme, never one key in two schemes. */
 export type KeyScheme = 'ecdsa-secp256k1';
 
+/** A token that the operator vouches for: it is never taken for spam, and what only looks like it is. */
+export interface ListedToken {
+  /** In canonical spelling. */
+  readonly address: string;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** Money by itself: a wrapped coin, a stablecoin. What is paid with it is bought. */
+  readonly isCash: boolean;
+}
+
 export interface Chain {
   /** Canonical name, as it stands in every answer. */
   readonly name: string;
@@ -24,6 +34,12 @@ export interface Chain {
   readonly maxFee: string;
   /** Link to a transaction, with `{hash}`; null for local chains. */
   readonly explorer: string | null;
+  readonly tokens: readonly ListedToken[];
+}
+
+/** Null for a token that is not listed. */
+export function listedToken({ tokens }: Pick<Chain, 'tokens'>, address: string): ListedToken | null {
+  return tokens.find((token) => token.address === address) ?? null;
 }
 
 export function keySchemeOf(family: ChainFamily): KeyScheme {

@@ -30,7 +30,6 @@ function isUnique({ tokenId }: BalanceChange): boolean {
   return tokenId !== null;
 }
 
-// Ours: the native asset is money; which tokens are is for a list of prices to say.
-function isCash({ tokenAddress }: BalanceChange): boolean {
-  return tokenAddress === null;
+function isCash(change: BalanceChange): boolean {
+  return change.isCash;
 }

@@ -1,5 +1,7 @@
 import type { Amount, SignedAmount } from '#domain/amount.ts';
 import { signedAmountOf, unitsOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import { listedToken } from '#domain/chain.ts';
 
 /** Spec part 6: what of a chain's transaction can concern a wallet. */
 export const MOVEMENT_KINDS = ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const;
@@ -41,6 +43,8 @@ export interface BalanceChange extends Asset {
   readonly units: SignedAmount;
   /** All of it was made out of nothing. */
   readonly isMinted: boolean;
+  /** The coin, or a token that is listed as money. */
+  readonly isCash: boolean;
 }
 
 /** What a transaction did to one wallet; its fee is no part of it. */
@@ -63,7 +67,11 @@ export function concerns(wallet: string, { from, to }: ChainMovement): boolean {
 }
 
 /** What concerns a wallet among everything that a transaction moved. */
-export function movementsOf(wallet: string, all: readonly ChainMovement[]): WalletMovements {
+export function movementsOf(
+  wallet: string,
+  all: readonly ChainMovement[],
+  chain: Pick<Chain, 'tokens'>,
+): WalletMovements {
   const concerning = all.filter((one) => concerns(wallet, one));
   const changes = new Map<string, Asset & { readonly units: bigint; readonly isMinted: boolean }>();
   for (const { kind, from, to, tokenAddress, tokenId, amount } of concerning) {
@@ -82,7 +90,11 @@ export function movementsOf(wallet: string, all: readonly ChainMovement[]): Wall
   return {
     movements: concerning.slice(0, MOST_MOVEMENTS),
     movementCount: concerning.length,
-    changes: ordered.slice(0, MOST_ASSETS).map((change) => ({ ...change, units: signedAmountOf(change.units) })),
+    changes: ordered.slice(0, MOST_ASSETS).map((change) => ({
+      ...change,
+      units: signedAmountOf(change.units),
+      isCash: change.tokenAddress === null || listedToken(chain, change.tokenAddress)?.isCash === true,
+    })),
   };
 }
 

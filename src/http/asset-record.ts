@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import type { TokenLabel } from '#domain/appraisal.ts';
 import type { Chain } from '#domain/chain.ts';
+import { listedToken } from '#domain/chain.ts';
 import type { WalletMovements } from '#domain/movement.ts';
 import { MOVEMENT_KINDS } from '#domain/movement.ts';
 
@@ -15,7 +17,9 @@ export const signedAmountSchema = text
 
 export const assetSchema = z.strictObject({
   tokenAddress: text.nullable().meta({ description: 'Null for the native asset' }),
-  symbol: text.nullable(),
+  symbol: text
+    .nullable()
+    .meta({ description: 'Of a token that is not listed: as it calls itself, which may be a lie' }),
   decimals: z.int().nullable(),
 });
 
@@ -36,20 +40,32 @@ export const balanceChangeSchema = z.strictObject({
   amount: signedAmountSchema,
 });
 
-export function assetRecord(tokenAddress: string | null, chain: Chain | null): z.infer<typeof assetSchema> {
-  return tokenAddress === null
-    ? { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null }
-    : { tokenAddress, symbol: null, decimals: null };
+/** An asset as people know it: by the list of its chain, else as the token calls itself. */
+export function assetRecord(
+  tokenAddress: string | null,
+  chain: Chain | null,
+  labels: readonly TokenLabel[] = [],
+): z.infer<typeof assetSchema> {
+  if (tokenAddress === null) {
+    return { tokenAddress, symbol: chain?.nativeSymbol ?? null, decimals: chain?.nativeDecimals ?? null };
+  }
+  const listed = chain === null ? null : listedToken(chain, tokenAddress);
+  const label = listed ?? labels.find(({ address }) => address === tokenAddress);
+  return { tokenAddress, symbol: label?.symbol ?? null, decimals: label?.decimals ?? null };
 }
 
 /** What a transaction did to the wallet; nothing while it is in no block. */
-export function movementsRecord(moved: WalletMovements | null, chain: Chain | null) {
+export function movementsRecord(
+  moved: WalletMovements | null,
+  chain: Chain | null,
+  labels: readonly TokenLabel[] = [],
+) {
   const { movements, movementCount, changes } = moved ?? { movements: [], movementCount: 0, changes: [] };
   return {
-    movements: movements.map((movement) => ({ ...movement, asset: assetRecord(movement.tokenAddress, chain) })),
+    movements: movements.map((one) => ({ ...one, asset: assetRecord(one.tokenAddress, chain, labels) })),
     movementCount,
     balanceChanges: changes.map(({ tokenAddress, tokenId, units }) => {
-      return { asset: assetRecord(tokenAddress, chain), tokenId, amount: units };
+      return { asset: assetRecord(tokenAddress, chain, labels), tokenId, amount: units };
     }),
   };
 }

@@ -1,5 +1,6 @@
 import { chainAccess } from '#chains/access.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { appraise } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -14,10 +15,13 @@ export async function follow(
 ): Promise<void> {
   const work = await vault.followWork(id);
   if (work === null) return;
-  const { chain, hash, block } = work;
+  const { chain, hash, block, wallet, appraisalPending } = work;
   const adapter = chainAccess(env, chain);
   if (adapter === null) return;
   const seen = await adapter.activity(hash, block);
   // A node that is away tells nothing; the vault's alarm sends this job again.
-  if (seen.ok) await vault.recordActivity({ chain: chain.name, hash, seen: seen.value });
+  if (!seen.ok) return;
+  const movements = seen.value?.movements ?? [];
+  const appraisal = appraisalPending ? await appraise(env, chain, { movements, wallets: [wallet] }) : null;
+  await vault.recordActivity({ chain: chain.name, hash, seen: seen.value, appraisal });
 }

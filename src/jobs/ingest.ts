@@ -3,13 +3,14 @@ import { chainAccess } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import { parseVaultId } from '#domain/id.ts';
+import { appraise } from '#jobs/appraise.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
-import { keepDelivery, openDelivery, settleDelivery, vaultsKnowing, vaultsOf } from '#store/deliveries.ts';
+import { keepDelivery, openDelivery, settleDelivery, vaultsKnowing, walletsAmong } from '#store/deliveries.ts';
 
 /** `later`: its chain can not be asked, or does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
 type HintOutcome = ActivityOutcome | 'later' | 'unknown-chain';
@@ -121,9 +122,13 @@ async function follow(env: CoordinatorEnv, hint: Hint, ageMs: number): Promise<H
     }
     return ageMs < ABSENT_MS ? 'later' : 'none';
   }
+  const concerned = await walletsAmong(env.DB, chain.name, partiesOf(seen.value));
+  if (concerned.length === 0) return 'none';
+  const wallets = concerned.map(({ address }) => address);
+  const appraisal = await appraise(env, chain, { movements: seen.value.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
-  for (const vault of vaultObjects(env, await vaultsOf(env.DB, chain.name, partiesOf(seen.value)))) {
-    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: hint.hash, seen: seen.value }));
+  for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
+    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: hint.hash, seen: seen.value, appraisal }));
   }
   return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
 }

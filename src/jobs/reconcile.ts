@@ -1,5 +1,7 @@
 import { chainAccess } from '#chains/access.ts';
 import type { VaultId } from '#domain/id.ts';
+import type { Asset } from '#domain/movement.ts';
+import { appraiseTokens } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { orderScan } from '#store/deliveries.ts';
@@ -21,8 +23,14 @@ export async function reconcile(
       assets,
       held: held?.ok === true ? held.value : null,
     });
+    // So that whoever looks at the balances sees what they are worth.
+    await appraiseTokens(env, chain, assets.filter(({ kind }) => kind === 'erc20').flatMap(tokenOf));
     if (!differs) continue;
     const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address }, Date.now());
     if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }
+}
+
+function tokenOf({ tokenAddress }: Asset): readonly string[] {
+  return tokenAddress === null ? [] : [tokenAddress];
 }

@@ -1,4 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
+import type { Appraisal } from '#domain/appraisal.ts';
+import { acquaintanceOf } from '#objects/acquaintance.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import { firstSeen, isWatched, observe, shown } from '#domain/activity.ts';
@@ -20,6 +22,8 @@ export interface ActivityReport {
   readonly chain: string;
   readonly hash: string;
   readonly seen: ChainTransaction | null;
+  /** What is known of the assets that it moved; null when nobody was asked, which is enough for what is recorded already. */
+  readonly appraisal: Appraisal | null;
 }
 
 /** `own`: the vault made it, and has a record of it. `none`: it does not concern the vault, or is not there. */
@@ -34,7 +38,7 @@ export class ActivityDesk {
   }
 
   /** One record for a hash, whoever reports it, in whatever order and however often. */
-  async record({ chain: name, hash, seen }: ActivityReport): Promise<ActivityOutcome> {
+  async record({ chain: name, hash, seen, appraisal }: ActivityReport): Promise<ActivityOutcome> {
     const { storage, commits, chains, changes } = this.#host;
     const vault = this.#host.vault();
     const chain = findChain(chains, name);
@@ -47,17 +51,15 @@ export class ActivityDesk {
     }
     const nowMs = Date.now();
     const before = storage.activities.ofHash(chain.name, hash);
-    const { confirmations: confirmationsNeeded, pollIntervalMs } = chain;
-    const place = () => ({
-      id: newTransactionId(vault.id, nowMs, randomBytes(10)),
-      vaultId: vault.id,
-      chain: chain.name,
-      wallet,
-    });
-    const first = () => (seen === null ? null : firstSeen(place(), { seen, confirmationsNeeded, nowMs }));
-    const after = before === null ? first() : observe(before, { seen, confirmationsNeeded, nowMs });
+    const sighting = { appraisal, chain, acquaintance: acquaintanceOf(storage, vault, chain), nowMs };
+    const place = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
+    const first = () =>
+      seen === null || appraisal === null ? null : firstSeen(place(), { ...sighting, seen, appraisal });
+    const after = before === null ? first() : observe(before, { ...sighting, seen });
     if (after === null) return 'none';
-    await commits.run(() => writeActivity(storage, { before, after, action: 'observe', actor: null }, pollIntervalMs));
+    await commits.run(() =>
+      writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs),
+    );
     if (after === before) return 'unchanged';
     changes.wake(after.id);
     return 'recorded';
@@ -85,7 +87,13 @@ export class ActivityDesk {
     const chain = activity === null ? null : findChain(this.#host.chains, activity.chain);
     return activity === null || chain === null || !isWatched(activity)
       ? null
-      : { chain, hash: activity.hash, block: activity.block };
+      : {
+          chain,
+          hash: activity.hash,
+          block: activity.block,
+          wallet: activity.wallet,
+          appraisalPending: activity.appraisalPending,
+        };
   }
 
   /** Null when there is no activity of this id. Refuses `forbidden`. */

@@ -35,6 +35,8 @@ export interface CoordinatorEnv {
   readonly CHAINS?: string;
   /** JSON: rate-limit policy to quota. Empty for the defaults of spec part 8. */
   readonly RATE_LIMITS?: string;
+  /** JSON: sources of prices, in order of preference (prices/settings.ts). Empty or absent: nothing has a price. */
+  readonly PRICE_SOURCES?: string;
   /** Hex of 32 bytes: keys the short code inside every token value, so that a mistyped one is refused without a look-up. */
   readonly TOKEN_MAC_KEY: string;
   /** JSON: endpoint id to `{ provider, secrets }` of the monitors that may deliver. Empty or absent: nobody may. */

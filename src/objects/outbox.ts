@@ -46,6 +46,9 @@ export function retryDelayMs(tries: number): number {
 const FINALITY_WATCH_MS = 60_000;
 const LONGEST_POLL_MS = 30_000;
 
+/** Between two questions for the price of what is final already. */
+export const APPRAISAL_DELAY_MS = 10 * 60_000;
+
 /** Looks often while it is young, and less often the longer the network takes. */
 export function pollDelayMs(
   { state, updatedAtMs }: Pick<Transaction, 'state' | 'updatedAtMs'>,

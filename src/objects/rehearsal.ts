@@ -1,9 +1,7 @@
 import { counterpartiesOf } from '#chains/counterparties.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
-import type { Action } from '#domain/intent.ts';
-import type { Lookalike } from '#domain/lookalike.ts';
-import { findLookalike, shapeOf } from '#domain/lookalike.ts';
+import { findLookalike } from '#domain/lookalike.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -12,6 +10,7 @@ import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
+import { addressesLike } from '#objects/acquaintance.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
@@ -55,10 +54,9 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   const limit = vault.configuration.mostPending;
   if (storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
   const { acceptLookalikeOf, action } = request;
-  const named = vault.policy.rules.addressBook.filter((entry) => entry.chain === chain.caip2);
-  const known = [from, ...named.map(({ address }) => address)];
-  const like = lookalike(storage, action, { known, accepted: null });
-  const beyond = lookalike(storage, action, { known, accepted: acceptLookalikeOf });
+  const known = addressesLike(storage, vault, chain);
+  const like = findLookalike(counterpartiesOf(action), known, null);
+  const beyond = findLookalike(counterpartiesOf(action), known, acceptLookalikeOf);
   if (beyond !== null) {
     return refused({ code: 'recipient-looks-alike', ...beyond });
   }
@@ -70,17 +68,4 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
     dayBreach(rules, transaction.exposure, (asset) => storage.policies.spentOf(asset, nowMs));
   if (breach !== null) return refused({ code: 'policy-forbids', breach });
   return accepted({ transaction, replayed: false });
-}
-
-/** An address of the request that could be taken for one that the vault has paid, trusted or named before, or for its own. */
-function lookalike(
-  storage: VaultStorage,
-  action: Action,
-  { known, accepted: named }: { readonly known: readonly string[]; readonly accepted: string | null },
-): Lookalike | null {
-  const knownLike = (shape: string) => [
-    ...storage.counterpartiesLike(shape),
-    ...known.filter((address) => shapeOf(address) === shape),
-  ];
-  return findLookalike(counterpartiesOf(action), knownLike, named);
 }

@@ -30,6 +30,8 @@ export interface FollowWork {
   readonly hash: string;
   /** Where it was found before. */
   readonly block: ActivityBlock;
+  readonly wallet: string;
+  readonly appraisalPending: boolean;
 }
 
 export interface CreationView {

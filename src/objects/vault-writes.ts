@@ -12,7 +12,7 @@ import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/ledger.ts';
 import { ledgerLines } from '#domain/ledger.ts';
 import { policyHash } from '#objects/new-transaction.ts';
-import { pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
+import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
 /** What made a record change: the event's name, and the person behind it (null for the service itself). */
@@ -85,7 +85,7 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   const nowMs = Date.now();
   const { id: transactionId, version } = after;
   if (isWatched(after)) {
-    const dueAtMs = nowMs + pollDelayMs(after, pollIntervalMs, nowMs);
+    const dueAtMs = nowMs + (after.block.isFinal ? APPRAISAL_DELAY_MS : pollDelayMs(after, pollIntervalMs, nowMs));
     storage.owe({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
   } else storage.discharge(transactionId, 'follow');
   if (after === before) return;

@@ -117,20 +117,20 @@ export async function vaultsKnowing(db: D1Database, chain: string, txHash: strin
 /** D1 takes a hundred parameters. */
 const ADDRESSES_AT_ONCE = 80;
 
-/** The vaults whose wallets on a chain are among these addresses. */
-export async function vaultsOf(
+/** The wallets on a chain among these addresses, each with its vault. */
+export async function walletsAmong(
   db: D1Database,
   chain: string,
   addresses: readonly string[],
-): Promise<ReadonlySet<number>> {
-  const found = new Set<number>();
+): Promise<readonly { readonly vaultId: number; readonly address: string }[]> {
+  const found: { readonly vaultId: number; readonly address: string }[] = [];
   for (let start = 0; start < addresses.length; start += ADDRESSES_AT_ONCE) {
     const some = addresses.slice(start, start + ADDRESSES_AT_ONCE);
     const rows = await drizzle(db)
-      .select({ vaultId: wallets.vaultId })
+      .select({ vaultId: wallets.vaultId, address: wallets.address })
       .from(wallets)
       .where(and(eq(wallets.chain, chain), inArray(wallets.address, some)));
-    for (const { vaultId } of rows) found.add(vaultId);
+    found.push(...rows);
   }
   return found;
 }

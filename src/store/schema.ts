@@ -111,6 +111,40 @@ export const deadLetters = sqliteTable('dead_letters', {
   atMs: integer('at_ms').notNull(),
 });
 
+/** What tokens say of themselves, as it was read on their chain; text of strangers. */
+export const tokens = sqliteTable(
+  'tokens',
+  {
+    chain: text('chain').notNull(),
+    address: text('address').notNull(),
+    symbol: text('symbol'),
+    name: text('name'),
+    decimals: integer('decimals'),
+    readAtMs: integer('read_at_ms').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chain, table.address] })],
+);
+
+/** What sources of prices have said last, so that they are not asked for every payment. */
+export const prices = sqliteTable(
+  'prices',
+  {
+    /** `eip155:1`, or `eip155:1/erc20:0x...`. */
+    asset: text('asset').primaryKey(),
+    state: text('state', { enum: ['known', 'unknown', 'unavailable'] }).notNull(),
+    /** US dollars for a whole one, times 10^12, as decimal text; null when it is not known. */
+    usdE12: text('usd_e12'),
+    atMs: integer('at_ms').notNull(),
+    askedAtMs: integer('asked_at_ms').notNull(),
+  },
+  () => [
+    check(
+      'prices_state',
+      sql`state in ('known', 'unknown', 'unavailable') and (state = 'known') = (usd_e12 is not null)`,
+    ),
+  ],
+);
+
 /** What monitors have sent, as it came, until it is dealt with: nothing that was acknowledged is ever only in a queue. */
 export const deliveries = sqliteTable(
   'deliveries',

@@ -14,6 +14,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   mpc: 1,
   chains: 1,
   monitors: 1,
+  prices: 1,
   store: 1,
   objects: 2,
   cosigner: 2,
@@ -26,15 +27,16 @@ const ENTRY_FLOOR = 4;
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http'],
   '@hono/zod-validator': ['http'],
-  zod: ['http', 'jobs', 'monitors'],
+  zod: ['http', 'jobs', 'monitors', 'prices'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
+  unhomoglyph: ['chains'],
   'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
 };
 
 const LONGEST_FILE = 400;
 const DRAWERS = /(^|\/)(utils?|helpers?|common|lib|types|services?|misc|shared|manager)(\/|\.ts$)/;
-const BRANDS = 'VaultId|TransactionId|UserId|TokenId|KeyId|Amount|PartyIndex|Midstate';
+const BRANDS = 'VaultId|TransactionId|UserId|TokenId|KeyId|Amount|SignedAmount|PartyIndex|Midstate';
 const BRAND_PARSERS = ['src/domain/id.ts', 'src/domain/amount.ts', 'src/mpc/party.ts', 'src/mpc/one-block-sha256.ts'];
 
 /** Ways to sign with a whole key. None may exist, not even for tests: what is not there cannot be called by mistake. */

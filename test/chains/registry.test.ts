@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { canonicalAddress } from '#chains/evm/address.ts';
+import { listedToken } from '#domain/chain.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 
 const known = chainsFrom({});
@@ -53,15 +55,35 @@ test('a chain is found by its name and by its CAIP-2, spelled exactly', () => {
   }
 });
 
+const DOLLAR = { address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', symbol: 'USDC', decimals: 6, isCash: true };
+
 test('a row with a known name changes only what stands in it', () => {
   const chains = chainsFrom({ CHAINS: JSON.stringify([{ name: 'anvil', confirmations: 3, pollIntervalMs: 100 }]) });
   expect(findChain(chains, 'anvil')).toEqual({ ...findChain(known, 'anvil'), confirmations: 3, pollIntervalMs: 100 });
   expect(chains).toHaveLength(known.length);
 });
 
+test('an operator lists tokens, in place of those that are built in', () => {
+  const chains = chainsFrom({ CHAINS: JSON.stringify([{ name: 'ethereum', tokens: [DOLLAR] }]) });
+  const ethereum = findChain(chains, 'ethereum');
+  expect(ethereum?.tokens).toEqual([DOLLAR]);
+  expect([
+    listedToken(ethereum ?? { tokens: [] }, DOLLAR.address),
+    listedToken({ tokens: [] }, DOLLAR.address),
+  ]).toEqual([DOLLAR, null]);
+});
+
+test('every listed token is spelled as its chain spells it, and stands there once', () => {
+  for (const { tokens } of known) {
+    const addresses = tokens.map(({ address }) => address);
+    expect(addresses.map((address) => canonicalAddress(address))).toEqual(addresses);
+    expect(new Set(addresses).size).toBe(addresses.length);
+  }
+});
+
 test('a whole row adds a chain', () => {
   const chains = chainsFrom({ CHAINS: JSON.stringify([LOCAL]) });
-  expect(findChain(chains, 'eip155:1337')).toEqual(LOCAL);
+  expect(findChain(chains, 'eip155:1337')).toEqual({ ...LOCAL, tokens: [] });
   expect(chains).toHaveLength(known.length + 1);
 });
 
@@ -81,6 +103,14 @@ test.each<[string, unknown, string]>([
   ['a fee with an exponent', [{ name: 'anvil', maxFee: '1e15' }], "wrong 'maxFee'"],
   ['a link that runs code', [{ name: 'anvil', explorer: 'javascript:alert("{hash}")' }], "wrong 'explorer'"],
   ['a link without the hash', [{ name: 'anvil', explorer: 'https://example.org/' }], "wrong 'explorer'"],
+  ['tokens that are no list', [{ name: 'anvil', tokens: {} }], "wrong 'tokens'"],
+  [
+    'a token in another spelling',
+    [{ name: 'anvil', tokens: [{ ...DOLLAR, address: DOLLAR.address.toLowerCase() }] }],
+    "wrong 'tokens'",
+  ],
+  ['a token without digits', [{ name: 'anvil', tokens: [{ ...DOLLAR, decimals: undefined }] }], "wrong 'tokens'"],
+  ['a token with a field too many', [{ name: 'anvil', tokens: [{ ...DOLLAR, name: 'Dollar' }] }], "wrong 'tokens'"],
   ['a name with capitals', [{ ...LOCAL, name: 'Local' }], "wrong 'name'"],
   ['a name that looks like CAIP-2', [{ ...LOCAL, name: 'eip155:1' }], "wrong 'name'"],
   ['another family', [{ ...LOCAL, family: 'solana' }], "wrong 'family'"],

@@ -4,11 +4,14 @@ import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 import { firstSeen, isWatched, observe, viewFor } from '#domain/activity.ts';
 import { newTransactionId } from '#domain/id.ts';
-import { amount, NOON_MS, vaultId } from './cast.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
+import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from './cast.ts';
 
 /** What others did to a wallet of the vault, and what its chain says of it. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
+const anvil = findChain(chainsFrom({}), 'anvil') as Chain;
 const BOB = '0x2222222222222222222222222222222222222222';
 const DOLLAR = '0x3333333333333333333333333333333333333333';
 const NFT = '0x4444444444444444444444444444444444444444';
@@ -65,20 +68,13 @@ test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 
   ['a call that moves nothing', [], WALLET, 'CONTRACT_INTERACTION', 'out'],
   ['what does not concern the wallet', [elsewhere], BOB, undefined, 'in'],
 ])('%s', (_name, movements, signer, displayType, direction) => {
-  const view = viewFor(WALLET, seen(movements, { signer }));
+  const view = viewFor(WALLET, seen(movements, { signer }), anvil);
   expect(view?.displayType).toBe(displayType);
   if (view !== null) expect([view.direction, view.movements.includes(elsewhere)]).toEqual([direction, false]);
 });
 
-test('a transfer of nothing is hidden: that is how addresses are poisoned', () => {
-  const nothing = movement({ ...wentDollar, amount: amount('0') });
-  expect(viewFor(WALLET, seen([nothing]))).toMatchObject({ hiddenReason: 'ZERO_VALUE', displayType: 'UNKNOWN' });
-  expect(viewFor(WALLET, seen([nothing, cameNative]))?.hiddenReason).toBeNull();
-  expect(viewFor(WALLET, seen([nothing], { signer: WALLET }))?.hiddenReason).toBeNull();
-});
-
-const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, chain: 'anvil', wallet: WALLET };
-const look = { confirmationsNeeded: 3, nowMs: NOON_MS };
+const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
+const look = { appraisal: UNPRICED, acquaintance: NOBODY_KNOWN, chain: { ...anvil, confirmations: 3 }, nowMs: NOON_MS };
 const block = (confirmations: number, differences: object = {}) => ({
   block: { number: '7', hash: '0xb7', confirmations, isFinal: false, ...differences },
 });

@@ -1,5 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
+import type { Appraisal } from '#domain/appraisal.ts';
+import type { Acquaintance } from '#domain/spam.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { PreparedAttempt } from '#domain/event.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
@@ -146,6 +148,12 @@ export function signedAttempt(): Attempt {
 export function sentAttempt(): Attempt {
   return { ...signedAttempt(), sent: { outcome: 'accepted', answer: null, atMs: CREATED_AT_MS, times: 1 } };
 }
+
+/** Of a deployment without any source of prices. */
+export const UNPRICED: Appraisal = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
+
+/** A vault that has dealt with nobody. */
+export const NOBODY_KNOWN: Acquaintance = { isLookalike: () => false, hasSent: () => false };
 
 export function inclusion(differences: Partial<Inclusion> = {}): Inclusion {
   return {

@@ -14,11 +14,14 @@ const DOLLAR = '0x3333333333333333333333333333333333333333';
 const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChange => ({
   ...NATIVE,
   isMinted: false,
+  isCash: differences.tokenAddress === undefined,
   ...differences,
   units: signedAmountOf(units),
 });
 const coin = (units: bigint) => change({}, units);
 const token = (units: bigint) => change({ kind: 'erc20', tokenAddress: DOLLAR }, units);
+/** A token that is listed as money. */
+const dollars = (units: bigint) => change({ kind: 'erc20', tokenAddress: BOB, isCash: true }, units);
 const collectible = change({ kind: 'erc721', tokenAddress: DOLLAR, tokenId: '1', isMinted: true }, 1n);
 
 const { tokenAddress: _, amount: value, ...frame } = transferIntent();
@@ -41,6 +44,9 @@ test.each<[string, readonly BalanceChange[], string]>([
   ['a collectible that is made', [coin(-5n), collectible], 'MINTED'],
   ['a payment into a contract', [coin(-5n)], 'CONTRACT_INTERACTION'],
   ['what a contract pays back', [token(5n)], 'CONTRACT_INTERACTION'],
+  ['dollars for tokens', [dollars(-5n), token(9n)], 'BOUGHT'],
+  ['tokens for dollars', [dollars(5n), token(-9n)], 'SOLD'],
+  ['coins wrapped, or dollars for coins', [dollars(5n), coin(-5n)], 'TRADED'],
   ['nothing', [], 'CONTRACT_INTERACTION'],
 ])('%s', (_name, changes, displayType) => {
   const mined = after(called, { type: 'include', inclusion: inclusion({ changes }), confirmationsNeeded: 3 });
@@ -66,7 +72,7 @@ test('of ten thousand log lines a record keeps a hundred, and the net of what is
     amount: amount('1'),
   }));
   const paid = { uid: 'log:9', kind: 'erc20', from: BOB, to: WALLET, tokenAddress: DOLLAR, tokenId: null } as const;
-  const moved = movementsOf(WALLET, [...spam, { ...paid, amount: amount('7') }]);
+  const moved = movementsOf(WALLET, [...spam, { ...paid, amount: amount('7') }], { tokens: [] });
   expect([moved.movements.length, moved.movementCount, moved.changes.length]).toEqual([100, 10_001, 100]);
   expect(moved.changes[0]).toMatchObject({ kind: 'erc20', units: '7' });
 });

@@ -16,6 +16,7 @@ const change = (asset: Pick<BalanceChange, 'kind' | 'tokenAddress' | 'tokenId'>,
   ...asset,
   units: signedAmountOf(units),
   isMinted: false,
+  isCash: asset.tokenAddress === null,
 });
 const units = (lines: readonly { readonly units: string }[]) => lines.map((line) => line.units);
 

@@ -5,6 +5,7 @@ import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import { seededRandom } from '#local/seeded-random.ts';
+import { UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /**
@@ -90,7 +91,7 @@ function newDesk() {
 type Scene = ReturnType<typeof newDesk>;
 
 const told = ({ desk }: Scene, chain: Chain, hash: string) =>
-  desk.record({ chain: 'anvil', hash, seen: chain.show(hash) });
+  desk.record({ chain: 'anvil', hash, seen: chain.show(hash), appraisal: UNPRICED });
 
 /** What the jobs do in the course of time: they look again at everything that is watched. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {

@@ -6,7 +6,7 @@ import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
-import { alice, mallory, NOON_MS } from '../domain/cast.ts';
+import { alice, mallory, NOON_MS, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /** What a vault says that it has, while its chain goes on, goes back, and is compared with it. */
@@ -54,7 +54,7 @@ function newScene() {
           ...one,
         })),
       };
-      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen });
+      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, appraisal: UNPRICED });
     },
     compared: (block: number, units: bigint | null, asset: typeof coin | typeof dollar = coin) => {
       const held = { blockNumber: String(block), amounts: [units === null ? null : amountOf(units)] };

@@ -2,10 +2,12 @@ import type {
   AccountNonce,
   ChainAdapter,
   ChainFault,
+  FeedAnswer,
   Holdings,
   Observation,
   PreparationFault,
   Scan,
+  TokenMetadata,
 } from '#chains/chain-adapter.ts';
 import { readActivity } from '#chains/evm/activity.ts';
 import { addressOfPublicKey, parseAddress } from '#chains/evm/address.ts';
@@ -22,8 +24,10 @@ import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { connect } from '#chains/evm/node.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
 import { observeTransaction } from '#chains/evm/observe.ts';
+import { readFeed } from '#chains/evm/price-feed.ts';
 import { askNonce } from '#chains/evm/question.ts';
 import { scanChain } from '#chains/evm/scan.ts';
+import { readToken } from '#chains/evm/token.ts';
 import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
@@ -61,6 +65,10 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     scan: async (address) => looked(await onFirstFitNode<Scan, never>(fleet, (node) => scanChain(node, address))),
     holdings: async (address, assets) =>
       looked(await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets }))),
+    token: async (address) =>
+      looked(await onFirstFitNode<TokenMetadata, never>(fleet, (node) => readToken(node, address))),
+    priceFeed: async (address) =>
+      looked(await onFirstFitNode<FeedAnswer, never>(fleet, (node) => readFeed(node, address))),
     observe: async (watched) =>
       looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
   };

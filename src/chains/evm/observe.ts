@@ -94,14 +94,14 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
  * What it moved, found out once for each block that it is in. A node that can not trace holds nothing up: what contracts paid back is
  * missing then, and the reconciliation of the balance finds it.
  */
-async function moved({ node, watched }: View, known: KnownTransaction, found: Found): Promise<WalletMovements> {
+async function moved({ node, chain, watched }: View, known: KnownTransaction, found: Found): Promise<WalletMovements> {
   const before = watched.inclusion;
   if (before?.hash === found.hash && before.blockHash === found.receipt.blockHash) {
     const { movements, movementCount, changes } = before;
     return { movements, movementCount, changes };
   }
   const trace = found.receipt.succeeded ? await node.ask(askTrace(found.hash)) : null;
-  return movementsOf(watched.from, movementsIn(found.receipt, known, trace?.ok === true ? trace.value : null));
+  return movementsOf(watched.from, movementsIn(found.receipt, known, trace?.ok === true ? trace.value : null), chain);
 }
 
 async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {

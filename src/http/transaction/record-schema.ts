@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
+import { HIDDEN_REASONS } from '#domain/spam.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
 import {
   amountSchema as amount,
@@ -51,7 +52,7 @@ const transactionFields = {
   displayType: z.enum(DISPLAY_TYPES),
   direction: z.enum(['out', 'in']),
   visible: z.boolean(),
-  hiddenReason: text.nullable().meta({ description: 'Why a rule hides it; an open set' }),
+  hiddenReason: z.enum(HIDDEN_REASONS).nullable().meta({ description: 'Why a rule hides it' }),
   chain: text,
   from: text,
   to: text.nullable(),
@@ -67,6 +68,13 @@ const transactionFields = {
   balanceChanges: z
     .array(balanceChangeSchema)
     .meta({ description: 'The net of all movements, one for each asset; the fee stands in feePaid' }),
+  usdValue: text
+    .regex(/^[0-9]+\.[0-9]{2,6}$/)
+    .nullable()
+    .meta({
+      description: 'Of activity: US dollars, by the prices of when it was first seen; null where one is not known',
+    }),
+  pricedAt: time.nullable(),
   maxFee: amount.nullable(),
   lookalikeOf: text
     .nullable()

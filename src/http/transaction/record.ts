@@ -49,6 +49,8 @@ export function transactionRecord(
     from: intent.from,
     ...actionRecord(intent, scope.chain),
     warnings: warningsOf(intent),
+    usdValue: null,
+    pricedAt: null,
     feePaid: inclusion?.feePaid ?? null,
     nonce: transaction.attempts.at(-1)?.nonce ?? null,
     txHash: hash,

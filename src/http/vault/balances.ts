@@ -3,6 +3,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
 import { ASSET_KINDS } from '#domain/movement.ts';
+import { usdText, worthOf } from '#domain/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema } from '#http/asset-record.ts';
 import { answerTagged, taggedJson } from '#http/conditional.ts';
 import type { HttpContext } from '#http/context.ts';
@@ -15,6 +16,9 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
+import { assetName } from '#prices/price-source.ts';
+import type { KnownPrice, KnownToken } from '#store/tokens.ts';
+import { knownPrices, knownTokens } from '#store/tokens.ts';
 
 const LARGEST_PAGE = 100;
 
@@ -35,6 +39,11 @@ const balance = z.strictObject({
     description:
       'Whether the chain says the same. A difference is looked into first, and then made up for by an adjustment',
   }),
+  usdValue: text
+    .regex(/^[0-9]+\.[0-9]{2,6}$/)
+    .nullable()
+    .meta({ description: 'Of the amount, in US dollars; null where no price is known' }),
+  pricedAt: z.iso.datetime().nullable(),
   checkedBlock: text.nullable(),
   checkedAt: z.iso.datetime().nullable(),
   adjustment: z
@@ -88,21 +97,60 @@ async function listBalances(context: HttpContext): Promise<Response> {
   const page = found.value.slice(0, LARGEST_PAGE);
   const last = found.value.length > LARGEST_PAGE ? page.at(-1) : undefined;
   const chains = chainsFrom(context.env);
-  const balances = page.map((view) => balanceRecord(view, findChain(chains, view.chain)));
+  const quotes = await quotesOf(context.env.DB, page, chains);
+  const balances = page.map((view) => balanceRecord(view, findChain(chains, view.chain), quotes));
   return answerTagged(context, taggedJson({ balances, nextCursor: last === undefined ? null : writeCursor(last) }));
 }
 
-function balanceRecord(view: BalanceView, chain: Chain | null): z.infer<typeof balance> {
+/** What the tokens of a page call themselves, and the newest prices that are known. */
+interface Quotes {
+  readonly tokens: readonly KnownToken[];
+  readonly prices: readonly KnownPrice[];
+}
+
+async function quotesOf(db: D1Database, page: readonly BalanceView[], chains: readonly Chain[]): Promise<Quotes> {
+  const [tokens, prices]: [KnownToken[], KnownPrice[]] = [[], []];
+  for (const [name, views] of Map.groupBy(page, ({ chain }) => chain)) {
+    const chain = findChain(chains, name);
+    if (chain === null) continue;
+    tokens.push(
+      ...(await knownTokens(
+        db,
+        name,
+        views.flatMap(({ tokenAddress: token }) => token ?? []),
+      )),
+    );
+    const priced = views.filter(({ tokenId }) => tokenId === null);
+    prices.push(
+      ...(await knownPrices(
+        db,
+        priced.map(({ tokenAddress }) => assetName(chain.caip2, tokenAddress)),
+      )),
+    );
+  }
+  return { tokens, prices };
+}
+
+function balanceRecord(view: BalanceView, chain: Chain | null, { tokens, prices }: Quotes): z.infer<typeof balance> {
   const { tokenAddress, balance: kept } = view;
   const { final, check, differsSinceMs, adjustment } = kept;
+  const asset = assetRecord(
+    tokenAddress,
+    chain,
+    tokens.filter((token) => token.chain === view.chain),
+  );
+  const name = chain === null ? null : assetName(chain.caip2, tokenAddress);
+  const price = view.tokenId === null ? prices.find((one) => one.asset === name && one.usdE12 !== null) : undefined;
+  // Below nothing something is missing, and nobody owns less than nothing.
+  const amount = final.startsWith('-') ? '0' : final;
   return {
     chain: view.chain,
     wallet: view.wallet,
     kind: view.kind,
-    asset: assetRecord(tokenAddress, chain),
+    asset,
     tokenId: view.tokenId,
-    // Below nothing something is missing, and nobody owns less than nothing.
-    amount: final.startsWith('-') ? '0' : final,
+    amount,
+    ...worthRecord(BigInt(amount), asset.decimals, price),
     incoming: view.incoming.toString(),
     outgoing: view.outgoing.toString(),
     agreement: differsSinceMs !== null || final.startsWith('-') ? 'differs' : check === null ? 'unchecked' : 'agrees',
@@ -119,6 +167,11 @@ function balanceRecord(view: BalanceView, chain: Chain | null): z.infer<typeof b
             at: timeText(adjustment.atMs),
           },
   };
+}
+
+function worthRecord(units: bigint, decimals: number | null, price: KnownPrice | undefined) {
+  if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
+  return { usdValue: usdText(worthOf(units, decimals, price.usdE12)), pricedAt: timeText(price.atMs) };
 }
 
 /** A cursor is the last asset that was shown; opaque, so that it may become something else. */

@@ -97,7 +97,7 @@ test('what was never sent is absent; what waits is in the mempool; what is mined
     failure: null,
     movements: [{ uid: 'top', kind: 'native', from, to: bob(), tokenAddress: null, tokenId: null, amount: '5' }],
     movementCount: 1,
-    changes: [{ kind: 'native', tokenAddress: null, tokenId: null, units: '-5', isMinted: false }],
+    changes: [{ kind: 'native', tokenAddress: null, tokenId: null, units: '-5', isMinted: false, isCash: true }],
   };
   expect(await inclusionOf(watched(from, [NEVER_SENT, hash]))).toEqual(inclusion);
   await chain.client.mine({ blocks: 2 });

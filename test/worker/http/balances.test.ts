@@ -3,6 +3,7 @@ import { parseTransactionId } from '#domain/id.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { amountOf } from '#domain/amount.ts';
+import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from './scene.ts';
 import { ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
 
@@ -20,7 +21,7 @@ async function receives(treasury: Treasury, hash: string, tokens: readonly strin
   });
   const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
   const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
-  await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen });
+  await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
 }
 
 test('a new wallet has nothing, and nobody has compared it yet', async () => {
@@ -38,6 +39,8 @@ test('a new wallet has nothing, and nobody has compared it yet', async () => {
         incoming: '0',
         outgoing: '0',
         agreement: 'unchecked',
+        usdValue: null,
+        pricedAt: null,
         checkedBlock: null,
         checkedAt: null,
         adjustment: null,

@@ -1,0 +1,63 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { TokenMetadata } from '#chains/chain-adapter.ts';
+import type { Trouble } from '#chains/evm/fleet.ts';
+import type { EvmNode } from '#chains/evm/node.ts';
+import { askCall } from '#chains/evm/question.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import { canonicalAddress } from '#chains/evm/address.ts';
+
+/** First four bytes of keccak256('symbol()'), 'name()' and 'decimals()'. */
+const SYMBOL_SELECTOR = '0x95d89b41';
+const NAME_SELECTOR = '0x06fdde03';
+const DECIMALS_SELECTOR = '0x313ce567';
+
+const NOBODY = '0x0000000000000000000000000000000000000000';
+const LONGEST_TEXT = 64;
+const MOST_DECIMALS = 77n;
+
+/** What a token says of itself; null for what it does not say, or not in any shape that is known. */
+export async function readToken(node: EvmNode, address: string): Promise<Result<TokenMetadata, Trouble>> {
+  const to = canonicalAddress(address);
+  if (to === null) return accepted({ symbol: null, name: null, decimals: null });
+  const ask = (data: `0x${string}`) => node.ask(askCall(NOBODY, { to, value: 0n, data }, 'latest'));
+  const [symbol, name, decimals] = await Promise.all([
+    ask(SYMBOL_SELECTOR),
+    ask(NAME_SELECTOR),
+    ask(DECIMALS_SELECTOR),
+  ]);
+  for (const answer of [symbol, name, decimals]) {
+    if (!answer.ok && answer.refusal.kind === 'no-answer') return answer;
+  }
+  return accepted({
+    symbol: symbol.ok ? textOf(symbol.value) : null,
+    name: name.ok ? textOf(name.value) : null,
+    decimals: decimals.ok ? decimalsOf(decimals.value) : null,
+  });
+}
+
+/** An ABI string, or 32 bytes as some old tokens have it (MKR). Text of strangers: cut, and without signs that turn or hide others. */
+function textOf(answer: string): string | null {
+  const bytes = hexToBytes(answer.slice(2));
+  if (bytes.length === 32) return plainText(bytes);
+  if (bytes.length < 64) return null;
+  const [offset, length] = [wordAt(bytes, 0), wordAt(bytes, 32)];
+  if (offset !== 32n || length > BigInt(bytes.length - 64)) return null;
+  return plainText(bytes.subarray(64, 64 + Number(length)));
+}
+
+function plainText(bytes: Uint8Array): string | null {
+  const text = new TextDecoder().decode(bytes);
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
+  return plain === '' ? null : [...plain].slice(0, LONGEST_TEXT).join('');
+}
+
+function decimalsOf(answer: string): number | null {
+  if (answer.length !== 66) return null;
+  const decimals = BigInt(answer);
+  return decimals > MOST_DECIMALS ? null : Number.parseInt(decimals.toString(), 10);
+}
+
+function wordAt(bytes: Uint8Array, start: number): bigint {
+  return bytes.subarray(start, start + 32).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+}

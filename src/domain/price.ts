@@ -1,0 +1,51 @@
+/** Digits of a price behind the point: US dollars for one whole coin or token, times 10^12. */
+const PRICE_DIGITS = 12;
+/** Digits of a worth behind the point. A price times an amount of up to 18 decimals is exact in it. */
+const WORTH_DIGITS = 30;
+
+/** What is known of the price of an asset. */
+export type Price =
+  | { readonly state: 'known'; readonly usdE12: string; readonly atMs: number }
+  /** Every source was asked, and none knows it. */
+  | { readonly state: 'unknown' }
+  /** A source that may know it could not be asked; later it may. */
+  | { readonly state: 'unavailable' }
+  /** There is no source. */
+  | { readonly state: 'unpriced' };
+
+const DECIMAL = /^([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?$/;
+
+/** A price as sources write it, `0.9998` or `1.2e-7`, times 10^12; digits beyond that are cut off. Null for anything else. */
+export function parseUsdPrice(text: string): string | null {
+  const parts = text.length > 100 ? null : DECIMAL.exec(text);
+  if (parts === null) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = parts;
+  const shift = Number.parseInt(exponent, 10) + PRICE_DIGITS - fraction.length;
+  const digits = BigInt(`${whole}${fraction}`);
+  const scaled = shift >= 0 ? digits * 10n ** BigInt(shift) : digits / 10n ** BigInt(-shift);
+  return scaled.toString();
+}
+
+/** What so many units are worth: US dollars times 10^30. */
+export function worthOf(units: bigint, decimals: number, usdE12: string): bigint {
+  const size = units < 0n ? -units : units;
+  return (size * BigInt(usdE12) * 10n ** BigInt(WORTH_DIGITS - PRICE_DIGITS)) / 10n ** BigInt(decimals);
+}
+
+/** Spec part 8: token transfers worth less than this are hidden by default; exactly this much is shown. */
+export const LEAST_SHOWN_WORTH = 5n * 10n ** BigInt(WORTH_DIGITS - 3);
+
+export const ONE_DOLLAR = 10n ** BigInt(WORTH_DIGITS);
+
+/** Digits that people are shown, and those that stand there even when they are nothing. */
+const MOST_SHOWN_DIGITS = 6;
+const LEAST_SHOWN_DIGITS = 2;
+
+/** `1234.50`, `0.004999`: what is behind the sixth digit is cut off. */
+export function usdText(worth: bigint): string {
+  const micros = (worth / 10n ** BigInt(WORTH_DIGITS - MOST_SHOWN_DIGITS))
+    .toString()
+    .padStart(MOST_SHOWN_DIGITS + 1, '0');
+  const fraction = micros.slice(-MOST_SHOWN_DIGITS).replace(/0+$/, '').padEnd(LEAST_SHOWN_DIGITS, '0');
+  return `${micros.slice(0, -MOST_SHOWN_DIGITS)}.${fraction}`;
+}

@@ -1,0 +1,100 @@
+import { unitsOf } from '#domain/amount.ts';
+import type { Appraisal, TokenFacts, Worth } from '#domain/appraisal.ts';
+import { factsOf, worthOfAll } from '#domain/appraisal.ts';
+import type { BalanceChange, ChainMovement } from '#domain/movement.ts';
+import { concerns } from '#domain/movement.ts';
+import { LEAST_SHOWN_WORTH, ONE_DOLLAR } from '#domain/price.ts';
+
+/**
+ * Why a rule hides what others did (chains.md part 5). Nothing is ever deleted, and whoever wants to see it sees it.
+ *
+ * `ZERO_VALUE`     nothing is moved by it: a transfer of nothing in the vault's name, to poison its history
+ * `LOOKALIKE`      next to nothing, from or to an address that begins and ends like one that the vault has dealt with
+ * `FAKE_TOKEN`     a token that calls itself like a listed one, or like the coin
+ * `BAIT`           a token or collectible whose name wants something of its reader
+ * `MASS_TRANSFER`  a token without a price, given to many at once
+ * `LOW_VALUE`      spec part 8: tokens worth less than 0.005 USD
+ * `UNKNOWN_TOKEN`  no source has a price for it, and the vault has never sent it
+ * `REORGED`        it is not in its chain any more
+ */
+export const HIDDEN_REASONS = [
+  'ZERO_VALUE',
+  'LOOKALIKE',
+  'FAKE_TOKEN',
+  'BAIT',
+  'MASS_TRANSFER',
+  'LOW_VALUE',
+  'UNKNOWN_TOKEN',
+  'REORGED',
+] as const;
+export type HiddenReason = (typeof HIDDEN_REASONS)[number];
+
+/** A transaction that somebody else has signed, as it concerns one wallet. */
+export interface Suspect {
+  readonly wallet: string;
+  /** Of the whole transaction. */
+  readonly movements: readonly ChainMovement[];
+  readonly changes: readonly BalanceChange[];
+}
+
+/** What the vault itself knows. */
+export interface Acquaintance {
+  /** Whether an address could be taken for one that the vault has dealt with, and is another. */
+  readonly isLookalike: (address: string) => boolean;
+  /** Whether the vault has sent this token itself. */
+  readonly hasSent: (tokenAddress: string) => boolean;
+}
+
+/** More recipients of one token in one transaction than a payment has. Ours. */
+const MOST_RECIPIENTS = 20;
+
+/** The first reason of the list above; null when it is to be seen. Coins are never hidden for being few. */
+export function hiddenReasonOf(
+  suspect: Suspect,
+  appraisal: Appraisal,
+  { isLookalike, hasSent }: Acquaintance,
+): HiddenReason | null {
+  const { wallet, changes } = suspect;
+  const movements = suspect.movements.filter((one) => concerns(wallet, one));
+  if (movements.every(({ amount }) => amount === '0')) return 'ZERO_VALUE';
+  const moved = changes.filter(({ units }) => unitsOf(units) !== 0n);
+  const worth = worthOfAll(moved, appraisal);
+  const others = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null && party !== wallet);
+  const isSmall = worth.state !== 'known' || worth.usdE30 < ONE_DOLLAR;
+  if (isSmall && others.some((party) => party !== null && isLookalike(party))) return 'LOOKALIKE';
+  if (moved.some(({ tokenAddress }) => tokenAddress === null)) return null;
+  const isTrusted = ({ tokenAddress }: BalanceChange) =>
+    tokenAddress !== null && (hasSent(tokenAddress) || factsOf(appraisal, tokenAddress)?.isListed === true);
+  const trusted = moved.filter(isTrusted);
+  if (trusted.length > 0 && !isLittle(worthOfAll(trusted, appraisal))) return null;
+  const doubtful = moved.filter((change) => !isTrusted(change));
+  const reason = suspicion(suspect, factsOfAll(doubtful, appraisal));
+  if (reason !== null) return reason;
+  if (moved.length === 0 || moved.some(({ tokenId }) => tokenId !== null)) return null;
+  if (isLittle(worth)) return 'LOW_VALUE';
+  return worth.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
+}
+
+function isLittle(worth: Worth): boolean {
+  return worth.state === 'known' && worth.usdE30 < LEAST_SHOWN_WORTH;
+}
+
+function factsOfAll(changes: readonly BalanceChange[], appraisal: Appraisal): readonly TokenFacts[] {
+  return changes.flatMap(({ tokenAddress }) => {
+    const facts = tokenAddress === null ? null : factsOf(appraisal, tokenAddress);
+    return facts === null ? [] : [facts];
+  });
+}
+
+/** Of tokens that have a price nobody needs to be warned by their names. */
+function suspicion({ movements, changes }: Suspect, facts: readonly TokenFacts[]): HiddenReason | null {
+  const unpriced = facts.filter(({ price }) => price.state !== 'known');
+  if (unpriced.some(({ imitates }) => imitates !== null)) return 'FAKE_TOKEN';
+  if (unpriced.some(({ isBait }) => isBait)) return 'BAIT';
+  const isMass = changes.some(({ tokenAddress }) => {
+    if (!unpriced.some(({ address }) => address === tokenAddress)) return false;
+    const recipients = movements.filter((one) => one.tokenAddress === tokenAddress).map(({ to }) => to);
+    return new Set(recipients).size > MOST_RECIPIENTS;
+  });
+  return isMass ? 'MASS_TRANSFER' : null;
+}

@@ -1,0 +1,144 @@
+import { chainAccess } from '#chains/access.ts';
+import { imitatedBy, isBait } from '#chains/imitation.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { ChainTransaction } from '#domain/activity.ts';
+import type { Appraisal, TokenFacts } from '#domain/appraisal.ts';
+import type { Chain } from '#domain/chain.ts';
+import { listedToken } from '#domain/chain.ts';
+import { concerns } from '#domain/movement.ts';
+import type { Price } from '#domain/price.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { FeedReader } from '#prices/chainlink.ts';
+import type { AssetName } from '#prices/price-source.ts';
+import { assetName, pricesOf } from '#prices/price-source.ts';
+import { priceSources } from '#prices/settings.ts';
+import type { KnownPrice, KnownToken } from '#store/tokens.ts';
+import { keepAppraisal, knownPrices, knownTokens } from '#store/tokens.ts';
+
+/** Of one transaction; what is beyond has no price. A stranger's transaction can move any number of tokens. */
+const MOST_TOKENS = 20;
+
+/** A price is asked for again after this; a source that was away, and one that knew nothing, after these. */
+const KNOWN_MS = 5 * 60_000;
+const UNKNOWN_MS = 10 * 60_000;
+const UNAVAILABLE_MS = 30_000;
+
+/** A token may change its name, and its proxy its digits; neither in a hurry. */
+const METADATA_MS = 7 * 24 * 60 * 60_000;
+
+/** What can be found out about everything that a transaction brought to some wallets, or took from them. */
+export async function appraise(
+  env: CoordinatorEnv,
+  chain: Chain,
+  { movements, wallets }: Pick<ChainTransaction, 'movements'> & { readonly wallets: readonly string[] },
+): Promise<Appraisal> {
+  const concerning = movements.filter((one) => wallets.some((wallet) => concerns(wallet, one)));
+  const addresses = concerning.flatMap(({ tokenAddress }) => (tokenAddress === null ? [] : [tokenAddress]));
+  return appraiseTokens(env, chain, [...new Set(addresses)].slice(0, MOST_TOKENS));
+}
+
+/** What can be found out about a chain's coin and some of its tokens; kept for a while for whoever asks next. */
+export async function appraiseTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Appraisal> {
+  const nowMs = Date.now();
+  const metadata = await metadataOf(env, chain, { addresses: some, nowMs });
+  const assets = [null, ...some].map((address) => assetName(chain.caip2, address));
+  const found = await assetPrices(env, assets, nowMs);
+  await keepAppraisal(env.DB, { tokens: metadata.fresh, prices: found.fresh });
+  const priceOf = (address: string | null): Price =>
+    found.prices.get(assetName(chain.caip2, address)) ?? { state: 'unknown' };
+  return {
+    native: { price: priceOf(null), decimals: chain.nativeDecimals },
+    tokens: some.map((address) =>
+      factsFor(address, chain, { token: metadata.tokens.get(address), price: priceOf(address) }),
+    ),
+  };
+}
+
+/** Of a token whose chain could not be asked nothing is known yet, and so no price fits it. */
+function factsFor(
+  address: string,
+  chain: Chain,
+  { token, price }: { readonly token: KnownToken | undefined; readonly price: Price },
+): TokenFacts {
+  const listed = listedToken(chain, address);
+  if (listed !== null) {
+    const { symbol, decimals } = listed;
+    return { address, symbol, decimals, price, isListed: true, imitates: null, isBait: false };
+  }
+  if (token === undefined) {
+    const unread = { state: price.state === 'unpriced' ? 'unpriced' : 'unavailable' } as const;
+    return { address, symbol: null, decimals: null, price: unread, isListed: false, imitates: null, isBait: false };
+  }
+  const { symbol, decimals } = token;
+  return {
+    address,
+    symbol,
+    decimals,
+    price,
+    isListed: false,
+    imitates: imitatedBy(token, chain),
+    isBait: isBait(token),
+  };
+}
+
+interface Wanted {
+  readonly addresses: readonly string[];
+  readonly nowMs: number;
+}
+
+async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs }: Wanted) {
+  const wanted = addresses.filter((address) => listedToken(chain, address) === null);
+  const known = await knownTokens(env.DB, chain.name, wanted);
+  const tokens = new Map(known.map((token) => [token.address, token]));
+  const fresh: KnownToken[] = [];
+  const adapter = chainAccess(env, chain);
+  for (const address of wanted) {
+    if (nowMs - (tokens.get(address)?.readAtMs ?? 0) < METADATA_MS) continue;
+    const read = await adapter?.token(address);
+    if (read?.ok !== true) continue;
+    const token = { chain: chain.name, address, ...read.value, readAtMs: nowMs };
+    tokens.set(address, token);
+    fresh.push(token);
+  }
+  return { tokens, fresh };
+}
+
+async function assetPrices(env: CoordinatorEnv, assets: readonly AssetName[], nowMs: number) {
+  const sources = priceSources(env.PRICE_SOURCES, feedReader(env));
+  const kept = sources.length === 0 ? [] : await knownPrices(env.DB, assets);
+  const current = kept.filter(({ state, askedAtMs }) => nowMs - askedAtMs < TIMES[state]);
+  const prices = new Map<AssetName, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
+  const asked = await pricesOf(
+    sources,
+    assets.filter((asset) => !prices.has(asset)),
+    nowMs,
+  );
+  const fresh: KnownPrice[] = [];
+  for (const [asset, price] of asked) {
+    prices.set(asset, price);
+    if (price.state === 'unpriced') continue;
+    const told = price.state === 'known' ? { usdE12: price.usdE12, atMs: price.atMs } : { usdE12: null, atMs: nowMs };
+    fresh.push({ asset, state: price.state, askedAtMs: nowMs, ...told });
+  }
+  return { prices, fresh };
+}
+
+const TIMES: Readonly<Record<KnownPrice['state'], number>> = {
+  known: KNOWN_MS,
+  unknown: UNKNOWN_MS,
+  unavailable: UNAVAILABLE_MS,
+};
+
+function priceOfRow({ state, usdE12, atMs }: KnownPrice): Price {
+  if (state === 'known') return usdE12 === null ? { state: 'unknown' } : { state, usdE12, atMs };
+  return { state };
+}
+
+/** Reads feeds on the chains that have a node. */
+function feedReader(env: CoordinatorEnv): FeedReader {
+  return async (caip2, feed) => {
+    const chain = findChain(chainsFrom(env), caip2);
+    const round = chain === null ? undefined : await chainAccess(env, chain)?.priceFeed(feed);
+    return round?.ok === true ? round.value : null;
+  };
+}

@@ -1,0 +1,23 @@
+import type { Chain } from '#domain/chain.ts';
+import { findLookalike, shapeOf } from '#domain/lookalike.ts';
+import type { Acquaintance } from '#domain/spam.ts';
+import type { Vault } from '#domain/vault.ts';
+import { walletAddress } from '#domain/vault.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+
+/** What somebody would have to imitate: whom the vault has paid, trusted or named before, and itself. By shape (domain/lookalike.ts). */
+export function addressesLike(storage: VaultStorage, vault: Vault, chain: Chain): (shape: string) => readonly string[] {
+  const named = vault.policy.rules.addressBook.filter((entry) => entry.chain === chain.caip2);
+  const wallet = walletAddress(vault, chain.name);
+  const known = [...(wallet === null ? [] : [wallet]), ...named.map(({ address }) => address)];
+  return (shape) => [...storage.counterpartiesLike(shape), ...known.filter((address) => shapeOf(address) === shape)];
+}
+
+/** What a vault knows of those who deal with it. */
+export function acquaintanceOf(storage: VaultStorage, vault: Vault, chain: Chain): Acquaintance {
+  const like = addressesLike(storage, vault, chain);
+  return {
+    isLookalike: (address) => findLookalike([address], like, null) !== null,
+    hasSent: (tokenAddress) => storage.counterpartiesLike(shapeOf(tokenAddress)).includes(tokenAddress),
+  };
+}

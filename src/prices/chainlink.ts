@@ -1,0 +1,60 @@
+import type { Price } from '#domain/price.ts';
+import type { AssetName, PriceSource } from '#prices/price-source.ts';
+import { placeOf } from '#prices/price-source.ts';
+
+/** A round of a feed as its chain has it. Times in Unix seconds. */
+export interface Round {
+  readonly answer: bigint;
+  readonly decimals: bigint;
+  readonly startedAt: bigint;
+  readonly updatedAt: bigint;
+  readonly isOfItsRound: boolean;
+}
+
+/** Reads a feed on the chain of this CAIP-2; null when it can not be read. */
+export type FeedReader = (caip2: string, feed: string) => Promise<Round | null>;
+
+export interface Feed {
+  readonly feed: string;
+  /** Its heartbeat, and some: an older answer is none. */
+  readonly maxAgeSeconds: number;
+  /** Of a rollup the feed that says whether its sequencer runs: while it does not, prices stand still. */
+  readonly sequencer?: string | undefined;
+}
+
+/** After a sequencer was down, prices are not believed before everybody could act on the new ones. */
+const GRACE_SECONDS = 3600n;
+const PRICE_SCALE = 10n ** 12n;
+
+/** Prices out of Chainlink's feeds, on the chain of the asset itself. What a feed does not say now it may say later. */
+export function chainlink(feeds: Readonly<Record<AssetName, Feed>>, read: FeedReader): PriceSource {
+  return async (assets, nowMs) => {
+    const prices = new Map<AssetName, Price>();
+    for (const asset of assets) {
+      const feed = feeds[asset];
+      if (feed !== undefined) prices.set(asset, await priceBy(feed, { caip2: placeOf(asset).caip2, read, nowMs }));
+    }
+    return prices;
+  };
+}
+
+interface Asked {
+  readonly caip2: string;
+  readonly read: FeedReader;
+  readonly nowMs: number;
+}
+
+async function priceBy({ feed, maxAgeSeconds, sequencer }: Feed, { caip2, read, nowMs }: Asked): Promise<Price> {
+  const now = BigInt(Math.floor(nowMs / 1000));
+  const unavailable = { state: 'unavailable' } as const;
+  if (sequencer !== undefined) {
+    const round = await read(caip2, sequencer);
+    // 0 says that it runs.
+    if (round === null || round.answer !== 0n || now - round.startedAt < GRACE_SECONDS) return unavailable;
+  }
+  const round = await read(caip2, feed);
+  if (round === null || !round.isOfItsRound || round.answer <= 0n) return unavailable;
+  if (now - round.updatedAt > BigInt(maxAgeSeconds)) return unavailable;
+  const usdE12 = ((round.answer * PRICE_SCALE) / 10n ** round.decimals).toString();
+  return { state: 'known', usdE12, atMs: Number.parseInt(round.updatedAt.toString(), 10) * 1000 };
+}

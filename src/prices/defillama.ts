@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import type { Price } from '#domain/price.ts';
+import { parseUsdPrice } from '#domain/price.ts';
+import type { AssetName, PriceSource } from '#prices/price-source.ts';
+import { placeOf } from '#prices/price-source.ts';
+
+/** What the source calls our chains, and their coins. */
+const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: string }>> = {
+  'eip155:1': { slug: 'ethereum', coin: 'coingecko:ethereum' },
+  'eip155:8453': { slug: 'base', coin: 'coingecko:ethereum' },
+  'eip155:42161': { slug: 'arbitrum', coin: 'coingecko:ethereum' },
+  'eip155:10': { slug: 'optimism', coin: 'coingecko:ethereum' },
+  'eip155:137': { slug: 'polygon', coin: 'coingecko:polygon-ecosystem-token' },
+  'eip155:56': { slug: 'bsc', coin: 'coingecko:binancecoin' },
+  'eip155:43114': { slug: 'avax', coin: 'coingecko:avalanche-2' },
+};
+
+/** Below this the source itself is not sure. */
+const LEAST_CONFIDENCE = 0.9;
+const OLDEST_SECONDS = 60 * 60;
+const TIMEOUT_MS = 5_000;
+const LARGEST_ANSWER = 1_000_000;
+
+const answerSchema = z.object({
+  coins: z.record(
+    z.string(),
+    z.object({ price: z.number().positive(), timestamp: z.number(), confidence: z.number().optional() }),
+  ),
+});
+
+/** `GET {url}/prices/current/{ids}` in the format of DefiLlama: many assets in one question, without a key. */
+export function defillama(url: string): PriceSource {
+  return async (assets, nowMs) => {
+    const ids = new Map(assets.flatMap((asset) => idOf(asset).map((id) => [asset, id] as const)));
+    if (ids.size === 0) return new Map();
+    const coins = await ask(`${url}/prices/current/${[...new Set(ids.values())].join(',')}`);
+    if (coins === null) return null;
+    const prices = [...ids].flatMap(([asset, id]): [AssetName, Price][] => {
+      const coin = coins[id];
+      if (coin === undefined || (coin.confidence ?? 0) < LEAST_CONFIDENCE) return [];
+      const usdE12 = parseUsdPrice(String(coin.price));
+      const isFresh = nowMs / 1000 - coin.timestamp <= OLDEST_SECONDS;
+      return usdE12 === null || !isFresh ? [] : [[asset, { state: 'known', usdE12, atMs: coin.timestamp * 1000 }]];
+    });
+    return new Map(prices);
+  };
+}
+
+function idOf(asset: AssetName): readonly string[] {
+  const { caip2, tokenAddress } = placeOf(asset);
+  const chain = CHAINS[caip2];
+  if (chain === undefined) return [];
+  return [tokenAddress === null ? chain.coin : `${chain.slug}:${tokenAddress}`];
+}
+
+/** Null for a source that is away, or talks nonsense. */
+async function ask(url: string): Promise<z.infer<typeof answerSchema>['coins'] | null> {
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = response.status === 200 ? await response.text() : '';
+    if (text === '' || text.length > LARGEST_ANSWER) return null;
+    const answer = answerSchema.safeParse(JSON.parse(text));
+    return answer.success ? answer.data.coins : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Price } from '#domain/price.ts';
+
+/** An asset of a chain: `eip155:1` is its coin, `eip155:1/erc20:0x...` a token in canonical spelling (CAIP-19). */
+export type AssetName = string;
+
+export function assetName(caip2: string, tokenAddress: string | null): AssetName {
+  return tokenAddress === null ? caip2 : `${caip2}/erc20:${tokenAddress}`;
+}
+
+/** The chain of an asset, and its token; null for its coin. */
+export function placeOf(asset: AssetName): { readonly caip2: string; readonly tokenAddress: string | null } {
+  const [caip2 = '', tokenAddress = null] = asset.split('/erc20:');
+  return { caip2, tokenAddress };
+}
+
+/** Somebody who knows prices. What it does not answer for it does not know; null when it could not be asked at all. */
+export type PriceSource = (
+  assets: readonly AssetName[],
+  nowMs: number,
+) => Promise<ReadonlyMap<AssetName, Price> | null>;
+
+/**
+ * Asks the sources in order, each for what those before it did not know. Of what none knows, a source that could not be asked may still
+ * know it.
+ */
+export async function pricesOf(
+  sources: readonly PriceSource[],
+  assets: readonly AssetName[],
+  nowMs: number,
+): Promise<ReadonlyMap<AssetName, Price>> {
+  const prices = new Map<AssetName, Price>();
+  const nothing: Price = { state: sources.length === 0 ? 'unpriced' : 'unknown' };
+  for (const asset of assets) prices.set(asset, nothing);
+  for (const source of sources) {
+    const open = assets.filter((asset) => prices.get(asset)?.state !== 'known');
+    if (open.length === 0) break;
+    const told = await source(open, nowMs);
+    for (const asset of open) {
+      const price: Price = told === null ? { state: 'unavailable' } : (told.get(asset) ?? { state: 'unknown' });
+      // Whatever may still become known is worth more than a plain no.
+      if (price.state !== 'unknown') prices.set(asset, price);
+    }
+  }
+  return prices;
+}

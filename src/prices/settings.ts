@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import type { Price } from '#domain/price.ts';
+import { parseUsdPrice } from '#domain/price.ts';
+import type { FeedReader } from '#prices/chainlink.ts';
+import { chainlink } from '#prices/chainlink.ts';
+import { defillama } from '#prices/defillama.ts';
+import type { PriceSource } from '#prices/price-source.ts';
+
+const asset = z.string().regex(/^eip155:[1-9][0-9]{0,19}(\/erc20:0x[0-9a-fA-F]{40})?$/, 'is no asset');
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is no address');
+
+const settings = z.array(
+  z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('static'),
+      prices: z.record(
+        asset,
+        z.string().refine((text) => parseUsdPrice(text) !== null, 'is no price'),
+      ),
+    }),
+    z.strictObject({
+      type: z.literal('chainlink'),
+      feeds: z.record(
+        asset,
+        z.strictObject({ feed: address, maxAgeSeconds: z.int().positive(), sequencer: address.optional() }),
+      ),
+    }),
+    z.strictObject({ type: z.literal('defillama'), url: z.url({ protocol: /^https?$/ }) }),
+  ]),
+);
+
+/**
+ * The sources of prices out of the PRICE_SOURCES setting, in order; none when it is empty. Throws for a setting that is not exactly that:
+ * a service that takes a mistyped price for no price must not start.
+ */
+export function priceSources(setting: string | undefined, read: FeedReader): readonly PriceSource[] {
+  if (setting === undefined || setting.trim() === '') return [];
+  const parsed = settings.safeParse(parsedJson(setting));
+  if (!parsed.success) throw new Error(`PRICE_SOURCES: ${z.prettifyError(parsed.error)}`);
+  return parsed.data.map((source): PriceSource => {
+    switch (source.type) {
+      case 'static':
+        return fixedPrices(source.prices);
+      case 'chainlink':
+        return chainlink(source.feeds, read);
+      case 'defillama':
+        return defillama(source.url.replace(/\/$/, ''));
+    }
+  });
+}
+
+/** Prices that the operator stands for: a stablecoin, a token that nobody else has a price for. */
+function fixedPrices(prices: Readonly<Record<string, string>>): PriceSource {
+  return async (assets, nowMs) =>
+    new Map(
+      assets.flatMap((one): [string, Price][] => {
+        const usdE12 = parseUsdPrice(prices[one] ?? '');
+        return usdE12 === null ? [] : [[one, { state: 'known', usdE12, atMs: nowMs }]];
+      }),
+    );
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Error('PRICE_SOURCES is not JSON');
+  }
+}

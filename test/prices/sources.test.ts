@@ -1,0 +1,212 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Price } from '#domain/price.ts';
+import type { Round } from '#prices/chainlink.ts';
+import { chainlink } from '#prices/chainlink.ts';
+import { defillama } from '#prices/defillama.ts';
+import type { PriceSource } from '#prices/price-source.ts';
+import { assetName, placeOf, pricesOf } from '#prices/price-source.ts';
+import { priceSources } from '#prices/settings.ts';
+
+/** Who is asked for a price, in what order, and what is not believed. */
+
+const NOON_MS = Date.UTC(2026, 10, 21, 12);
+const NOON = NOON_MS / 1000;
+const COIN = assetName('eip155:1', null);
+const DOLLAR = assetName('eip155:1', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48');
+const MEME = assetName('eip155:1', '0x4444444444444444444444444444444444444444');
+
+const known = (usdE12: string, atMs = NOON_MS): Price => ({ state: 'known', usdE12, atMs });
+const source =
+  (prices: Readonly<Record<string, Price>>): PriceSource =>
+  async () =>
+    new Map(Object.entries(prices));
+const away: PriceSource = async () => null;
+const told = async (sources: readonly PriceSource[], assets = [COIN, DOLLAR, MEME]) =>
+  Object.fromEntries(await pricesOf(sources, assets, NOON_MS));
+
+test('the name of an asset says its chain and its token', () => {
+  expect([COIN, placeOf(COIN), placeOf(DOLLAR)]).toEqual([
+    'eip155:1',
+    { caip2: 'eip155:1', tokenAddress: null },
+    { caip2: 'eip155:1', tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' },
+  ]);
+});
+
+test('the first that knows is believed, and the others are asked for the rest alone', async () => {
+  const asked: (readonly string[])[] = [];
+  const second: PriceSource = async (assets) => {
+    asked.push(assets);
+    return new Map([[DOLLAR, known('2')]]);
+  };
+  const third = source({ [COIN]: known('3'), [DOLLAR]: known('3') });
+  expect(await told([source({ [COIN]: known('1') }), second, third])).toEqual({
+    [COIN]: known('1'),
+    [DOLLAR]: known('2'),
+    [MEME]: { state: 'unknown' },
+  });
+  expect(asked).toEqual([[DOLLAR, MEME]]);
+});
+
+test('what nobody knows a source that is away may still know; without any source nothing has a price', async () => {
+  const some = source({ [COIN]: known('1') });
+  const unavailable = { state: 'unavailable' };
+  expect(await told([away, some])).toEqual({ [COIN]: known('1'), [DOLLAR]: unavailable, [MEME]: unavailable });
+  expect(await told([])).toEqual({
+    [COIN]: { state: 'unpriced' },
+    [DOLLAR]: { state: 'unpriced' },
+    [MEME]: { state: 'unpriced' },
+  });
+});
+
+/** DefiLlama as it answers, at an address of this machine. */
+let url = '';
+let answer: { status: number; body: string } = { status: 200, body: '' };
+const paths: string[] = [];
+const server = createServer((request, response) => {
+  paths.push(request.url ?? '');
+  response.writeHead(answer.status, { location: 'http://127.0.0.1:1/' }).end(answer.body);
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+const llama = async (coins: object, assets = [COIN, DOLLAR, MEME]) => {
+  answer = { status: 200, body: JSON.stringify({ coins }) };
+  const prices = await defillama(url)(assets, NOON_MS);
+  return prices === null ? null : Object.fromEntries(prices);
+};
+const dollarId = 'ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+const coin = (differences: object = {}) => ({
+  price: 0.9998,
+  symbol: 'X',
+  timestamp: NOON,
+  confidence: 0.99,
+  ...differences,
+});
+
+test('one question for all, by the names that the source has for them', async () => {
+  const prices = await llama({ 'coingecko:ethereum': coin({ price: 2500.5 }), [dollarId]: coin() });
+  expect(prices).toEqual({ [COIN]: known('2500500000000000'), [DOLLAR]: known('999800000000') });
+  expect(paths.at(-1)).toBe(
+    `/prices/current/coingecko:ethereum,${dollarId},ethereum:0x4444444444444444444444444444444444444444`,
+  );
+});
+
+test.each([
+  ['that the source is not sure of', { confidence: 0.89 }],
+  ['that says nothing about it', { confidence: undefined }],
+  ['of an hour and more ago', { timestamp: NOON - 3601 }],
+])('a price %s is none', async (_name, differences) => {
+  expect(await llama({ [dollarId]: coin(differences) }, [DOLLAR])).toEqual({});
+});
+
+test('a price of very little is read exactly', async () => {
+  expect(await llama({ [dollarId]: coin({ price: 1.25e-9 }) }, [DOLLAR])).toEqual({ [DOLLAR]: known('1250') });
+});
+
+test('a chain that the source does not know is not asked for', async () => {
+  const before = paths.length;
+  expect(
+    await llama({}, ['eip155:31337', assetName('eip155:31337', '0x4444444444444444444444444444444444444444')]),
+  ).toEqual({});
+  expect(paths.length).toBe(before);
+});
+
+test.each([
+  ['an error', 500, '{}'],
+  ['a detour', 302, ''],
+  ['no JSON', 200, 'sorry'],
+  ['another shape', 200, '{"coins":[]}'],
+  ['a negative price', 200, JSON.stringify({ coins: { [dollarId]: coin({ price: -1 }) } })],
+  ['far too much', 200, JSON.stringify({ coins: {}, filler: 'x'.repeat(1_000_000) })],
+])('%s is no answer', async (_name, status, body) => {
+  answer = { status, body };
+  expect(await defillama(url)([DOLLAR], NOON_MS)).toBeNull();
+});
+
+test('a source that is not there can not be asked', async () => {
+  expect(await defillama('http://127.0.0.1:1')([DOLLAR], NOON_MS)).toBeNull();
+});
+
+const round = (differences: Partial<Round> = {}): Round => ({
+  answer: 250_000_000_000n,
+  decimals: 8n,
+  startedAt: BigInt(NOON - 7200),
+  updatedAt: BigInt(NOON - 60),
+  isOfItsRound: true,
+  ...differences,
+});
+const FEED = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419';
+const SEQUENCER = '0xFdB631F5EE196F0ed6FAa767959853A9F217697D';
+
+async function fed(rounds: Readonly<Record<string, Round | null>>, sequencer?: string): Promise<Price | undefined> {
+  const feed = { feed: FEED, maxAgeSeconds: 3600, sequencer };
+  const prices = await chainlink({ [COIN]: feed }, async (caip2, at) => (caip2 === COIN ? (rounds[at] ?? null) : null))(
+    [COIN, DOLLAR],
+    NOON_MS,
+  );
+  expect(prices?.has(DOLLAR)).toBe(false);
+  return prices?.get(COIN);
+}
+
+test('a feed on the chain, and the time of its answer', async () => {
+  expect(await fed({ [FEED]: round() })).toEqual(known('2500000000000000', NOON_MS - 60_000));
+  const running = round({ answer: 0n, startedAt: BigInt(NOON - 3600) });
+  expect(await fed({ [FEED]: round(), [SEQUENCER]: running }, SEQUENCER)).toEqual(
+    known('2500000000000000', NOON_MS - 60_000),
+  );
+});
+
+test.each<[string, Readonly<Record<string, Round | null>>, string?]>([
+  ['that can not be read', { [FEED]: null }],
+  ['that says nothing', { [FEED]: round({ answer: 0n }) }],
+  ['that is negative', { [FEED]: round({ answer: -1n }) }],
+  ['that is too old', { [FEED]: round({ updatedAt: BigInt(NOON - 3601) }) }],
+  ['that was carried over', { [FEED]: round({ isOfItsRound: false }) }],
+  ['while the sequencer is down', { [FEED]: round(), [SEQUENCER]: round({ answer: 1n }) }, SEQUENCER],
+  [
+    'just after it was',
+    { [FEED]: round(), [SEQUENCER]: round({ answer: 0n, startedAt: BigInt(NOON - 3599) }) },
+    SEQUENCER,
+  ],
+  ['while nobody can say', { [FEED]: round() }, SEQUENCER],
+])('a feed %s has no price now', async (_name, rounds, sequencer) => {
+  expect(await fed(rounds, sequencer)).toEqual({ state: 'unavailable' });
+});
+
+const nobody = async () => null;
+
+test('the setting: nothing, and sources in their order', async () => {
+  expect([priceSources(undefined, nobody), priceSources(' ', nobody)]).toEqual([[], []]);
+  const setting = JSON.stringify([
+    { type: 'static', prices: { [DOLLAR]: '1.00' } },
+    { type: 'chainlink', feeds: { [COIN]: { feed: FEED, maxAgeSeconds: 3600 } } },
+    { type: 'defillama', url: `${url}/` },
+  ]);
+  answer = { status: 200, body: JSON.stringify({ coins: {} }) };
+  const sources = priceSources(setting, async () => round());
+  expect(sources).toHaveLength(3);
+  expect(await told(sources)).toEqual({
+    [COIN]: known('2500000000000000', NOON_MS - 60_000),
+    [DOLLAR]: known('1000000000000'),
+    [MEME]: { state: 'unknown' },
+  });
+  expect(paths.at(-1)).toBe('/prices/current/ethereum:0x4444444444444444444444444444444444444444');
+});
+
+test.each([
+  ['no JSON', '['],
+  ['no list', '{}'],
+  ['a kind that does not exist', '[{"type":"oracle"}]'],
+  ['a price that is none', '[{"type":"static","prices":{"eip155:1":"plenty"}}]'],
+  ['an asset that is none', '[{"type":"static","prices":{"ETH":"1"}}]'],
+  ['a feed without an age', `[{"type":"chainlink","feeds":{"eip155:1":{"feed":"${FEED}"}}}]`],
+  ['an address that is none', '[{"type":"defillama","url":"ftp://prices"}]'],
+  ['a field too many', '[{"type":"static","prices":{},"extra":1}]'],
+])('a setting with %s does not start', (_name, setting) => {
+  expect(() => priceSources(setting, nobody)).toThrow('PRICE_SOURCES');
+});
