@@ -105,7 +105,7 @@ export function casesOf(scene: Scene): readonly Case[] {
 /** About a chain that nobody has: working on it is a look at a table, and the node is not measured. */
 function delivery(secret: string, number: number): string {
   const txHash = `0x${number.toString(16).padStart(64, '0')}`;
-  const { body, headers } = signedReport(secret, txHash, 'eip155:999999');
+  const { body, headers } = signedReport(secret, { txHash, chain: 'eip155:999999' });
   return request(`POST ${pathOf({ endpointId: LOCAL_MONITOR })}`, { body, headers });
 }
 

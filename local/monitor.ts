@@ -18,10 +18,19 @@ export interface MonitorPlace {
   readonly secret: string;
 }
 
+/** One thing that a monitor has seen. */
+export interface Sight {
+  readonly txHash: string;
+  /** CAIP-2; the local chain when absent. */
+  readonly chain?: string;
+  /** The monitor's own name for its delivery: the same when it is sent again. A new one when absent. */
+  readonly id?: string;
+}
+
 /** What reports one transaction, and the headers that sign it as Standard Webhooks has it. */
-export function signedReport(secret: string, txHash: string, chain: string = LOCAL_CHAIN) {
+export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id = `msg_${randomUUID()}` }: Sight) {
   const body = { type: 'chain.activity', data: { chain, txHash } };
-  const [id, timestamp] = [`msg_${randomUUID()}`, String(Math.floor(Date.now() / 1000))];
+  const timestamp = String(Math.floor(Date.now() / 1000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signature = createHmac('sha256', key)
     .update(`${id}.${timestamp}.${JSON.stringify(body)}`)
@@ -36,8 +45,8 @@ export function pathOf({ endpointId }: Pick<MonitorPlace, 'endpointId'>): string
 }
 
 /** Reports one transaction. Gives the status of the answer. */
-export async function report(place: MonitorPlace, txHash: string): Promise<number> {
-  const { body, headers } = signedReport(place.secret, txHash);
+export async function report(place: MonitorPlace, seen: string | Sight): Promise<number> {
+  const { body, headers } = signedReport(place.secret, typeof seen === 'string' ? { txHash: seen } : seen);
   const response = await fetch(`${place.url}${pathOf(place)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },

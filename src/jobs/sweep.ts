@@ -2,7 +2,7 @@ import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
-import { dueDeliveries, pruneDeliveries } from '#store/deliveries.ts';
+import { pruneDeliveries, takeDueDeliveries } from '#store/deliveries.ts';
 import { quietVaults } from '#store/transactions.ts';
 import { takeVaultsToNudge } from '#store/vaults.ts';
 
@@ -26,9 +26,8 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const quiet = await quietVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: PER_RUN });
   const turn = await takeVaultsToNudge(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: PER_RUN });
   // Their message was lost, or they wait for their chain.
-  for (const deliveryId of await dueDeliveries(env.DB, { nowMs: nowMs - QUIET_MS, limit: PER_RUN })) {
-    await env.ACTIVITY_QUEUE.send({ deliveryId });
-  }
+  const lost = await takeDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: PER_RUN });
+  for (const deliveryId of lost) await env.ACTIVITY_QUEUE.send({ deliveryId });
   await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: PER_RUN });
   for (const number of new Set([...quiet, ...turn])) {
     const vaultId = parseVaultId(number);

@@ -55,19 +55,27 @@ export async function settleDelivery(
   await drizzle(db).update(deliveries).set(change).where(isOpen);
 }
 
-/** Open ones whose time has come, the longest first: their message was lost, or they wait for their chain. */
-export async function dueDeliveries(
+/**
+ * Open ones whose time has come, the longest first: their message was lost, or they wait for their chain. Who takes them sends their
+ * message; the next to ask gets others.
+ */
+export async function takeDueDeliveries(
   db: D1Database,
-  query: { readonly nowMs: number; readonly limit: number },
+  query: { readonly dueBeforeMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly string[]> {
-  const isDue = and(eq(deliveries.state, 'open'), lte(deliveries.dueAtMs, query.nowMs));
-  const rows = await drizzle(db)
+  const orm = drizzle(db);
+  const due = orm
     .select({ id: deliveries.id })
     .from(deliveries)
-    .where(isDue)
+    .where(and(eq(deliveries.state, 'open'), lte(deliveries.dueAtMs, query.dueBeforeMs)))
     .orderBy(asc(deliveries.dueAtMs))
     .limit(query.limit);
-  return rows.map(({ id }) => id);
+  const taken = await orm
+    .update(deliveries)
+    .set({ dueAtMs: query.nowMs })
+    .where(and(eq(deliveries.state, 'open'), inArray(deliveries.id, due)))
+    .returning({ id: deliveries.id });
+  return taken.map(({ id }) => id);
 }
 
 /** As many as one look may take up again; the next one takes the next. */

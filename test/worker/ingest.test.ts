@@ -113,4 +113,7 @@ test('the sweep sends what is open and whose message was lost, and forgets what 
   const { sent, env } = withQueue();
   await sweep(env, Date.now());
   expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
+  // Its message is on its way: the next run, a moment later, takes others.
+  await sweep(env, Date.now());
+  expect(sent.filter((id) => id === lost)).toHaveLength(1);
 });

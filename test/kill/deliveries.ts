@@ -1,0 +1,208 @@
+import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Hex } from 'viem';
+import { createTestClient, getAddress, http, publicActions, walletActions } from 'viem';
+import { anvil } from 'viem/chains';
+import { startAnvil } from '#local/anvil.ts';
+import type { TransactionRecord } from '#local/client.ts';
+import { Client } from '#local/client.ts';
+import type { Sight } from '#local/monitor.ts';
+import { report } from '#local/monitor.ts';
+import type { Person } from '#local/provision.ts';
+import { enterPerson, foundVault } from '#local/provision.ts';
+import { seededRandom } from '#local/seeded-random.ts';
+import type { Stack, StackOptions } from '#local/stack.ts';
+import { startStack } from '#local/stack.ts';
+import { until } from '#local/until.ts';
+
+/**
+ * Ten thousand deliveries of a monitor, most of them twice and more, some about nothing, while the service that works on them is killed
+ * again and again. A monitor sends a delivery until it is acknowledged. In the end every delivery is accounted for, and the vault has each
+ * payment once, and all of the money. DELIVERIES, KILLS and SEED may be set; a seed repeats the story, not the races.
+ */
+
+const DELIVERIES = Number.parseInt(process.env['DELIVERIES'] ?? '10000', 10);
+const KILLS = Number.parseInt(process.env['KILLS'] ?? '10', 10);
+const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
+/** Of ten deliveries so many are about a payment to the vault, about one to somebody else, and about a chain that nobody has. */
+const [OURS, OF_OTHERS] = [5, 2];
+const SENDERS = 16;
+const PAYMENTS = Math.max(Math.floor(DELIVERIES / 20), 1);
+const PER_BLOCK = 25;
+const RECOVERY_MS = 600_000;
+const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
+const UNKNOWN_CHAIN = 'eip155:999999';
+
+interface Payment {
+  readonly hash: Hex;
+  readonly value: bigint;
+}
+
+async function main(): Promise<readonly string[]> {
+  console.log(`${DELIVERIES} deliveries, ${KILLS} kills, seed ${SEED}`);
+  const chance = seededRandom(SEED);
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-deliveries-'));
+  const node = await startAnvil();
+  const options: StackOptions = { folder, rpcUrls: { anvil: [node.url] }, rateLimits: UNLIMITED };
+  let stack = await startStack(options);
+  try {
+    const service = new Client(stack.url, stack.serviceKey);
+    const alice = await enterPerson(service, stack.url, 'alice');
+    const vault = await foundVault(service, { name: 'treasury', signers: [alice], threshold: 1 });
+    const ours = await pay(node.url, vault.address, PAYMENTS);
+    const elsewhere = await pay(node.url, '0x00000000000000000000000000000000c0ac1a4e', PAYMENTS);
+    const deliveries = story(chance, ours, elsewhere);
+    const waiting = new Set(deliveries);
+    for (let kill = 0; kill <= KILLS; kill++) {
+      // Each life takes its part; the last one takes what is left.
+      const goal = kill === KILLS ? 0 : Math.floor(waiting.size * (1 - chance() / (KILLS - kill)));
+      await deliver(stack, waiting, goal);
+      if (kill === KILLS) break;
+      await pause(chance() * 500);
+      await stack.kill();
+      console.log(`kill ${kill + 1}: ${deliveries.length - waiting.size} acknowledged so far`);
+      stack = await startStack(options);
+    }
+    console.log(`all ${deliveries.length} are acknowledged; waiting for the last to be worked on`);
+    const here = stack;
+    const reader: Person = { ...alice, client: alice.client.at(stack.url) };
+    const records = await until(
+      'record of every payment',
+      () => everyPayment(here, reader, { vault, ours }),
+      RECOVERY_MS,
+    );
+    await until('delivery that nobody works on', () => settled(here, folder), RECOVERY_MS);
+    const { balances } = await reader.client.balances(vault.id);
+    await stack.stop();
+    return faults({ deliveries, ours, records, incoming: balances[0]?.incoming ?? '', rows: rowsIn(folder) });
+  } finally {
+    await stack.stop();
+    await node.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** So many payments, some in each block, no two of the same amount. */
+async function pay(url: string, to: string, count: number): Promise<readonly Payment[]> {
+  const client = createTestClient({ mode: 'anvil', chain: anvil, transport: http(url), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions);
+  const [account] = await client.getAddresses();
+  if (account === undefined) throw new Error('anvil has accounts');
+  await client.setAutomine(false);
+  const payments: Payment[] = [];
+  for (let i = 1; i <= count; i++) {
+    const value = BigInt(i);
+    payments.push({ hash: await client.sendTransaction({ account, to: getAddress(to), value }), value });
+    if (i % PER_BLOCK === 0 || i === count) await client.mine({ blocks: 1 });
+  }
+  await client.setAutomine(true);
+  return payments;
+}
+
+/** What the monitor has to say, in an order of its own. Every payment to the vault is in it. */
+function story(chance: () => number, ours: readonly Payment[], elsewhere: readonly Payment[]): readonly Sight[] {
+  const some = (payments: readonly Payment[]) => payments[Math.floor(chance() * payments.length)]?.hash ?? '0x';
+  const sights: Sight[] = ours.map(({ hash }, i) => ({ txHash: hash, id: `msg_first_${i}` }));
+  while (sights.length < DELIVERIES) {
+    const [id, dice] = [`msg_${sights.length}`, chance() * 10];
+    if (dice < OURS) sights.push({ id, txHash: some(ours) });
+    else if (dice < OURS + OF_OTHERS) sights.push({ id, txHash: some(elsewhere) });
+    else sights.push({ id, txHash: `0x${sights.length.toString(16).padStart(64, '0')}`, chain: UNKNOWN_CHAIN });
+  }
+  return sights
+    .map((sight) => ({ sight, at: chance() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ sight }) => sight);
+}
+
+/** Many senders at once, until no more than so many are waiting. What is not acknowledged waits on. */
+async function deliver({ monitor }: Stack, waiting: Set<Sight>, goal: number): Promise<void> {
+  const line = waiting.values();
+  const sender = async () => {
+    for (const sight of line) {
+      if (waiting.size <= goal) return;
+      if ((await report(monitor, sight).catch(() => 0)) === 200) waiting.delete(sight);
+    }
+  };
+  while (waiting.size > goal) await Promise.all(Array.from({ length: SENDERS }, sender));
+}
+
+async function everyPayment(
+  stack: Stack,
+  reader: Person,
+  { vault, ours }: { readonly vault: { readonly id: number }; readonly ours: readonly Payment[] },
+): Promise<readonly TransactionRecord[] | null> {
+  await stack.sweep();
+  const records: TransactionRecord[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const query: { limit: string; cursor?: string } = { limit: '100', ...(cursor === '' ? {} : { cursor }) };
+    const page = await reader.client.transactions(vault.id, query);
+    records.push(...page.transactions);
+    cursor = page.nextCursor;
+  }
+  return records.length >= ours.length ? records : null;
+}
+
+interface DeliveryRow {
+  readonly state: string;
+  readonly outcome: string | null;
+}
+
+/** Out of the file of D1 itself: what became of a delivery is nobody's business over HTTP. */
+function rowsIn(folder: string): readonly DeliveryRow[] {
+  for (const file of globSync(join(folder, 'state', '**', '*.sqlite'))) {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const isIt = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'deliveries'").all().length > 0;
+    const rows = isIt ? db.prepare('SELECT state, outcome FROM deliveries').all() : [];
+    db.close();
+    if (isIt) return rows as unknown as readonly DeliveryRow[];
+  }
+  throw new Error('there is no file of D1');
+}
+
+async function settled(stack: Stack, folder: string): Promise<true | null> {
+  await stack.sweep();
+  return rowsIn(folder).every(({ state }) => state !== 'open') ? true : null;
+}
+
+interface Evidence {
+  readonly deliveries: readonly Sight[];
+  readonly ours: readonly Payment[];
+  readonly records: readonly TransactionRecord[];
+  readonly incoming: string;
+  readonly rows: readonly DeliveryRow[];
+}
+
+function faults({ deliveries, ours, records, incoming, rows }: Evidence): readonly string[] {
+  const found: string[] = [];
+  const say = (holds: boolean, fault: string) => {
+    if (!holds) found.push(fault);
+  };
+  say(rows.length === deliveries.length, `${deliveries.length} deliveries were acknowledged, ${rows.length} are kept`);
+  const undone = rows.filter(({ state }) => state !== 'done');
+  say(undone.length === 0, `${undone.length} deliveries were given up on`);
+  const unclear = rows.filter(
+    ({ outcome }) => outcome === null || !/^\{"(recorded|unchanged|none|unknown-chain)":1\}$/.test(outcome),
+  );
+  say(unclear.length === 0, `${unclear.length} deliveries came to something else: ${unclear[0]?.outcome}`);
+  const hashes = new Set(records.map(({ txHash }) => txHash));
+  say(records.length === ours.length, `${ours.length} payments, ${records.length} records`);
+  say(hashes.size === records.length, 'two records have one hash');
+  for (const { hash, value } of ours) {
+    const record = records.find(({ txHash }) => txHash === hash);
+    say(record?.amount === value.toString(), `${hash}: ${record?.amount} instead of ${value}`);
+  }
+  const paid = ours.reduce((sum, { value }) => sum + value, 0n);
+  say(incoming === paid.toString(), `${paid} were paid, the balance has ${incoming}`);
+  return found;
+}
+
+const found = await main();
+for (const fault of found) console.error(fault);
+console.log(found.length === 0 ? 'Every delivery is accounted for.' : `${found.length} faults`);
+process.exitCode = found.length === 0 ? 0 : 1;
