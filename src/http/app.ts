@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { authenticate, authenticateService } from '#http/authenticate.ts';
+import { authenticate, authenticateService, sessionOnly } from '#http/authenticate.ts';
 import type { HttpContext, HttpEnv, Route } from '#http/context.ts';
 import { docs } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
@@ -27,7 +27,8 @@ app.onError((error, context) => failed(error, context));
 function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
   // What a monitor sends says by itself whose it is; the route looks.
   if (route.access === 'anyone' || route.access === 'monitor') return [];
-  return [route.access === 'service' ? authenticateService : authenticate(route.access)];
+  if (route.access === 'service') return [authenticateService];
+  return [authenticate(route.access), ...(route.sessionOnly === true ? [sessionOnly] : [])];
 }
 
 /** What a request has to be before its route sees it: the query first, then the body. */

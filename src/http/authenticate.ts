@@ -4,45 +4,98 @@ import { createMiddleware } from 'hono/factory';
 import { equalTexts } from '#domain/equal-texts.ts';
 import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import { WINDOW_SECONDS } from '#domain/rate-limit.ts';
-import { parseTokenValue } from '#http/access-token-value.ts';
+import type { TokenId } from '#domain/id.ts';
+import { parseCredential } from '#http/credential-value.ts';
 import type { HttpContext, HttpEnv } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import type { HttpFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
-import type { LimitState } from '#objects/access-token.ts';
+import { endedSessionCookie, isCrossSite, sessionValue } from '#http/session-cookie.ts';
+import type { LimitState } from '#objects/usage-meter.ts';
 
 /**
- * Authenticates a personal access token (spec part 5) and counts the request (spec part 8), in one hop to the token's object.
+ * Authenticates a personal access token or, where there is none, a session's cookie (spec part 5), and counts the request (spec part 8),
+ * in one hop to the credential's object.
  *
- * Refuses, in order: `token-missing`, `token-invalid` (malformed, forged, unknown, deleted: one answer for all),
- * `token-disabled` and `token-expired` (only to somebody who has the right secret), `quota-exceeded`.
+ * Refuses, in order: `token-missing`; of a token `token-invalid` (malformed, forged, unknown, deleted: one answer for all),
+ * `token-disabled` and `token-expired` (only to somebody who has the right secret); of a session `cross-site-request`,
+ * `session-invalid`, `session-expired`; `quota-exceeded`.
  */
 export function authenticate(policy: RateLimitPolicy) {
   return createMiddleware<HttpEnv>(async (context, next) => {
     const header = context.req.header('authorization');
-    if (header === undefined) return unauthenticated(context, 'token-missing');
-    const value = bearerOf(header);
-    const presented = value === null ? null : parseTokenValue(value, context.env.TOKEN_MAC_KEY);
-    if (presented === null) return unauthenticated(context, 'token-invalid');
-    const admission = await askObject(
-      () => context.env.ACCESS_TOKEN.getByName(`token:${presented.id}`),
-      (token) => token.admit({ secretHash: presented.secretHash, policy }),
-    );
-    switch (admission.outcome) {
-      case 'unauthenticated': {
-        const { fault } = admission;
-        const known = fault === 'expired' || fault === 'disabled';
-        return unauthenticated(context, known ? `token-${fault}` : 'token-invalid');
-      }
-      case 'limited':
-        return limited(context, admission.limit);
-      case 'admitted':
-        context.set('caller', { user: admission.user, tokenId: admission.tokenId });
-        setLimitHeaders(context, admission.limit);
-        await next();
-        return undefined;
-    }
+    const cookie = header === undefined ? sessionValue(context) : null;
+    const refusal =
+      header !== undefined
+        ? await byToken(context, policy, header)
+        : cookie !== null
+          ? await bySession(context, policy, cookie)
+          : await unauthenticated(context, 'token-missing');
+    if (refusal !== null) return refusal;
+    await next();
+    return undefined;
   });
+}
+
+/** For routes of people in a browser. */
+export const sessionOnly = createMiddleware<HttpEnv>(async (context, next) => {
+  if (context.get('caller').sessionHash === null) {
+    return problem(context, 'session-required', {
+      detail: 'This is for people in a browser: log in there. Scripts poll.',
+    });
+  }
+  await next();
+  return undefined;
+});
+
+async function byToken(context: HttpContext, policy: RateLimitPolicy, header: string): Promise<Response | null> {
+  const value = bearerOf(header);
+  const presented = value === null ? null : parseCredential('access-token', value, context.env.TOKEN_MAC_KEY);
+  if (presented === null) return unauthenticated(context, 'token-invalid');
+  const admission = await askObject(
+    () => context.env.ACCESS_TOKEN.getByName(`token:${presented.id}`),
+    (token) => token.admit({ secretHash: presented.secretHash, policy }),
+  );
+  switch (admission.outcome) {
+    case 'unauthenticated': {
+      const { fault } = admission;
+      const known = fault === 'expired' || fault === 'disabled';
+      return unauthenticated(context, known ? `token-${fault}` : 'token-invalid');
+    }
+    case 'limited':
+      return limited(context, admission.limit);
+    case 'admitted':
+      context.set('caller', { user: admission.user, tokenId: admission.tokenId, sessionHash: null });
+      setLimitHeaders(context, admission.limit);
+      return null;
+  }
+}
+
+async function bySession(context: HttpContext, policy: RateLimitPolicy, cookie: string): Promise<Response | null> {
+  if (isCrossSite(context)) {
+    return problem(context, 'cross-site-request', { detail: 'Another site has sent this browser here.' });
+  }
+  const presented = parseCredential('session', cookie, context.env.TOKEN_MAC_KEY);
+  if (presented === null) return unauthenticated(context, 'session-invalid');
+  const { secretHash } = presented;
+  const admission = await askObject(
+    () => sessionObject(context, presented.id),
+    (session) => session.admit({ secretHash, policy }),
+  );
+  switch (admission.outcome) {
+    case 'unauthenticated':
+      return unauthenticated(context, admission.fault === 'expired' ? 'session-expired' : 'session-invalid');
+    case 'limited':
+      return limited(context, admission.limit);
+    case 'admitted':
+      context.set('caller', { user: admission.user, tokenId: admission.sessionId, sessionHash: secretHash });
+      setLimitHeaders(context, admission.limit);
+      return null;
+  }
+}
+
+export function sessionObject(context: HttpContext, id: TokenId) {
+  return context.env.SESSION.getByName(`session:${id}`);
 }
 
 /** Lets internal service keys in, and nobody else. They open nothing but the internal interface. */
@@ -69,6 +122,10 @@ async function unauthenticated(context: HttpContext, fault: HttpFault): Promise<
   if (!success) {
     const headers = { 'retry-after': String(WINDOW_SECONDS) };
     return problem(context, 'quota-exceeded', { detail: 'Too many requests without a valid credential.', headers });
+  }
+  if (fault === 'session-invalid' || fault === 'session-expired') {
+    // The browser forgets what opens nothing any more.
+    return problem(context, fault, { detail: 'Log in again.', headers: { 'set-cookie': endedSessionCookie() } });
   }
   const challenge = fault === 'token-missing' ? 'Bearer' : 'Bearer error="invalid_token"';
   const detail = 'Send a personal access token: Authorization: Bearer service_pat_...';

@@ -1,15 +1,24 @@
 import type { Route } from '#http/context.ts';
 import type { ProblemCode } from '#http/problem.ts';
 
-const OF_TOKENS = ['token-missing', 'token-invalid', 'token-disabled', 'token-expired'] as const;
+const OF_CREDENTIALS = [
+  'token-missing',
+  'token-invalid',
+  'token-disabled',
+  'token-expired',
+  'cross-site-request',
+  'session-invalid',
+  'session-expired',
+] as const;
 
 /** What every route of its kind refuses, in the order in which it is looked at. */
-export function commonRefusals({ access, method, path, body, query }: Route): readonly ProblemCode[] {
+export function commonRefusals({ access, method, path, body, query, sessionOnly }: Route): readonly ProblemCode[] {
   if (access === 'monitor') return ['quota-exceeded', 'unavailable', 'internal'];
   const takesInput = body !== undefined || query !== undefined || path.includes(':') || method !== 'GET';
   return [
     ...(access === 'service' ? ['service-key-invalid' as const] : []),
-    ...(access === 'service' || access === 'anyone' ? [] : OF_TOKENS),
+    ...(access === 'service' || access === 'anyone' ? [] : OF_CREDENTIALS),
+    ...(sessionOnly === true ? ['session-required' as const] : []),
     ...(access === 'anyone' ? [] : ['quota-exceeded' as const]),
     ...(method === 'GET' ? [] : ['body-too-large' as const]),
     ...(body === undefined ? [] : (['unsupported-media-type', 'malformed-json'] as const)),

@@ -7,10 +7,13 @@ import type { Actor } from '#domain/transaction.ts';
 import type { ProblemCode } from '#http/problem.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
-/** Who is calling: a person, through one of that person's tokens. */
+/** Who is calling: a person, through one of that person's tokens, or a login. */
 interface Caller {
   readonly user: UserProfile;
+  /** Of the token, or of the session. */
   readonly tokenId: TokenId;
+  /** What opens the session again, for a stream that goes on; null for a token. */
+  readonly sessionHash: string | null;
 }
 
 export interface HttpEnv {
@@ -33,6 +36,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
+  /** Only for people in a browser: tokens get 403. */
+  readonly sessionOnly?: true;
   /** What it does, in one line of the interface's document. */
   readonly summary: string;
   /** Without one, parameters of the query are not looked at. */

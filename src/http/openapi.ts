@@ -42,7 +42,10 @@ export function openApi(): OpenApi {
 }
 
 function makeDocument(): OpenApi {
-  const shown = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor');
+  // What is for the dashboard alone is no promise to others (spec part 6).
+  const shown = ROUTES.filter(
+    ({ access, sessionOnly }) => access !== 'service' && access !== 'monitor' && sessionOnly !== true,
+  );
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of shown) {
     const path = route.path.replaceAll(/:([A-Za-z]+)/g, '{$1}');

@@ -13,6 +13,10 @@ export type HttpFault =
   | 'token-invalid'
   | 'token-expired'
   | 'token-disabled'
+  | 'session-invalid'
+  | 'session-expired'
+  | 'session-required'
+  | 'cross-site-request'
   | 'service-key-invalid'
   | 'webhook-refused'
   | 'not-found'
@@ -41,9 +45,13 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'token-invalid': [401, 'The token is not valid'],
   'token-expired': [401, 'The token has expired'],
   'token-disabled': [401, 'The token is disabled'],
+  'session-invalid': [401, 'The session is not valid'],
+  'session-expired': [401, 'The session has expired'],
   'service-key-invalid': [401, 'A service key is required'],
   'webhook-refused': [401, 'The delivery is from nobody known'],
   forbidden: [403, 'Not allowed'],
+  'session-required': [403, 'A session is required'],
+  'cross-site-request': [403, 'The request comes from another site'],
   'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],
   'transaction-not-found': [404, 'There is no such transaction'],

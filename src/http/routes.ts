@@ -5,6 +5,7 @@ import { deadLetters } from '#http/internal/dead-letter.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { createUser } from '#http/internal/user.ts';
+import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { putWallet } from '#http/internal/wallet.ts';
 import { deleteAccessToken } from '#http/personal-access-token/delete.ts';
@@ -26,8 +27,10 @@ import { speedUp } from '#http/transaction/speed-up.ts';
 import { transfer } from '#http/transaction/transfer.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { receiveWebhook } from '#http/webhook/receive.ts';
+import { endSession } from '#http/session/end.ts';
 import { me } from '#http/user/me.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
+import { vaultEvents } from '#http/vault/events.ts';
 import { vaultHistory } from '#http/vault/history.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
 import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
@@ -55,6 +58,7 @@ const routes = [
   transactionHistory,
   vaultTransactions,
   vaultBalances,
+  vaultEvents,
   reprocess,
   vaultHistory,
   readPolicy,
@@ -70,10 +74,12 @@ const routes = [
   rotateAccessToken,
   deleteAccessToken,
   me,
+  endSession,
   receiveWebhook,
   health,
   createUser,
   createAccessToken,
+  createSession,
   createVault,
   readVault,
   putMember,

@@ -3,20 +3,13 @@ import type { AccessToken, AdmissionFault, TokenChange, TokenManager, UserProfil
 import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
 import { equalTexts } from '#domain/equal-texts.ts';
 import type { TokenId, UserId } from '#domain/id.ts';
-import type { RateLimitPolicy, Window } from '#domain/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS } from '#domain/rate-limit.ts';
+import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-
-/** The state of one limit after a request, for the RateLimit headers. */
-export interface LimitState {
-  readonly policy: RateLimitPolicy;
-  readonly quota: number;
-  readonly remaining: number;
-  readonly resetSeconds: number;
-}
+import type { LimitState } from '#objects/usage-meter.ts';
+import { UsageMeter } from '#objects/usage-meter.ts';
 
 export type TokenAdmission =
   | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }
@@ -45,37 +38,20 @@ const SCHEMA = `
   CREATE TABLE token (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
 `;
 
-/** Keys in the object's storage. */
-const WINDOWS = 'windows';
-const LAST_USED = 'lastUsedAtMs';
-
-/** Under load the windows are stored this often; a request that comes alone is stored at once. */
-const STORE_EVERY_MS = 250;
-
 /**
  * One personal access token: its record, and the windows of its rate limits. Authentication and limit are one call, so a
  * request costs one hop; and because nothing else holds the token, a withdrawn one is withdrawn everywhere at once.
- *
- * The windows are stored, because memory is lost after ten idle seconds and a limit of 3 a minute could then be passed by
- * waiting eleven. But no answer waits for it: the count in memory decides, and the storage follows within a quarter of a
- * second. Only a crash of the machine in that moment forgets requests; waiting for the disk each time would take half of the
- * time of a read.
  */
 export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
-  readonly #quotas: Readonly<Record<RateLimitPolicy, number>>;
-  readonly #windows = new Map<RateLimitPolicy, Window>();
+  readonly #meter: UsageMeter;
   #token: AccessToken | null = null;
-  #lastUsedAtMs: number | null = null;
-  /** Whether the windows are being stored, and whether they have changed since. */
-  #storing = false;
-  #dirty = false;
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
-    this.#quotas = quotasFrom(env.RATE_LIMITS);
+    this.#meter = new UsageMeter(ctx, env.RATE_LIMITS);
     if (this.#exists()) {
       this.#load();
-      void ctx.blockConcurrencyWhile(() => this.#loadUsage());
+      void ctx.blockConcurrencyWhile(() => this.#meter.load());
     }
   }
 
@@ -107,13 +83,8 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
       if (fault === 'expired') this.#store({ ...token, enabled: false });
       return { outcome: 'unauthenticated', fault };
     }
-    const quota = this.#quotas[request.policy];
-    const admission = admit(this.#windows.get(request.policy) ?? null, quota, nowMs);
-    const { remaining, resetSeconds } = admission;
-    const limit = { policy: request.policy, quota, remaining, resetSeconds };
-    if (!admission.admitted) return { outcome: 'limited', limit };
-    this.#lastUsedAtMs = nowMs;
-    this.#count(request.policy, admission.window);
+    const { admitted, limit } = this.#meter.count(request.policy, nowMs);
+    if (!admitted) return { outcome: 'limited', limit };
     return { outcome: 'admitted', tokenId: token.id, user: token.user, limit };
   }
 
@@ -150,28 +121,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
   #view(token: AccessToken): TokenView {
     const { secretHash: _secretHash, previous, ...rest } = token;
     const previousUntilMs = previous !== null && Date.now() < previous.untilMs ? previous.untilMs : null;
-    return { ...rest, lastUsedAtMs: this.#lastUsedAtMs, previousUntilMs };
-  }
-
-  #count(policy: RateLimitPolicy, window: Window): void {
-    this.#windows.set(policy, window);
-    this.#dirty = true;
-    if (!this.#storing) this.ctx.waitUntil(this.#storeUsage());
-  }
-
-  /** What changes while one write rests goes with the next one, however many requests there were. */
-  async #storeUsage(): Promise<void> {
-    this.#storing = true;
-    try {
-      while (this.#dirty) {
-        this.#dirty = false;
-        const usage = { [WINDOWS]: Object.fromEntries(this.#windows), [LAST_USED]: this.#lastUsedAtMs };
-        await this.ctx.storage.put(usage, { allowUnconfirmed: true });
-        await scheduler.wait(STORE_EVERY_MS);
-      }
-    } finally {
-      this.#storing = false;
-    }
+    return { ...rest, lastUsedAtMs: this.#meter.lastUsedAtMs, previousUntilMs };
   }
 
   #store(token: AccessToken): void {
@@ -189,23 +139,4 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
     const row = this.ctx.storage.sql.exec<{ document: string }>('SELECT document FROM token').toArray()[0];
     this.#token = row === undefined ? null : (JSON.parse(row.document) as AccessToken);
   }
-
-  async #loadUsage(): Promise<void> {
-    const windows = (await this.ctx.storage.get<Record<string, Window>>(WINDOWS)) ?? {};
-    this.#lastUsedAtMs = (await this.ctx.storage.get<number>(LAST_USED)) ?? null;
-    for (const [policy, window] of Object.entries(windows)) this.#windows.set(policy as RateLimitPolicy, window);
-  }
-}
-
-/** The quotas of spec part 8, with the operator's own in their place. Throws on a setting that is no positive integer. */
-function quotasFrom(setting: string | undefined): Readonly<Record<RateLimitPolicy, number>> {
-  const overrides: unknown = setting === undefined || setting === '' ? {} : JSON.parse(setting);
-  const quotas: Record<RateLimitPolicy, number> = { ...DEFAULT_QUOTAS };
-  for (const [policy, quota] of Object.entries(overrides as Record<string, unknown>)) {
-    if (!(policy in quotas) || typeof quota !== 'number' || !Number.isInteger(quota) || quota < 1) {
-      throw new Error(`RATE_LIMITS: '${policy}' must be a known policy with a positive whole number`);
-    }
-    quotas[policy as RateLimitPolicy] = quota;
-  }
-  return quotas;
 }

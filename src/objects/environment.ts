@@ -1,4 +1,5 @@
 import type { AccessTokenObject } from '#objects/access-token.ts';
+import type { SessionObject } from '#objects/session.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { WalletNonceObject } from '#objects/wallet-nonce.ts';
 
@@ -20,6 +21,7 @@ export interface CoordinatorEnv {
   readonly DB: D1Database;
   readonly VAULT: DurableObjectNamespace<VaultObject>;
   readonly ACCESS_TOKEN: DurableObjectNamespace<AccessTokenObject>;
+  readonly SESSION: DurableObjectNamespace<SessionObject>;
   readonly WALLET_NONCE: DurableObjectNamespace<WalletNonceObject>;
   readonly SIGNING_QUEUE: Queue<JobMessage>;
   readonly CONFIRMATION_QUEUE: Queue<JobMessage>;

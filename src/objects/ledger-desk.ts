@@ -66,6 +66,15 @@ export class LedgerDesk {
     return accepted(page.map((row) => this.#view(entered.value.vault, row, onTheirWay)));
   }
 
+  /** The balances of some assets; of one that never moved there is none. */
+  views(vault: Vault, assets: readonly ChainAsset[]): readonly BalanceView[] {
+    const onTheirWay = this.#host.storage.transactionsOnTheirWay();
+    return assets.flatMap((asset) => {
+      const balance = this.#host.storage.ledger.balance(asset);
+      return balance === null ? [] : [this.#view(vault, { ...balance, chain: asset.chain }, onTheirWay)];
+    });
+  }
+
   /**
    * The wallets that there are by now, for somebody who wants them looked through; what they have is compared with their chains as well.
    * Refuses `forbidden`.
@@ -141,10 +150,10 @@ export class LedgerDesk {
   }
 
   /** A line in the history of the vault, which is what an auditor reads. */
-  #tell(vault: Vault, chain: string, { tokenAddress, tokenId, adjustment }: Balance): void {
+  #tell(vault: Vault, chain: string, { kind, tokenAddress, tokenId, adjustment }: Balance): void {
     if (adjustment === null) return;
     const { reason, units, fromBlock, toBlock } = adjustment;
-    const detail = JSON.stringify({ chain, tokenAddress, tokenId, units, fromBlock, toBlock });
+    const detail = JSON.stringify({ chain, kind, tokenAddress, tokenId, units, fromBlock, toBlock });
     writeVaultChange(this.#host.storage, vault, { action: 'adjust-balance', detail, reason, actor: null });
     console.error(JSON.stringify({ event: 'balance-adjusted', vaultId: vault.id, chain, reason }));
   }

@@ -4,11 +4,14 @@ import type { VaultStorage } from '#objects/vault-storage.ts';
 export class VaultCommit {
   readonly #storage: DurableObjectStorage;
   readonly #rows: VaultStorage;
+  readonly #onCommit: () => void;
   #armedAtMs: number | null = null;
 
-  constructor(storage: DurableObjectStorage, rows: VaultStorage) {
+  /** @param onCommit after each commit: whoever waits for news looks again */
+  constructor(storage: DurableObjectStorage, rows: VaultStorage, onCommit: () => void) {
     this.#storage = storage;
     this.#rows = rows;
+    this.#onCommit = onCommit;
   }
 
   /** The writes and the alarm that drives their outbox are durable together, or not at all. */
@@ -26,6 +29,7 @@ export class VaultCommit {
       throw error;
     }
     await armed;
+    this.#onCommit();
   }
 
   /** Sets the alarm to what is due first, unless one before that is set already. */

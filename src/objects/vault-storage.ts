@@ -209,6 +209,21 @@ export class VaultStorage {
     );
   }
 
+  /** The number of the newest line; 0 before the first. */
+  historyLength(): number {
+    return this.#sql.exec<{ seq: number | null }>('SELECT max(seq) AS seq FROM history').one().seq ?? 0;
+  }
+
+  /** Oldest first. */
+  historyAfter(seq: number, limit: number): readonly HistoryEntry[] {
+    const rows = this.#sql.exec<{ document: string }>(
+      'SELECT document FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
+      seq,
+      limit,
+    );
+    return rows.toArray().map(({ document }) => JSON.parse(document) as HistoryEntry);
+  }
+
   /** The audit lines that the read model does not have yet, oldest first. */
   unprojectedHistory(limit: number): readonly { readonly entry: HistoryEntry; readonly hash: string }[] {
     const rows = this.#sql

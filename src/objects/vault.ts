@@ -18,6 +18,8 @@ import type { ActivityOutcome, ActivityReport } from '#objects/activity-desk.ts'
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
+import type { VaultNews } from '#objects/feed-desk.ts';
+import { FEED, FeedDesk } from '#objects/feed-desk.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
 import type { BalanceView, HoldingsReport, ReconcileWork } from '#objects/ledger-desk.ts';
@@ -64,6 +66,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #policies: PolicyDesk;
   readonly #activities: ActivityDesk;
   readonly #ledger: LedgerDesk;
+  readonly #feed: FeedDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -72,7 +75,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
     this.#storage = new VaultStorage(ctx.storage.sql);
-    this.#commits = new VaultCommit(ctx.storage, this.#storage);
+    this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED));
     this.#chains = chainsFrom(env);
     const host: VaultHost = {
       storage: this.#storage,
@@ -85,6 +88,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#transactions = new TransactionDesk(host);
     this.#activities = new ActivityDesk(host);
     this.#ledger = new LedgerDesk(host);
+    this.#feed = new FeedDesk(host, this.#ledger);
     this.#policies = new PolicyDesk(host, {
       dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
       govern: (vault) => {
@@ -253,6 +257,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   recordHoldings(report: HoldingsReport): Promise<boolean> {
     return this.#ledger.record(report);
+  }
+
+  /** See `FeedDesk`, as for the next. */
+  beginFeed(actor: Actor): Result<number, Refusal> {
+    return this.#feed.begin(actor);
+  }
+
+  feed(actor: Actor, after: number, waitMs: number): Promise<Result<VaultNews, Refusal>> {
+    return this.#feed.next(actor, after, waitMs);
   }
 
   record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {

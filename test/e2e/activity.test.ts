@@ -178,6 +178,43 @@ test('a transfer of nothing in the vault’s name is hidden, and can be shown', 
   expect((await shown.json()).visible).toBe(true);
 });
 
+test('a dashboard that is open hears of money as it comes, and after a restart goes on where it was', async () => {
+  const { alice } = world.people();
+  const issued = await world.service().ask<{ cookie: string }>('POST', `/internal/user/${alice.id}/session`);
+  const [cookie = ''] = issued.body.cookie.split(';');
+  const listen = async (lastEventId: string) => {
+    const headers = { cookie, 'last-event-id': lastEventId };
+    const response = await fetch(`${world.stack().url}/vault/${vault.id}/events`, { headers });
+    if (response.body === null) throw new Error('a stream has a body');
+    return response.body.pipeThrough(new TextDecoderStream());
+  };
+  /** The text up to the end of the answer that tells of a hash. */
+  const heardOf = async (stream: ReadableStream<string>, hash: string): Promise<string> => {
+    let text = '';
+    for await (const part of stream) {
+      text += part;
+      if (text.includes(hash) && /\nid: \d+\n\n$/.test(text)) break;
+    }
+    return text;
+  };
+  const stream = await listen('');
+  const hash = await pay(17n);
+  await tell(hash);
+  const text = await heardOf(stream, hash);
+  expect(text).toContain('event: balance');
+  const place =
+    text
+      .match(/id: (\d+)/g)
+      ?.at(-1)
+      ?.slice(4) ?? '';
+  await world.stack().kill();
+  await world.restart();
+  const missed = await pay(18n);
+  await tell(missed);
+  await appears(missed);
+  expect(await heardOf(await listen(place), missed)).not.toContain(hash);
+});
+
 test('what is reorganised away is FAILED and hidden, and comes back with the block that has it', async () => {
   const { alice } = world.people();
   const hash = await pay(21n);

@@ -148,7 +148,15 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
   expect(await compared(30, 8n)).toBe(false);
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
-  const detail = { chain: 'anvil', tokenAddress: null, tokenId: null, units: '3', fromBlock: '10', toBlock: '30' };
+  const detail = {
+    chain: 'anvil',
+    kind: 'native',
+    tokenAddress: null,
+    tokenId: null,
+    units: '3',
+    fromBlock: '10',
+    toBlock: '30',
+  };
   expect(told()).toMatchObject([{ reason: 'UNSEEN_PAYMENT', detail: JSON.stringify(detail) }]);
   expect(alarm).toHaveBeenCalledOnce();
 });

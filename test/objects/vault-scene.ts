@@ -36,6 +36,7 @@ export function newVaultScene() {
   const commits = new VaultCommit(
     { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,
     storage,
+    () => {},
   );
   const host: VaultHost = {
     storage,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { newSecret, newTokenId } from '#http/access-token-value.ts';
+import { newSecret, newTokenId } from '#http/credential-value.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
@@ -40,7 +40,7 @@ async function issue(context: HttpContext): Promise<Response> {
     const detail = `A person has at most ${MOST_TOKENS} tokens. Delete some first.`;
     return problem(context, 'too-many-access-tokens', { detail });
   }
-  const [id, secret] = [newTokenId(), newSecret()];
+  const [id, secret] = [newTokenId(), newSecret('access-token')];
   const token = await askObject(
     () => tokenObject(context, id),
     (stub) => stub.create({ id, user, name, expiresAt: expiresAt ?? null, secretHash: secret.hash }),

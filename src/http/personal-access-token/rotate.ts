@@ -1,4 +1,4 @@
-import { newSecret } from '#http/access-token-value.ts';
+import { newSecret } from '#http/credential-value.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
@@ -21,7 +21,7 @@ export const rotateAccessToken = route({
 });
 
 function rotate(context: HttpContext): Promise<Response> {
-  const secret = newSecret();
+  const secret = newSecret('access-token');
   return withOwnToken(
     context,
     async (stub, owner) => stub.rotate(owner, secret.hash),

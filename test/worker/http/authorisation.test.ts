@@ -23,8 +23,8 @@ import type { Promises } from '../main.ts';
 type Role = 'viewer' | 'initiator' | 'signer' | 'admin';
 const ROLES: readonly Role[] = ['viewer', 'initiator', 'signer', 'admin'];
 
-/** Who gets past the door of a route; `creator` besides. Routes about oneself are for everybody. */
-const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner'>> = {
+/** Who gets past the door of a route; `creator` besides. Routes about oneself are for everybody, those of a session for no token. */
+const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'session'>> = {
   'POST /transaction/estimate-fee': ['initiator', 'signer'],
   'POST /transaction/transfer': ['initiator', 'signer'],
   'POST /transaction/message': ['initiator', 'signer'],
@@ -55,6 +55,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner'>> = {
   'POST /personal-access-token/:id/rotate': 'owner',
   'DELETE /personal-access-token/:id': 'owner',
   'GET /user/me': 'oneself',
+  'GET /vault/:vaultId/events': 'session',
+  'DELETE /session': 'session',
 };
 
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
@@ -179,7 +181,11 @@ async function voids(person: Person): Promise<readonly Void[]> {
   const last = token.endsWith('A') ? 'B' : 'A';
   return [
     { name: 'nothing', headers: {}, code: 'token-missing' },
-    { name: 'a session cookie', headers: { cookie: `__Host-session=${token}` }, code: 'token-missing' },
+    {
+      name: 'a token in the cookie of a session',
+      headers: { cookie: `__Host-session=${token}`, 'sec-fetch-site': 'same-origin' },
+      code: 'session-invalid',
+    },
     { name: 'the token under another scheme', headers: { authorization: `Basic ${token}` }, code: 'token-invalid' },
     { name: 'a service key', headers: bearer(coordinator.TEST_SERVICE_KEY), code: 'token-invalid' },
     { name: 'no token', headers: bearer('hello'), code: 'token-invalid' },

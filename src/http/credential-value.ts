@@ -6,14 +6,16 @@ import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 
 /**
- * The value of a personal access token:
+ * The value of a credential:
  *
- *     service_pat_ | id, 16 characters | secret, 32 characters (190 bits) | code, 7 characters (40 bits)
+ *     service_pat_ or service_ses_ | id, 16 characters | secret, 32 characters (190 bits) | code, 7 characters (40 bits)
  *
- * The code is a keyed MAC over the rest. A forged or mistyped value is refused at the edge without a look-up, so guessing
+ * A personal access token travels in the Authorization header (spec part 5), a session in a cookie, and neither opens where the other
+ * does. The code is a keyed MAC over the rest. A forged or mistyped value is refused at the edge without a look-up, so guessing
  * creates no objects; it is no protection by itself. Only the SHA-256 of the secret goes on from here.
  */
-const TOKEN_PREFIX = 'service_pat_';
+const PREFIXES = { 'access-token': 'service_pat_', session: 'service_ses_' } as const;
+export type CredentialKind = keyof typeof PREFIXES;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 16;
@@ -21,25 +23,26 @@ const SECRET_LENGTH = 32;
 const CODE_LENGTH = 7;
 const CODE_BYTES = 5;
 const VALUE = new RegExp(
-  `^${TOKEN_PREFIX}([0-9A-Za-z]{${ID_LENGTH}})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CODE_LENGTH}})$`,
+  `^(service_[a-z]{3}_)([0-9A-Za-z]{${ID_LENGTH}})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CODE_LENGTH}})$`,
 );
 
-export interface PresentedToken {
+export interface PresentedCredential {
   readonly id: TokenId;
   /** Lower-case hex SHA-256 of the secret. */
   readonly secretHash: string;
 }
 
-/** A secret on its way to its owner: what is stored of it, and the value for the one token that has it. */
+/** A secret on its way to its owner: what is stored of it, and the value for the one credential that has it. */
 export interface NewSecret {
   readonly hash: string;
   /** @param macKey hex of 32 bytes */
   readonly valueFor: (id: TokenId, macKey: string) => string;
 }
 
-export function newSecret(): NewSecret {
+export function newSecret(kind: CredentialKind): NewSecret {
   const secret = randomText(SECRET_LENGTH);
-  const valueFor = (id: TokenId, macKey: string) => `${TOKEN_PREFIX}${id}${secret}${codeOf(macKey, id, secret)}`;
+  const valueFor = (id: TokenId, macKey: string) =>
+    `${PREFIXES[kind]}${id}${secret}${codeOf(macKey, kind, `${id}${secret}`)}`;
   return { hash: hashOf(secret), valueFor };
 }
 
@@ -49,13 +52,13 @@ export function newTokenId(): TokenId {
   return id;
 }
 
-/** Gives null for anything that this service has not issued. @param macKey hex of 32 bytes */
-export function parseTokenValue(value: string, macKey: string): PresentedToken | null {
-  const match = VALUE.exec(value);
-  const [, idText, secret, code] = match ?? [];
-  if (idText === undefined || secret === undefined || code === undefined) return null;
+/** Gives null for anything that this service has not issued as a credential of this kind. @param macKey hex of 32 bytes */
+export function parseCredential(kind: CredentialKind, value: string, macKey: string): PresentedCredential | null {
+  const [, prefix, idText, secret, code] = VALUE.exec(value) ?? [];
+  if (prefix !== PREFIXES[kind] || idText === undefined || secret === undefined || code === undefined) return null;
   const id = parseTokenId(idText);
-  return id !== null && equalTexts(code, codeOf(macKey, idText, secret)) ? { id, secretHash: hashOf(secret) } : null;
+  const isOurs = equalTexts(code, codeOf(macKey, kind, `${idText}${secret}`));
+  return id !== null && isOurs ? { id, secretHash: hashOf(secret) } : null;
 }
 
 function hashOf(secret: string): string {
@@ -65,19 +68,19 @@ function hashOf(secret: string): string {
 /** The key schedule of a MAC key: half of the work, and the same for every request of an isolate. */
 let schedule: { readonly macKey: string; readonly mac: ReturnType<typeof hmac.create> } | null = null;
 
-function codeOf(macKey: string, id: string, secret: string): string {
+function codeOf(macKey: string, kind: CredentialKind, text: string): string {
   if (schedule?.macKey !== macKey) schedule = { macKey, mac: hmac.create(sha256, hexToBytes(macKey)) };
   const mac = schedule.mac
     .clone()
-    .update(utf8ToBytes(`conclave/access-token/v1:${id}${secret}`))
+    .update(utf8ToBytes(`conclave/${kind}/v1:${text}`))
     .digest();
   let number = BigInt(`0x${bytesToHex(mac.subarray(0, CODE_BYTES))}`);
-  let text = '';
+  let code = '';
   for (let i = 0; i < CODE_LENGTH; i++) {
-    text = ALPHABET.charAt(Number(number % 62n)) + text;
+    code = ALPHABET.charAt(Number(number % 62n)) + code;
     number /= 62n;
   }
-  return text;
+  return code;
 }
 
 /** Uniform over the alphabet: bytes from 248 on would favour its first letters, and are thrown away. */

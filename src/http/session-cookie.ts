@@ -1,0 +1,36 @@
+import { SESSION_SECONDS } from '#domain/session.ts';
+import type { HttpContext } from '#http/context.ts';
+
+/**
+ * The `__Host-` prefix (RFC 6265bis) binds it to this host, to `/` and to TLS. `Lax`: a link into the dashboard finds its reader logged
+ * in, and nothing else from elsewhere carries it; `isCrossSite` refuses what could still do something.
+ */
+const NAME = '__Host-session';
+const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+
+export function sessionCookie(value: string): string {
+  return `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${SESSION_SECONDS}`;
+}
+
+export function endedSessionCookie(): string {
+  return `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
+}
+
+/** The value of the cookie; null without one. Two of one name is nothing that a browser sends. */
+export function sessionValue(context: HttpContext): string | null {
+  const cookies = (context.req.header('cookie') ?? '').split(';').map((text) => text.trim());
+  const values = cookies.filter((text) => text.startsWith(`${NAME}=`)).map((text) => text.slice(NAME.length + 1));
+  return values.length === 1 && values[0] !== undefined && values[0].length <= 512 ? values[0] : null;
+}
+
+/**
+ * Whether a browser was sent here by another site. A command must come from a page of this very origin, which browsers say in `Origin`
+ * or `Sec-Fetch-Site`; a look may also be typed or bookmarked.
+ */
+export function isCrossSite(context: HttpContext): boolean {
+  const [origin, site] = [context.req.header('origin'), context.req.header('sec-fetch-site')];
+  const isLook = context.req.method === 'GET' || context.req.method === 'HEAD';
+  if (site !== undefined && site !== 'same-origin') return !(isLook && site === 'none');
+  if (origin !== undefined) return origin !== new URL(context.req.url).origin;
+  return !isLook && site === undefined;
+}

@@ -1,0 +1,30 @@
+import { sessionObject } from '#http/authenticate.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { endedSessionCookie } from '#http/session-cookie.ts';
+
+/**
+ * DELETE /session (ours): logs out. The session is over everywhere at once, streams that go on included.
+ *
+ * Refuses, in order: the credential, `session-required`.
+ */
+export const endSession = route({
+  method: 'DELETE',
+  path: '/session',
+  access: 'write',
+  sessionOnly: true,
+  summary: 'logs out',
+  answer: { status: 204, schema: null },
+  refuses: [],
+  handle: end,
+});
+
+async function end(context: HttpContext): Promise<Response> {
+  const { tokenId } = context.get('caller');
+  await askObject(
+    () => sessionObject(context, tokenId),
+    (session) => session.end(),
+  );
+  return context.body(null, 204, { 'set-cookie': endedSessionCookie() });
+}

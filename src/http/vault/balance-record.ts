@@ -1,0 +1,133 @@
+import * as z from 'zod';
+import { findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
+import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
+import { ASSET_KINDS } from '#domain/movement.ts';
+import { usdText, worthOf } from '#domain/price.ts';
+import { amountSchema, assetRecord, assetSchema, signedAmountSchema } from '#http/asset-record.ts';
+import { timeText } from '#http/time-text.ts';
+import type { BalanceView } from '#objects/ledger-desk.ts';
+import { assetName } from '#prices/price-source.ts';
+import type { KnownPrice, KnownToken } from '#store/tokens.ts';
+import { knownPrices, knownTokens } from '#store/tokens.ts';
+
+const text = z.string();
+
+/** What the interface promises of a balance. */
+export const balanceSchema = z.strictObject({
+  chain: text,
+  wallet: text,
+  kind: z.enum(ASSET_KINDS),
+  asset: assetSchema,
+  tokenId: text.nullable().meta({ description: 'Of one token of a collection' }),
+  amount: amountSchema.meta({ description: 'What transactions that are beyond any reorganisation come to' }),
+  incoming: amountSchema.meta({ description: 'In blocks that may still go' }),
+  outgoing: amountSchema.meta({ description: 'In such blocks, or decided and on its way there' }),
+  agreement: z.enum(['agrees', 'differs', 'unchecked']).meta({
+    description:
+      'Whether the chain says the same. A difference is looked into first, and then made up for by an adjustment',
+  }),
+  usdValue: text
+    .regex(/^[0-9]+\.[0-9]{2,6}$/)
+    .nullable()
+    .meta({ description: 'Of the amount, in US dollars; null where no price is known' }),
+  pricedAt: z.iso.datetime().nullable(),
+  checkedBlock: text.nullable(),
+  checkedAt: z.iso.datetime().nullable(),
+  adjustment: z
+    .strictObject({
+      amount: signedAmountSchema,
+      reason: z.enum(ADJUSTMENT_REASONS),
+      fromBlock: text.nullable().meta({ description: 'The last block at which ledger and chain agreed' }),
+      toBlock: text,
+      at: z.iso.datetime(),
+    })
+    .nullable()
+    .meta({ description: 'The last one. All of them are in the history of the vault' }),
+});
+
+/** Balances with what their tokens call themselves, and what they are worth by the newest prices that are known. */
+export async function balanceRecords(
+  db: D1Database,
+  page: readonly BalanceView[],
+  chains: readonly Chain[],
+): Promise<z.infer<typeof balanceSchema>[]> {
+  const quotes = await quotesOf(db, page, chains);
+  return page.map((view) => balanceRecord(view, findChain(chains, view.chain), quotes));
+}
+
+/** What the tokens of a page call themselves, and the newest prices that are known. */
+interface Quotes {
+  readonly tokens: readonly KnownToken[];
+  readonly prices: readonly KnownPrice[];
+}
+
+async function quotesOf(db: D1Database, page: readonly BalanceView[], chains: readonly Chain[]): Promise<Quotes> {
+  const [tokens, prices]: [KnownToken[], KnownPrice[]] = [[], []];
+  for (const [name, views] of Map.groupBy(page, ({ chain }) => chain)) {
+    const chain = findChain(chains, name);
+    if (chain === null) continue;
+    tokens.push(
+      ...(await knownTokens(
+        db,
+        name,
+        views.flatMap(({ tokenAddress: token }) => token ?? []),
+      )),
+    );
+    const priced = views.filter(({ tokenId }) => tokenId === null);
+    prices.push(
+      ...(await knownPrices(
+        db,
+        priced.map(({ tokenAddress }) => assetName(chain.caip2, tokenAddress)),
+      )),
+    );
+  }
+  return { tokens, prices };
+}
+
+function balanceRecord(
+  view: BalanceView,
+  chain: Chain | null,
+  { tokens, prices }: Quotes,
+): z.infer<typeof balanceSchema> {
+  const { tokenAddress, balance: kept } = view;
+  const { final, check, differsSinceMs, adjustment } = kept;
+  const asset = assetRecord(
+    tokenAddress,
+    chain,
+    tokens.filter((token) => token.chain === view.chain),
+  );
+  const name = chain === null ? null : assetName(chain.caip2, tokenAddress);
+  const price = view.tokenId === null ? prices.find((one) => one.asset === name && one.usdE12 !== null) : undefined;
+  // Below nothing something is missing, and nobody owns less than nothing.
+  const amount = final.startsWith('-') ? '0' : final;
+  return {
+    chain: view.chain,
+    wallet: view.wallet,
+    kind: view.kind,
+    asset,
+    tokenId: view.tokenId,
+    amount,
+    ...worthRecord(BigInt(amount), asset.decimals, price),
+    incoming: view.incoming.toString(),
+    outgoing: view.outgoing.toString(),
+    agreement: differsSinceMs !== null || final.startsWith('-') ? 'differs' : check === null ? 'unchecked' : 'agrees',
+    checkedBlock: check?.blockNumber ?? null,
+    checkedAt: check === null ? null : timeText(check.atMs),
+    adjustment:
+      adjustment === null
+        ? null
+        : {
+            amount: adjustment.units,
+            reason: adjustment.reason,
+            fromBlock: adjustment.fromBlock,
+            toBlock: adjustment.toBlock,
+            at: timeText(adjustment.atMs),
+          },
+  };
+}
+
+function worthRecord(units: bigint, decimals: number | null, price: KnownPrice | undefined) {
+  if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
+  return { usdValue: usdText(worthOf(units, decimals, price.usdE12)), pricedAt: timeText(price.atMs) };
+}

@@ -1,0 +1,111 @@
+import { chainsFrom } from '#chains/registry.ts';
+import type { TokenId, VaultId } from '#domain/id.ts';
+import type { Actor } from '#domain/transaction.ts';
+import { sessionObject } from '#http/authenticate.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { recordOf } from '#http/transaction/view.ts';
+import { balanceRecords } from '#http/vault/balance-record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import type { VaultNews } from '#objects/feed-desk.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+/** A reader hears something at least this often, and is looked at again: whether the session is open, and the person a member. */
+const BEAT_MS = 20_000;
+/** What a browser waits before it comes back. */
+const RETRY_MS = 2_000;
+
+/**
+ * GET /vault/{vaultId}/events (spec part 6: live updates, internal to the dashboard): Server-Sent Events `transaction` and `balance`, each
+ * with the whole record as it is now. The id of an event is a place in the vault's history: with `Last-Event-ID` a reader who was away
+ * goes on after it, and without one begins now. The stream ends when the session does, or the membership.
+ *
+ * Refuses, in order: the credential, `session-required` (scripts poll), `invalid-request`, `forbidden`.
+ */
+export const vaultEvents = route({
+  method: 'GET',
+  path: '/vault/:vaultId/events',
+  access: 'read',
+  sessionOnly: true,
+  summary: 'what changes in a vault, as it happens',
+  answer: { status: 200, schema: null },
+  refuses: ['forbidden'],
+  handle: openStream,
+});
+
+async function openStream(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const lastId = context.req.header('last-event-id') ?? '';
+  if (!/^[0-9]{0,15}$/.test(lastId)) {
+    return invalidRequest(context, [{ pointer: 'Last-Event-ID', code: 'invalid', detail: 'is no id of an event' }]);
+  }
+  const actor = actorOf(context);
+  const begun = await askObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.beginFeed(actor),
+  );
+  if (!begun.ok) return refusalProblem(context, begun.refusal);
+  const after = lastId === '' ? begun.value : Math.min(Number.parseInt(lastId, 10), begun.value);
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const { tokenId: sessionId, sessionHash } = context.get('caller');
+  const reader = { context, vaultId, actor, sessionId, sessionHash: sessionHash ?? '' };
+  context.executionCtx.waitUntil(tell(reader, writable, after));
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform' };
+  return context.body(readable, 200, headers);
+}
+
+interface Reader {
+  readonly context: HttpContext;
+  readonly vaultId: VaultId;
+  readonly actor: Actor;
+  readonly sessionId: TokenId;
+  readonly sessionHash: string;
+}
+
+/** Until the reader is gone: then writing fails. Whatever else goes wrong ends the stream, and the browser comes back. */
+async function tell(reader: Reader, writable: WritableStream<Uint8Array>, begin: number): Promise<void> {
+  const writer = writable.getWriter();
+  const encoder = new TextEncoder();
+  let after = begin;
+  try {
+    await writer.write(encoder.encode(`retry: ${RETRY_MS}\nid: ${begin}\n\n`));
+    for (;;) {
+      const news = await newsFor(reader, after);
+      if (news === null) break;
+      await writer.write(encoder.encode(await eventsOf(reader, news, after)));
+      after = news.seq;
+    }
+  } catch {
+    // There is nobody left to be told.
+  }
+  await writer.close().catch(() => {});
+}
+
+/** Null when the reader may not hear it any more. */
+async function newsFor(reader: Reader, after: number): Promise<VaultNews | null> {
+  const { context, vaultId, actor, sessionId, sessionHash } = reader;
+  const news = await vaultStub(context.env, vaultId).feed(actor, after, BEAT_MS);
+  // Asked afterwards: whoever logged out meanwhile hears nothing of it.
+  const isOpen = await sessionObject(context, sessionId).isOpen(sessionHash);
+  return isOpen && news.ok ? news.value : null;
+}
+
+/** The last one bears the id: whoever loses the line in between hears all of them again. */
+async function eventsOf({ context }: Reader, news: VaultNews, after: number): Promise<string> {
+  if (news.seq === after) return ': nothing new\n\n';
+  const balances = await balanceRecords(context.env.DB, news.balances, chainsFrom(context.env));
+  const events = [
+    ...news.transactions.map((view) => event('transaction', recordOf(context, view))),
+    ...balances.map((record) => event('balance', record)),
+  ];
+  return `${events.join('\n\n')}${events.length === 0 ? '' : '\n'}id: ${news.seq}\n\n`;
+}
+
+/** JSON has no line breaks of its own. */
+function event(name: string, record: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(record)}`;
+}

@@ -1,0 +1,88 @@
+import type { Asset } from '#domain/movement.ts';
+import { assetKey, NATIVE } from '#domain/movement.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import type { Actor } from '#domain/transaction.ts';
+import type { HistoryEntry } from '#objects/history.ts';
+import type { BalanceView, LedgerDesk } from '#objects/ledger-desk.ts';
+import type { ChainAsset } from '#objects/ledger-storage.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import type { ActivityView, TransactionView } from '#objects/vault-views.ts';
+
+/** The key under which a vault's change signal is woken by whatever its history tells. */
+export const FEED = 'feed';
+
+/** What has changed in a vault since a reader looked last, as it is now: however often it changed, each thing is here once. */
+export interface VaultNews {
+  /** The number of the newest line of the history that is covered: the reader goes on after it. */
+  readonly seq: number;
+  readonly transactions: readonly (TransactionView | ActivityView)[];
+  readonly balances: readonly BalanceView[];
+}
+
+/** Records are large, and whoever was away for long takes several answers. */
+const LINES_AT_ONCE = 50;
+
+/** What a dashboard is told while it is open (spec part 6). It follows from the history alone, so nothing has to be kept for it. */
+export class FeedDesk {
+  readonly #host: VaultHost;
+  readonly #ledger: LedgerDesk;
+
+  constructor(host: VaultHost, ledger: LedgerDesk) {
+    this.#host = host;
+    this.#ledger = ledger;
+  }
+
+  /** The newest line, for a reader who begins now. Refuses `forbidden`. */
+  begin(actor: Actor): Result<number, Refusal> {
+    const entered = this.#host.enter(actor, 'view');
+    return entered.ok ? accepted(this.#host.storage.historyLength()) : entered;
+  }
+
+  /** Everything after a line, at once when there is something, else when there is or the time is over. Refuses `forbidden`. */
+  async next(actor: Actor, after: number, waitMs: number): Promise<Result<VaultNews, Refusal>> {
+    const entered = this.#host.enter(actor, 'view');
+    if (!entered.ok) return entered;
+    if (this.#host.storage.historyLength() <= after) await this.#host.changes.next(FEED, waitMs);
+    return this.#news(actor, after);
+  }
+
+  /** Whoever is no member any more, meanwhile, is told nothing. */
+  #news(actor: Actor, after: number): Result<VaultNews, Refusal> {
+    const { storage, enter } = this.#host;
+    const entered = enter(actor, 'view');
+    if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
+    const lines = storage.historyAfter(after, LINES_AT_ONCE);
+    const scope = { policy: vault.policy, viewer };
+    const transactions: (TransactionView | ActivityView)[] = [];
+    const assets = new Map<string, ChainAsset>();
+    const touch = (chain: string, asset: Asset) => assets.set(`${chain} ${assetKey(asset)}`, { ...asset, chain });
+    for (const id of new Set(lines.flatMap(({ transactionId }) => transactionId ?? []))) {
+      const transaction = storage.transaction(id);
+      const activity = transaction === null ? storage.activities.read(id) : null;
+      if (transaction !== null) transactions.push({ transaction, ...scope });
+      if (activity !== null) transactions.push({ activity, ...scope });
+      const record = transaction ?? activity;
+      if (record === null) continue;
+      touch(record.chain, NATIVE);
+      for (const { kind, tokenAddress, tokenId } of (activity ?? transaction?.inclusion)?.changes ?? []) {
+        touch(record.chain, { kind, tokenAddress, tokenId });
+      }
+      for (const { tokenAddress } of transaction?.exposure.movements ?? []) {
+        if (tokenAddress !== null) touch(record.chain, { kind: 'erc20', tokenAddress, tokenId: null });
+      }
+    }
+    for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);
+    const balances = this.#ledger.views(vault, [...assets.values()]);
+    return accepted({ seq: lines.at(-1)?.seq ?? after, transactions, balances });
+  }
+}
+
+/** Of an adjustment, its asset: see `LedgerDesk`, which writes the line. */
+function adjustedAsset({ action, detail }: HistoryEntry): readonly ChainAsset[] {
+  if (action !== 'adjust-balance' || detail === null) return [];
+  const { chain, kind, tokenAddress, tokenId } = JSON.parse(detail) as ChainAsset;
+  return [{ chain, kind, tokenAddress, tokenId }];
+}

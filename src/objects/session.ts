@@ -1,0 +1,89 @@
+import { DurableObject } from 'cloudflare:workers';
+import { equalTexts } from '#domain/equal-texts.ts';
+import type { RateLimitPolicy } from '#domain/rate-limit.ts';
+import type { Session, SessionFault } from '#domain/session.ts';
+import { sessionFault } from '#domain/session.ts';
+import type { UserProfile } from '#domain/access-token.ts';
+import type { TokenId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { LimitState } from '#objects/usage-meter.ts';
+import { UsageMeter } from '#objects/usage-meter.ts';
+
+export type SessionAdmission =
+  | {
+      readonly outcome: 'admitted';
+      readonly sessionId: TokenId;
+      readonly user: UserProfile;
+      readonly limit: LimitState;
+    }
+  | { readonly outcome: 'limited'; readonly limit: LimitState }
+  | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
+
+const SCHEMA = `
+  CREATE TABLE session (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
+`;
+
+/** One login: its record, and the windows of its rate limits. Nothing else holds it, so whoever logs out is out everywhere at once. */
+export class SessionObject extends DurableObject<CoordinatorEnv> {
+  readonly #meter: UsageMeter;
+  #session: Session | null = null;
+
+  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+    super(ctx, env);
+    this.#meter = new UsageMeter(ctx, env.RATE_LIMITS);
+    if (!this.#exists()) return;
+    const row = ctx.storage.sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
+    this.#session = row === undefined ? null : (JSON.parse(row.document) as Session);
+    void ctx.blockConcurrencyWhile(() => this.#meter.load());
+  }
+
+  /** Idempotent: a session that exists stays as it is. Gives when it began. */
+  create(input: Pick<Session, 'id' | 'user' | 'secretHash'>): number {
+    if (this.#session !== null) return this.#session.createdAtMs;
+    const session = { ...input, createdAtMs: Date.now(), endedAtMs: null };
+    this.ctx.storage.transactionSync(() => {
+      this.ctx.storage.sql.exec(SCHEMA);
+      this.#store(session);
+    });
+    return session.createdAtMs;
+  }
+
+  /** Authenticates a secret and counts the request, in this order. @param request.secretHash lower-case hex SHA-256 */
+  admit(request: { readonly secretHash: string; readonly policy: RateLimitPolicy }): SessionAdmission {
+    const fault = this.#fault(request.secretHash);
+    if (this.#session === null || fault !== null) return { outcome: 'unauthenticated', fault: fault ?? 'unknown' };
+    const { admitted, limit } = this.#meter.count(request.policy, Date.now());
+    if (!admitted) return { outcome: 'limited', limit };
+    return { outcome: 'admitted', sessionId: this.#session.id, user: this.#session.user, limit };
+  }
+
+  /** For a stream that goes on: whether it still may. Takes nothing from any quota, and is no use of the session. */
+  isOpen(secretHash: string): boolean {
+    return this.#fault(secretHash) === null;
+  }
+
+  /** Logs out. Again it changes nothing. */
+  end(): void {
+    if (this.#session?.endedAtMs === null) this.#store({ ...this.#session, endedAtMs: Date.now() });
+  }
+
+  #fault(secretHash: string): SessionFault | null {
+    if (this.#session === null) return 'unknown';
+    const { lastUsedAtMs } = this.#meter;
+    return sessionFault(this.#session, { secretHash, lastUsedAtMs, nowMs: Date.now() }, equalTexts);
+  }
+
+  #store(session: Session): void {
+    this.ctx.storage.sql.exec(
+      'INSERT OR REPLACE INTO session (only_row, document) VALUES (0, ?)',
+      JSON.stringify(session),
+    );
+    this.#session = session;
+  }
+
+  /** Trying sessions that do not exist leaves nothing behind. */
+  #exists(): boolean {
+    const tables = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'");
+    return tables.toArray().length > 0;
+  }
+}
