@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
@@ -29,6 +29,14 @@ const SERVICE_KEY = 'service_key_of_the_tests';
 /** Of the one monitor of the worker tests. */
 const MONITOR_SECRET = 'the-signing-key-of-the-tests';
 
+/** Keys of this run, and a push service that is none. */
+function newPushSettings() {
+  const { x = '', y = '', d } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+  const services = ['https://push.test', 'https://fcm.googleapis.com'];
+  return { subject: 'mailto:operator@example.com', publicKey: point.toString('base64url'), privateKey: d, services };
+}
+
 /** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
 export default defineConfig({
   test: {
@@ -40,7 +48,7 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{architecture,chains,cosigner,domain,http,jobs,local,monitors,mpc,objects,prices}/**/*.test.ts',
+            'test/{architecture,chains,cosigner,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
           ],
           testTimeout: 30_000,
         },
@@ -58,6 +66,7 @@ export default defineConfig({
                 WEBHOOK_ENDPOINTS: JSON.stringify({
                   'of-the-tests': { provider: 'alchemy', secrets: [MONITOR_SECRET] },
                 }),
+                WEB_PUSH: JSON.stringify(newPushSettings()),
                 TEST_SERVICE_KEY: SERVICE_KEY,
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },

@@ -31,6 +31,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     path: (args) => `/internal/user/${part(args, 'user')}/access-token`,
     body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
   },
+  'session issue': {
+    usage: '--user USER',
+    method: 'POST',
+    path: (args) => `/internal/user/${part(args, 'user')}/session`,
+  },
   'vault create': {
     usage:
       '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--rules JSON]',

@@ -33,3 +33,11 @@ export type SignedAmount = string & { readonly __brand: 'SignedAmount' };
 export function signedAmountOf(units: bigint): SignedAmount {
   return units.toString() as SignedAmount;
 }
+
+/** Whole coins, exactly: `1.5`, `0.000001`. For people; programs take the units. */
+export function decimalText(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, '0');
+  const [whole, fraction] = [digits.slice(0, digits.length - decimals), digits.slice(digits.length - decimals)];
+  const shown = fraction.replace(/0+$/, '');
+  return shown === '' ? whole : `${whole}.${shown}`;
+}

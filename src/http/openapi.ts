@@ -29,6 +29,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   vaultId: 'Id of a vault, an integer',
   changeId: 'Id of a policy change',
   id: 'Id of a token: the 16 characters after service_pat_',
+  subscriptionId: 'Id of a push subscription',
 };
 
 const ID_OF_BODY = 'Body';

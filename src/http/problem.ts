@@ -24,6 +24,9 @@ export type HttpFault =
   | 'vault-not-found'
   | 'needs-quorum'
   | 'too-many-access-tokens'
+  | 'push-not-configured'
+  | 'push-subscription-not-found'
+  | 'too-many-push-subscriptions'
   | 'insufficient-funds'
   | 'would-revert'
   | 'allowance-not-zero'
@@ -57,6 +60,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'transaction-not-found': [404, 'There is no such transaction'],
   'policy-change-not-found': [404, 'There is no such policy change'],
   'user-not-found': [404, 'There is no such user'],
+  'push-subscription-not-found': [404, 'There is no such subscription'],
   'access-token-not-found': [404, 'There is no such token'],
   'vault-not-found': [404, 'There is no such vault'],
   'method-not-allowed': [405, 'The method is not allowed here'],
@@ -72,6 +76,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
   'needs-quorum': [409, 'The signers have to decide this'],
   'too-many-access-tokens': [409, 'There are too many tokens'],
+  'push-not-configured': [409, 'Notifications are not configured'],
+  'too-many-push-subscriptions': [409, 'There are too many subscriptions'],
   'access-token-inactive': [409, 'The token is not active'],
   'body-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],

@@ -27,6 +27,9 @@ import { speedUp } from '#http/transaction/speed-up.ts';
 import { transfer } from '#http/transaction/transfer.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { receiveWebhook } from '#http/webhook/receive.ts';
+import { listPushSubscriptions } from '#http/push-subscription/list.ts';
+import { subscribe } from '#http/push-subscription/subscribe.ts';
+import { unsubscribe } from '#http/push-subscription/unsubscribe.ts';
 import { endSession } from '#http/session/end.ts';
 import { me } from '#http/user/me.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
@@ -73,6 +76,9 @@ const routes = [
   updateAccessToken,
   rotateAccessToken,
   deleteAccessToken,
+  listPushSubscriptions,
+  subscribe,
+  unsubscribe,
   me,
   endSession,
   receiveWebhook,

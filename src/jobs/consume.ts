@@ -8,6 +8,7 @@ import { bury } from '#jobs/dead-letter.ts';
 import { follow } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { ingest } from '#jobs/ingest.ts';
+import { notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
 import { settle } from '#jobs/settle.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
@@ -18,7 +19,7 @@ import { vaultStub } from '#objects/vault-stub.ts';
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
   transactionId: z.string().nullable(),
-  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle', 'follow', 'reconcile']),
+  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle', 'follow', 'reconcile', 'notify']),
 });
 
 const activityMessage = z.strictObject({ deliveryId: z.string() });
@@ -86,6 +87,8 @@ function transactionWork(
       return settle(on.env, on.vault, on.id);
     case 'follow':
       return follow(on.env, on.vault, on.id);
+    case 'notify':
+      return notify(on.env, on.vault, on.id);
     default:
       return unreachable(job);
   }

@@ -8,7 +8,7 @@ export interface JobMessage {
   readonly vaultId: number;
   /** Null for work of the vault itself. */
   readonly transactionId: string | null;
-  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle' | 'follow' | 'reconcile';
+  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle' | 'follow' | 'reconcile' | 'notify';
 }
 
 /** A hint that a delivery of a monitor is to be worked on; the row says what it is. */
@@ -25,6 +25,7 @@ export interface CoordinatorEnv {
   readonly WALLET_NONCE: DurableObjectNamespace<WalletNonceObject>;
   readonly SIGNING_QUEUE: Queue<JobMessage>;
   readonly CONFIRMATION_QUEUE: Queue<JobMessage>;
+  readonly NOTIFICATION_QUEUE: Queue<JobMessage>;
   readonly ACTIVITY_QUEUE: Queue<ActivityMessage>;
   readonly COSIGNER_1: Fetcher;
   readonly COSIGNER_2: Fetcher;
@@ -43,6 +44,8 @@ export interface CoordinatorEnv {
   readonly TOKEN_MAC_KEY: string;
   /** JSON: endpoint id to `{ provider, secrets }` of the monitors that may deliver. Empty or absent: nobody may. */
   readonly WEBHOOK_ENDPOINTS?: string;
+  /** JSON: `{ subject, publicKey, privateKey, services? }` of Web Push (VAPID, RFC 8292). Empty or absent: nobody is notified. */
+  readonly WEB_PUSH?: string;
   /** Comma-separated hex SHA-256 of the service keys that open the internal interface. */
   readonly SERVICE_KEY_HASHES: string;
 }

@@ -6,7 +6,14 @@ import { isFinal } from '#domain/transaction.ts';
  * What a vault still owes the world. A row is deleted when its effect is recorded, never when its message was sent: deleting
  * on send lost 2,821 of 2,940 jobs when the process was killed, deleting on effect none.
  */
-export type OutboxJob = TransactionJob | 'project' | 'generate-key' | 'expire-policy' | 'follow' | 'reconcile';
+export type OutboxJob =
+  | TransactionJob
+  | 'project'
+  | 'generate-key'
+  | 'expire-policy'
+  | 'follow'
+  | 'reconcile'
+  | 'notify';
 
 export interface OutboxRow {
   /** Of a change of the policy its id; empty for other work of the vault itself. */
@@ -59,3 +66,6 @@ export function pollDelayMs(
   const ageMs = nowMs - updatedAtMs;
   return Math.min(Math.max(pollIntervalMs, Math.floor(ageMs / 10)), LONGEST_POLL_MS);
 }
+
+/** What is older is no news any more: nobody is woken for it. */
+export const NOTIFICATION_MS = 60 * 60_000;

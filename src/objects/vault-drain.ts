@@ -26,10 +26,14 @@ export interface DueWork {
 export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
   const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire' && row.job !== 'expire-policy');
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row.tries));
-  const [confirming, signing] = [rows.filter(isConfirm), rows.filter((row) => !isConfirm(row))];
-  const batch = (some: readonly OutboxRow[]) => some.map((row) => ({ body: messageOf(row, vaultId) }));
-  if (confirming.length > 0) await env.CONFIRMATION_QUEUE.sendBatch(batch(confirming));
-  if (signing.length > 0) await env.SIGNING_QUEUE.sendBatch(batch(signing));
+  // Nobody is notified where nothing is configured for it.
+  const silent = (env.WEB_PUSH ?? '') === '' ? rows.filter(({ job }) => job === 'notify') : [];
+  for (const { transactionId, job } of silent) storage.discharge(transactionId, job);
+  const queues = Map.groupBy(
+    rows.filter((row) => !silent.includes(row)),
+    (row) => queueOf(row, env),
+  );
+  for (const [queue, some] of queues) await queue.sendBatch(some.map((row) => ({ body: messageOf(row, vaultId) })));
 }
 
 /**
@@ -62,9 +66,10 @@ function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
   return { vaultId, seq, transactionId, atMs, entry: JSON.stringify(entry), hash };
 }
 
-/** Looking at a chain must not wait behind signing. */
-function isConfirm(row: OutboxRow): boolean {
-  return row.job === 'confirm' || row.job === 'follow' || row.job === 'reconcile';
+/** Looking at a chain must not wait behind signing, and nothing behind telling people. */
+function queueOf({ job }: OutboxRow, env: CoordinatorEnv): Queue<JobMessage> {
+  if (job === 'notify') return env.NOTIFICATION_QUEUE;
+  return job === 'confirm' || job === 'follow' || job === 'reconcile' ? env.CONFIRMATION_QUEUE : env.SIGNING_QUEUE;
 }
 
 function messageOf(row: OutboxRow, vaultId: number): JobMessage {

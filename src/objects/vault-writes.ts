@@ -5,7 +5,7 @@ import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
+import { isFinal, newestAttempt } from '#domain/transaction.ts';
 import type { Decision, Effect } from '#domain/transition.ts';
 import { effectsOfCreation } from '#domain/transition.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -29,6 +29,7 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
   storage.insertTransaction(transaction);
   appendHistory(storage, { before: null, after: transaction, cause });
   schedule(storage, transaction, effectsOfCreation(transaction));
+  oweNotification(storage, transaction);
 }
 
 /** Everything that a decision brings with it. Nothing at all when it changed nothing. */
@@ -46,6 +47,7 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   }
   appendHistory(storage, { before, after, cause });
   schedule(storage, after, effects);
+  if (after.state !== before.state && isFinal(after.state)) oweNotification(storage, after);
 }
 
 export interface VaultChange {
@@ -91,6 +93,7 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   if (after === before) return;
   storage.activities.put(after);
   post(storage, after, postingOfActivity(after));
+  if (before === null) oweNotification(storage, after);
   storage.appendHistory({
     transactionId,
     version,
@@ -123,6 +126,12 @@ function postingOfTransaction({ inclusion }: Transaction): Posting | null {
   if (inclusion === null) return null;
   const { blockNumber, finalized, changes, feePaid } = inclusion;
   return { blockNumber, isFinal: finalized, lines: ledgerLines(changes, feePaid) };
+}
+
+/** Whether there is something to say, and to whom, is looked at when it is said: by then it may be over. */
+function oweNotification(storage: VaultStorage, { id, version }: Activity | Transaction): void {
+  const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
+  storage.owe({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
 }
 
 /** The comparison that is due first. */

@@ -28,6 +28,8 @@ import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
+import type { NotificationWork } from '#objects/notification-desk.ts';
+import { NotificationDesk } from '#objects/notification-desk.ts';
 import { PolicyDesk } from '#objects/policy-desk.ts';
 import { TransactionDesk } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
@@ -67,6 +69,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #activities: ActivityDesk;
   readonly #ledger: LedgerDesk;
   readonly #feed: FeedDesk;
+  readonly #notifications: NotificationDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -89,6 +92,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#activities = new ActivityDesk(host);
     this.#ledger = new LedgerDesk(host);
     this.#feed = new FeedDesk(host, this.#ledger);
+    this.#notifications = new NotificationDesk(host);
     this.#policies = new PolicyDesk(host, {
       dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
       govern: (vault) => {
@@ -266,6 +270,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   feed(actor: Actor, after: number, waitMs: number): Promise<Result<VaultNews, Refusal>> {
     return this.#feed.next(actor, after, waitMs);
+  }
+
+  /** See `NotificationDesk`, as for the next. */
+  notificationWork(id: TransactionId): Promise<NotificationWork | null> {
+    return this.#notifications.work(id);
+  }
+
+  recordNotified(id: TransactionId, version: number): Promise<void> {
+    return this.#notifications.done(id, version);
   }
 
   record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {

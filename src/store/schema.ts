@@ -111,6 +111,21 @@ export const deadLetters = sqliteTable('dead_letters', {
   atMs: integer('at_ms').notNull(),
 });
 
+/** Browsers in which people want to be notified (Web Push). The keys are of the browser: with them it is written to, and nothing is read. */
+export const pushSubscriptions = sqliteTable(
+  'push_subscriptions',
+  {
+    /** Hex SHA-256 of the endpoint. */
+    id: text('id').primaryKey(),
+    userId: text('user_id').notNull(),
+    endpoint: text('endpoint').notNull(),
+    p256dh: text('p256dh').notNull(),
+    auth: text('auth').notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+  },
+  (table) => [index('push_subscriptions_user').on(table.userId)],
+);
+
 /** What tokens say of themselves, as it was read on their chain; text of strangers. */
 export const tokens = sqliteTable(
   'tokens',

@@ -33,6 +33,7 @@ test('the house has its rooms, and no file is outside of them', () => {
     'mpc',
     'objects',
     'prices',
+    'push',
     'store',
   ]);
 });

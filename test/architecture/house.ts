@@ -15,6 +15,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   chains: 1,
   monitors: 1,
   prices: 1,
+  push: 1,
   store: 1,
   objects: 2,
   cosigner: 2,
@@ -27,10 +28,11 @@ const ENTRY_FLOOR = 4;
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http'],
   '@hono/zod-validator': ['http'],
-  zod: ['http', 'jobs', 'monitors', 'prices'],
+  zod: ['http', 'jobs', 'monitors', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
   unhomoglyph: ['chains'],
+  '@block65/webcrypto-web-push': ['push'],
   'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
 };
 

@@ -219,6 +219,10 @@ function bodyFor(chance: Chance, world: World, { method, path, body }: Route): s
       higherThresholds: [{ chain: 'anvil', tokenAddress: RECIPIENT, above: '9', threshold: 2 }],
       unreadableThreshold: pick(chance, [null, 1, 3]),
     },
+    '/push-subscription': {
+      endpoint: 'https://fcm.googleapis.com/fcm/send/fuzz',
+      keys: { p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },
+    },
     '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
   };
   const whole = bodies[path];

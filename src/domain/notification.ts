@@ -1,0 +1,77 @@
+import type { Activity } from '#domain/activity.ts';
+import { decimalText } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import { listedToken } from '#domain/chain.ts';
+import type { UserId } from '#domain/id.ts';
+import { unreachable } from '#domain/result.ts';
+import type { Transaction } from '#domain/transaction.ts';
+import { isPending } from '#domain/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+
+/** What is worth a person's attention away from the screen (spec part 6 rule 5, and the same for what needs or has had approvals). */
+export interface Notification {
+  readonly kind: 'approval' | 'outcome' | 'activity';
+  readonly userIds: readonly UserId[];
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Of a transaction of the vault's own, as it is now; null when there is nothing to say (any more). */
+export function notificationOf(transaction: Transaction, vault: Vault, chain: Chain): Notification | null {
+  const { name } = vault.configuration;
+  const what = actionText(transaction, chain);
+  if (isPending(transaction.state)) {
+    const done = [transaction.createdBy, ...transaction.approvals.map(({ actor }) => actor)];
+    const userIds = vault.policy.signers.filter((signer) => !done.some(({ userId }) => userId === signer));
+    return { kind: 'approval', userIds, title: `${name}: approval needed`, body: what };
+  }
+  if (transaction.state !== 'SUCCEEDED' && transaction.state !== 'FAILED') return null;
+  const title = `${name}: ${transaction.state === 'SUCCEEDED' ? 'succeeded' : 'failed'}`;
+  return { kind: 'outcome', userIds: membersOf(vault), title, body: what };
+}
+
+/** Of what others did; null when it is hidden, or gone: nobody is woken by spam. */
+export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
+  if (!activity.visible || activity.state === 'FAILED') return null;
+  const moved = activity.changes.find(({ units }) => units !== '0');
+  const title = `${vault.configuration.name}: ${activity.direction === 'in' ? 'received' : 'sent by somebody else'}`;
+  const what =
+    moved === undefined ? 'A transaction' : moved.tokenId !== null ? 'A collectible' : amountText(moved, chain);
+  return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
+}
+
+function membersOf({ members }: Vault): readonly UserId[] {
+  return members.map(({ userId }) => userId);
+}
+
+function actionText({ intent }: Transaction, chain: Chain): string {
+  switch (intent.kind) {
+    case 'transfer': {
+      const { tokenAddress, amount, to } = intent;
+      return `${amountText({ tokenAddress, units: amount }, chain)} on ${chain.name} to ${shortened(to)}`;
+    }
+    case 'contract-interaction':
+      return `A call of ${shortened(intent.to)} on ${chain.name}`;
+    case 'erc20-approve':
+      return `An allowance for ${shortened(intent.spender)} on ${chain.name}`;
+    case 'message':
+      return `A message for ${chain.name}`;
+    default:
+      return unreachable(intent);
+  }
+}
+
+/** Only names that somebody vouches for: what a token calls itself has no place on a lock screen. */
+function amountText(
+  { tokenAddress, units }: { readonly tokenAddress: string | null; readonly units: string },
+  chain: Chain,
+): string {
+  const size = units.replace('-', '');
+  if (tokenAddress === null) return `${decimalText(BigInt(size), chain.nativeDecimals)} ${chain.nativeSymbol}`;
+  const listed = listedToken(chain, tokenAddress);
+  return listed === null ? 'A token' : `${decimalText(BigInt(size), listed.decimals)} ${listed.symbol}`;
+}
+
+function shortened(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
+import { pushSettings } from '#push/settings.ts';
+import { subscriptionsOf } from '#store/push-subscriptions.ts';
+
+const listSchema = z
+  .strictObject({
+    applicationServerKey: z
+      .string()
+      .nullable()
+      .meta({ description: 'For PushManager.subscribe(); null where notifications are not configured' }),
+    subscriptions: z.array(subscriptionSchema),
+  })
+  .meta({ id: 'PushSubscriptionList' });
+
+/**
+ * GET /push-subscription (ours; spec part 6 rule 5): the browsers in which the caller is notified, and what another one needs to subscribe.
+ *
+ * Refuses: the credential.
+ */
+export const listPushSubscriptions = route({
+  method: 'GET',
+  path: '/push-subscription',
+  access: 'read',
+  summary: 'the browsers in which the caller is notified',
+  answer: { status: 200, schema: listSchema },
+  refuses: [],
+  handle: list,
+});
+
+async function list(context: HttpContext): Promise<Response> {
+  const { user } = context.get('caller');
+  const subscriptions = await subscriptionsOf(context.env.DB, user.id);
+  const applicationServerKey = pushSettings(context.env.WEB_PUSH)?.publicKey ?? null;
+  return context.json({ applicationServerKey, subscriptions: subscriptions.map(subscriptionRecord) });
+}

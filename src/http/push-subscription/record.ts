@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { timeText } from '#http/time-text.ts';
+import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
+
+/** The keys and the address of a browser stay here: whoever has them can write to it. */
+export const subscriptionSchema = z
+  .strictObject({
+    id: z.string(),
+    service: z.string().meta({ description: 'Whose push service it is' }),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'PushSubscription' });
+
+export function subscriptionRecord({ id, endpoint, createdAtMs }: PushSubscriptionRow) {
+  return { id, service: new URL(endpoint).host, createdAt: timeText(createdAtMs) };
+}

@@ -1,0 +1,78 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { problem } from '#http/problem.ts';
+import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { isPushService, pushSettings } from '#push/settings.ts';
+import { enterSubscription, subscriptionsOf } from '#store/push-subscriptions.ts';
+
+/** What `PushSubscription.toJSON()` of a browser gives. */
+const subscriptionBody = z
+  .strictObject({
+    endpoint: z.url().max(1024),
+    expirationTime: z.number().nullish(),
+    keys: z.strictObject({
+      p256dh: z.string().regex(/^B[A-Za-z0-9_-]{86}=?$/, 'is a point of P-256, uncompressed, in base64url'),
+      auth: z.string().regex(/^[A-Za-z0-9_-]{22}(==)?$/, 'is 16 bytes in base64url'),
+    }),
+  })
+  .meta({
+    examples: [
+      {
+        endpoint: 'https://fcm.googleapis.com/fcm/send/of-this-browser',
+        expirationTime: null,
+        keys: {
+          p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+          auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+        },
+      },
+    ],
+  });
+
+/** Nobody looks at more screens. */
+const MOST_SUBSCRIPTIONS = 10;
+
+/**
+ * POST /push-subscription (ours; spec part 6 rule 5): notifies the caller in one more browser. The same browser again is the same
+ * subscription, and belongs to whoever subscribed it last.
+ *
+ * Refuses, in order: the credential, the body, `push-not-configured`, `invalid-request` for an endpoint of no known push service,
+ * `too-many-push-subscriptions`.
+ */
+export const subscribe = route({
+  method: 'POST',
+  path: '/push-subscription',
+  access: 'write',
+  summary: 'notifies the caller in one more browser',
+  body: subscriptionBody,
+  answer: { status: 201, schema: subscriptionSchema },
+  refuses: ['push-not-configured', 'too-many-push-subscriptions'],
+  handle: enter,
+});
+
+async function enter(context: HttpContext): Promise<Response> {
+  const { endpoint, keys } = subscriptionBody.parse(await context.req.json());
+  const settings = pushSettings(context.env.WEB_PUSH);
+  if (settings === null) {
+    return problem(context, 'push-not-configured', { detail: 'This service has no keys for Web Push.' });
+  }
+  if (!isPushService(settings, endpoint)) {
+    const detail = 'is not of a push service that is known here';
+    return invalidRequest(context, [{ pointer: '/endpoint', code: 'invalid', detail }]);
+  }
+  const { user } = context.get('caller');
+  const id = bytesToHex(sha256(utf8ToBytes(endpoint)));
+  const own = await subscriptionsOf(context.env.DB, user.id);
+  const before = own.find((one) => one.id === id);
+  if (before === undefined && own.length >= MOST_SUBSCRIPTIONS) {
+    const detail = `A person is notified in at most ${MOST_SUBSCRIPTIONS} browsers. Take one out first.`;
+    return problem(context, 'too-many-push-subscriptions', { detail });
+  }
+  const { p256dh, auth } = keys;
+  const row = { id, userId: user.id, endpoint, p256dh, auth, createdAtMs: before?.createdAtMs ?? Date.now() };
+  await enterSubscription(context.env.DB, row);
+  return context.json(subscriptionRecord(row), 201);
+}

@@ -1,0 +1,26 @@
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { problem } from '#http/problem.ts';
+import { removeSubscription } from '#store/push-subscriptions.ts';
+
+/**
+ * DELETE /push-subscription/{subscriptionId} (ours): the caller is notified in this browser no more.
+ *
+ * Refuses, in order: the credential, `push-subscription-not-found` (also for one of somebody else).
+ */
+export const unsubscribe = route({
+  method: 'DELETE',
+  path: '/push-subscription/:subscriptionId',
+  access: 'write',
+  summary: 'the caller is notified there no more',
+  answer: { status: 204, schema: null },
+  refuses: ['push-subscription-not-found'],
+  handle: remove,
+});
+
+async function remove(context: HttpContext): Promise<Response> {
+  const { user } = context.get('caller');
+  const removed = await removeSubscription(context.env.DB, user.id, context.req.param('subscriptionId') ?? '');
+  if (removed) return context.body(null, 204);
+  return problem(context, 'push-subscription-not-found', { detail: 'The caller has no such subscription.' });
+}

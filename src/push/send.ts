@@ -1,0 +1,53 @@
+import { buildPushPayload } from '@block65/webcrypto-web-push';
+import { isPushService } from '#push/settings.ts';
+import type { PushSettings } from '#push/settings.ts';
+
+/** A browser of somebody's. */
+export interface Recipient {
+  readonly endpoint: string;
+  readonly p256dh: string;
+  readonly auth: string;
+}
+
+export interface PushMessage {
+  readonly title: string;
+  readonly body: string;
+  /** What it is about: a later message about the same takes the place of an earlier one. */
+  readonly transactionId: string;
+  readonly vaultId: number;
+  readonly kind: string;
+}
+
+/** `gone`: the browser is not subscribed any more. `failed`: not this time. */
+export type PushOutcome = 'sent' | 'gone' | 'failed';
+
+const TIMEOUT_MS = 10_000;
+/** What nobody has seen by then is no news. */
+const TTL_SECONDS = 60 * 60;
+/** RFC 8030 part 5.4: letters of base64url, at most 32. */
+const TOPIC_LENGTH = 32;
+
+/**
+ * One message to one browser, encrypted for it alone (RFC 8291) and signed by this service (RFC 8292). Never throws: whom it reaches is
+ * nobody's business but the reader's.
+ */
+export async function sendPush(settings: PushSettings, to: Recipient, message: PushMessage): Promise<PushOutcome> {
+  const { endpoint, p256dh, auth } = to;
+  // Asked again: the list of services may have become shorter since somebody subscribed.
+  if (!isPushService(settings, endpoint)) return 'gone';
+  try {
+    const topic = message.transactionId.replace(/[^A-Za-z0-9_-]/g, '').slice(-TOPIC_LENGTH);
+    const urgency = message.kind === 'approval' ? 'high' : 'normal';
+    const payload = await buildPushPayload(
+      { data: { ...message }, options: { ttl: TTL_SECONDS, topic, urgency } },
+      { endpoint, expirationTime: null, keys: { p256dh, auth } },
+      settings,
+    );
+    const response = await fetch(endpoint, { ...payload, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    await response.body?.cancel();
+    if (response.status === 404 || response.status === 410) return 'gone';
+    return response.ok ? 'sent' : 'failed';
+  } catch {
+    return 'failed';
+  }
+}

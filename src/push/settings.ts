@@ -1,0 +1,44 @@
+import * as z from 'zod';
+
+/** The push services of the browsers. Whoever subscribes names an address that the service will call: it is one of these, or none. */
+const SERVICES = [
+  'https://fcm.googleapis.com',
+  'https://updates.push.services.mozilla.com',
+  'https://web.push.apple.com',
+  'https://*.notify.windows.com',
+];
+
+const settings = z.strictObject({
+  subject: z.string().regex(/^(mailto:|https:\/\/)/, 'is a mailto: or https: address of the operator'),
+  publicKey: z.string().regex(/^[A-Za-z0-9_-]{87}$/, 'is 65 bytes in base64url'),
+  privateKey: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'is 32 bytes in base64url'),
+  services: z.array(z.string().regex(/^https:\/\/(\*\.)?[a-z0-9.-]+(:[0-9]+)?$/)).default(SERVICES),
+});
+
+export type PushSettings = z.infer<typeof settings>;
+
+/** The WEB_PUSH setting; null when it is empty. Throws for one that is not exactly that, without saying what stands in it. */
+export function pushSettings(setting: string | undefined): PushSettings | null {
+  if (setting === undefined || setting.trim() === '') return null;
+  const parsed = settings.safeParse(parsedJson(setting));
+  if (!parsed.success) throw new Error(`WEB_PUSH: ${parsed.error.issues[0]?.path.join('.') ?? ''} is wrong`);
+  return parsed.data;
+}
+
+export function isPushService({ services }: PushSettings, endpoint: string): boolean {
+  if (!URL.canParse(endpoint)) return false;
+  const { origin, protocol, host, username, password } = new URL(endpoint);
+  if (protocol !== 'https:' || username !== '' || password !== '') return false;
+  return services.some((service) => {
+    const suffix = service.replace('https://*', '');
+    return service.includes('*') ? host.endsWith(suffix) && host.length > suffix.length : service === origin;
+  });
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Error('WEB_PUSH is not JSON');
+  }
+}

@@ -1,0 +1,46 @@
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import type { UserId } from '#domain/id.ts';
+import { pushSubscriptions } from '#store/schema.ts';
+
+export type PushSubscriptionRow = typeof pushSubscriptions.$inferSelect;
+
+/** A browser subscribes for whoever is logged in there last: the same endpoint again is the same row. */
+export async function enterSubscription(db: D1Database, row: PushSubscriptionRow): Promise<void> {
+  await drizzle(db)
+    .insert(pushSubscriptions)
+    .values(row)
+    .onConflictDoUpdate({ target: pushSubscriptions.id, set: row });
+}
+
+/** A person's own, oldest first. */
+export async function subscriptionsOf(db: D1Database, userId: UserId): Promise<readonly PushSubscriptionRow[]> {
+  return drizzle(db)
+    .select()
+    .from(pushSubscriptions)
+    .where(eq(pushSubscriptions.userId, userId))
+    .orderBy(asc(pushSubscriptions.createdAtMs), asc(pushSubscriptions.id));
+}
+
+/** Gives whether there was one. */
+export async function removeSubscription(db: D1Database, userId: string, id: string): Promise<boolean> {
+  const own = and(eq(pushSubscriptions.userId, userId), eq(pushSubscriptions.id, id));
+  const removed = await drizzle(db).delete(pushSubscriptions).where(own).returning({ id: pushSubscriptions.id });
+  return removed.length > 0;
+}
+
+/** D1 takes a hundred parameters. */
+const PEOPLE_AT_ONCE = 80;
+
+/** Where some people are reached. */
+export async function subscriptionsOfAll(
+  db: D1Database,
+  userIds: readonly UserId[],
+): Promise<readonly PushSubscriptionRow[]> {
+  const found: PushSubscriptionRow[] = [];
+  for (let start = 0; start < userIds.length; start += PEOPLE_AT_ONCE) {
+    const some = userIds.slice(start, start + PEOPLE_AT_ONCE);
+    found.push(...(await drizzle(db).select().from(pushSubscriptions).where(inArray(pushSubscriptions.userId, some))));
+  }
+  return found;
+}

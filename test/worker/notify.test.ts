@@ -1,0 +1,198 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { amountOf } from '#domain/amount.ts';
+import type { TransactionId } from '#domain/id.ts';
+import { parseTransactionId, parseVaultId } from '#domain/id.ts';
+import { notify } from '#jobs/notify.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import { UNPRICED } from '../domain/cast.ts';
+import type { Person, Treasury } from './http/scene.ts';
+import { ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
+import type { Browser } from './push-service.ts';
+import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from './push-service.ts';
+
+/** Who is told what, in which browser, and what becomes of it when a push service does not play along. */
+
+const keys: { readonly publicKey: string } = JSON.parse((coordinator as CoordinatorEnv).WEB_PUSH ?? '{}');
+let browsers = 0;
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+async function subscribed(person: Person): Promise<Browser> {
+  browsers += 1;
+  const browser = newBrowser(`https://push.test/browser-${browsers}`);
+  const answer = await ask('POST /push-subscription', { token: person.token, body: browser.subscription });
+  expect(answer.status).toBe(201);
+  return browser;
+}
+
+/** Takes what a real one would take, and answers as it is told to. */
+function pushService(answer: (url: string) => number | 'away' = () => 201) {
+  const taken: { readonly url: string; readonly body: Uint8Array; readonly topic: string | null }[] = [];
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
+    const request = new Request(input, init);
+    asked.push(request.url);
+    expect(await refusalOf(request, keys.publicKey)).toBeNull();
+    const status = answer(request.url);
+    if (status === 'away') throw new TypeError('connection refused');
+    if (status < 300) {
+      const body = new Uint8Array(await request.arrayBuffer());
+      taken.push({ url: request.url, body, topic: request.headers.get('topic') });
+    }
+    return new Response(null, { status });
+  });
+  const read = async (browser: Browser) => {
+    const own = taken.filter(({ url }) => url === browser.subscription.endpoint);
+    return Promise.all(
+      own.map(async ({ body }) => JSON.parse(await decrypt(browser, body)) as Record<string, unknown>),
+    );
+  };
+  return { taken, asked, read };
+}
+
+function vaultOf({ id }: Treasury) {
+  const vaultId = parseVaultId(id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  return vaultStub(coordinator, vaultId);
+}
+
+function idOf(text: unknown): TransactionId {
+  const id = parseTransactionId(String(text));
+  if (id === null) throw new Error('a record has an id');
+  return id;
+}
+
+async function receives(treasury: Treasury, hash: string, units: bigint): Promise<TransactionId> {
+  const parties = { from: RECIPIENT, to: WALLET, tokenAddress: null, tokenId: null };
+  const movements = [{ uid: 'top', kind: 'native' as const, ...parties, amount: amountOf(units) }];
+  const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
+  const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
+  await vaultOf(treasury).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  const list = await ask(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.alice.token });
+  return idOf(list.body['transactions'].find(({ txHash }: { txHash: string }) => txHash === hash)?.id);
+}
+
+test('the push service of these tests reads the example of RFC 8291, and nothing that was changed', async () => {
+  const [privateKey, auth] = [
+    bytesOf('q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94'),
+    bytesOf('BTBZMqHH6r4Tts7J_aSIgg'),
+  ];
+  const body = bytesOf(
+    'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
+  );
+  expect(await decrypt({ privateKey, auth }, body)).toBe('When I grow up, I want to be a watermelon');
+  const changed = body.map((byte, i) => (i === body.length - 1 ? byte ^ 1 : byte));
+  expect(await decrypt({ privateKey, auth }, changed).catch(() => 'refused')).toBe('refused');
+  expect(base64url(auth)).toBe('BTBZMqHH6r4Tts7J_aSIgg');
+});
+
+test('money that comes in is told to every member, in every browser, and readable there alone', async () => {
+  const treasury = await foundTreasury();
+  const [alice, alicesPhone, victor] = [
+    await subscribed(treasury.alice),
+    await subscribed(treasury.alice),
+    await subscribed(treasury.victor),
+  ];
+  await subscribed(treasury.mallory);
+  const { taken, read } = pushService();
+  const id = await receives(treasury, '0xaa', 10n ** 18n);
+  await notify(coordinator, vaultOf(treasury), id);
+  const message = {
+    kind: 'activity',
+    title: 'Treasury: received',
+    body: '1 ETH on anvil',
+    transactionId: id,
+    vaultId: treasury.id,
+  };
+  for (const browser of [alice, alicesPhone, victor]) expect(await read(browser)).toEqual([message]);
+  expect([taken.length, new Set(taken.map(({ topic }) => topic)).size]).toEqual([3, 1]);
+  await expect(
+    decrypt(victor, taken.find(({ url }) => url === alice.subscription.endpoint)?.body ?? new Uint8Array()),
+  ).rejects.toThrow();
+  // Told once: the message again has nothing to say.
+  await notify(coordinator, vaultOf(treasury), id);
+  expect(taken).toHaveLength(3);
+});
+
+test('who has to approve is asked, and whoever made it is not; everybody hears how it ended', async () => {
+  const treasury = await foundTreasury();
+  const [alice, bob, victor] = [
+    await subscribed(treasury.alice),
+    await subscribed(treasury.bob),
+    await subscribed(treasury.victor),
+  ];
+  const { read } = pushService();
+  const { body } = await created(treasury);
+  const id = idOf(body['id']);
+  await notify(coordinator, vaultOf(treasury), id);
+  expect((await read(bob)).map(({ kind }) => kind)).toEqual(['approval']);
+  expect([await read(alice), await read(victor)]).toEqual([[], []]);
+  for (const { token } of [treasury.alice, treasury.bob]) await ask(`POST /transaction/${id}/approve`, { token });
+  await vaultOf(treasury).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  await notify(coordinator, vaultOf(treasury), id);
+  expect((await read(victor)).map(({ title }) => title)).toEqual(['Treasury: failed']);
+});
+
+test('a browser that is gone is forgotten, one whose service fails stays, and neither keeps the others waiting', async () => {
+  const treasury = await foundTreasury();
+  const [gone, busy, away, fine] = [
+    await subscribed(treasury.alice),
+    await subscribed(treasury.alice),
+    await subscribed(treasury.alice),
+    await subscribed(treasury.bob),
+  ];
+  const { asked, read } = pushService((url) => {
+    if (url === gone.subscription.endpoint) return 410;
+    if (url === busy.subscription.endpoint) return 503;
+    return url === away.subscription.endpoint ? 'away' : 201;
+  });
+  const id = await receives(treasury, '0xab', 1n);
+  await notify(coordinator, vaultOf(treasury), id);
+  expect(await read(fine)).toHaveLength(1);
+  const times = (browser: Browser) => asked.filter((url) => url === browser.subscription.endpoint).length;
+  expect([times(gone), times(busy), times(away), times(fine)]).toEqual([1, 2, 2, 1]);
+  const left = await ask('GET /push-subscription', { token: treasury.alice.token });
+  expect(left.body['subscriptions']).toHaveLength(2);
+  // Nothing waits for them: it is done.
+  await notify(coordinator, vaultOf(treasury), id);
+  expect(times(busy)).toBe(2);
+});
+
+test('what is over, hidden or an hour old wakes nobody', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { asked } = pushService();
+  const nothing = await receives(treasury, '0xac', 0n);
+  const { body } = await created(treasury);
+  await ask(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
+  const old = await receives(treasury, '0xad', 1n);
+  for (const id of [nothing, idOf(body['id'])]) await notify(coordinator, vaultOf(treasury), id);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60 * 1000 });
+  await notify(coordinator, vaultOf(treasury), old);
+  expect(asked).toEqual([]);
+});
+
+test('a service that is no push service any more is not called', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { asked } = pushService();
+  const id = await receives(treasury, '0xae', 1n);
+  const { services: _services, ...settings } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as Record<string, unknown>;
+  const env = { ...coordinator, WEB_PUSH: JSON.stringify(settings) };
+  await notify(env, vaultOf(treasury), id);
+  const left = await ask('GET /push-subscription', { token: treasury.bob.token });
+  expect([asked, left.body['subscriptions']]).toEqual([[], []]);
+});
+
+test('where nothing is configured nobody is called, and nothing fails', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { asked } = pushService();
+  const id = await receives(treasury, '0xaf', 1n);
+  await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), id);
+  expect(asked).toEqual([]);
+});
