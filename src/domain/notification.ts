@@ -3,6 +3,7 @@ import { decimalText } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import { listedToken } from '#domain/chain.ts';
 import type { UserId } from '#domain/id.ts';
+import { parseUsdPrice } from '#domain/price.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
@@ -30,15 +31,23 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
   return { kind: 'outcome', userIds: membersOf(vault), title, body: what };
 }
 
-/** Of what others did; null when it is hidden, or gone: nobody is woken by spam. */
+/** Of what others did; null when it is hidden, gone, or dust: a stranger sends a wei for next to nothing, and as often as he likes. */
 export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
-  if (!activity.visible || activity.state === 'FAILED') return null;
+  if (!activity.visible || activity.state === 'FAILED' || isDust(activity)) return null;
   const moved = activity.changes.find(({ units }) => units !== '0');
   const title = `${vault.configuration.name}: ${activity.direction === 'in' ? 'received' : 'sent by somebody else'}`;
   const what =
     moved === undefined ? 'A transaction' : moved.tokenId !== null ? 'A collectible' : amountText(moved, chain);
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
 }
+
+/** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */
+function isDust({ usdValue }: Activity): boolean {
+  return usdValue !== null && BigInt(parseUsdPrice(usdValue.usd) ?? '0') < LEAST_TOLD_USD_E12;
+}
+
+/** 0.005 US dollars, times 10^12. */
+const LEAST_TOLD_USD_E12 = 5n * 10n ** 9n;
 
 function membersOf({ members }: Vault): readonly UserId[] {
   return members.map(({ userId }) => userId);

@@ -92,11 +92,12 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
   const tokens = new Map(known.map((token) => [token.address, token]));
   const fresh: KnownToken[] = [];
   const adapter = chainAccess(env, chain);
-  for (const address of wanted) {
-    if (nowMs - (tokens.get(address)?.readAtMs ?? 0) < METADATA_MS) continue;
-    const read = await adapter?.token(address);
-    if (read?.ok !== true) continue;
-    const token = { chain: chain.name, address, ...read.value, readAtMs: nowMs };
+  const old = wanted.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
+  // All at once: one that never answers takes as long as it likes, and no longer than the node lets it.
+  const read = await Promise.all(old.map(async (address) => ({ address, said: await adapter?.token(address) })));
+  for (const { address, said } of read) {
+    if (said?.ok !== true) continue;
+    const token = { chain: chain.name, address, ...said.value, readAtMs: nowMs };
     tokens.set(address, token);
     fresh.push(token);
   }

@@ -3,6 +3,7 @@ import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { pruneDeliveries, takeDueDeliveries } from '#store/deliveries.ts';
+import { pruneAppraisals } from '#store/tokens.ts';
 import { quietVaults } from '#store/transactions.ts';
 import { takeVaultsToNudge } from '#store/vaults.ts';
 
@@ -14,6 +15,9 @@ const EVERY_VAULT_MS = 60 * 60 * 1000;
 
 /** Deliveries are kept this long after they are dealt with, for whoever asks what a monitor has said. */
 const DELIVERIES_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** What tokens say of themselves, and what they were worth last, is asked again after this. */
+const APPRAISALS_KEPT_MS = 60 * 24 * 60 * 60 * 1000;
 
 /** Vaults woken per run and reason; the rest follow a minute later, the longest-quiet first. */
 const PER_RUN = 200;
@@ -29,6 +33,7 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const lost = await takeDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: PER_RUN });
   for (const deliveryId of lost) await env.ACTIVITY_QUEUE.send({ deliveryId });
   await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: PER_RUN });
+  await pruneAppraisals(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: PER_RUN });
   for (const number of new Set([...quiet, ...turn])) {
     const vaultId = parseVaultId(number);
     if (vaultId !== null) await nudge(env, vaultId);

@@ -33,6 +33,8 @@ export interface HoldingsReport {
 /** A balance with what is not in it yet; amounts in the asset's smallest unit. */
 export interface BalanceView extends ChainAsset {
   readonly wallet: string;
+  /** False where only hidden records have moved it: it is not compared with its chain either. */
+  readonly visible: boolean;
   readonly balance: Balance;
   /** In blocks that may still go. */
   readonly incoming: bigint;
@@ -57,12 +59,12 @@ export class LedgerDesk {
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
-    limit: number,
+    wanted: { readonly limit: number; readonly hiddenToo: boolean },
   ): Result<readonly BalanceView[], Refusal> {
     const entered = this.#host.enter(actor, 'view');
     if (!entered.ok) return entered;
     const onTheirWay = this.#host.storage.transactionsOnTheirWay();
-    const page = this.#host.storage.ledger.page(after, limit);
+    const page = this.#host.storage.ledger.page(after, wanted);
     return accepted(page.map((row) => this.#view(entered.value.vault, row, onTheirWay)));
   }
 
@@ -101,6 +103,7 @@ export class LedgerDesk {
       tokenAddress,
       tokenId,
       wallet: walletAddress(vault, chain) ?? '',
+      visible: this.#host.storage.ledger.isSeen(row),
       balance: { kind, tokenAddress, tokenId, ...balance },
       incoming: sum(open.filter((units) => units > 0n)),
       outgoing: sum(leaving) - sum(open.filter((units) => units < 0n)),
@@ -132,7 +135,7 @@ export class LedgerDesk {
         const units = held?.amounts[index] ?? null;
         if (before === null) continue;
         if (held === null || units === null) {
-          storage.ledger.put(name, before, nowMs + AWAY_POLLS * chain.pollIntervalMs);
+          storage.ledger.schedule(asset, nowMs + AWAY_POLLS * chain.pollIntervalMs);
           continue;
         }
         const { blockNumber } = held;
@@ -140,7 +143,8 @@ export class LedgerDesk {
         const { pollIntervalMs } = chain;
         const comparison = { blockNumber, chainUnits: unitsOf(units), ledgerUnits, atMs: nowMs, pollIntervalMs };
         const after = compare(before, comparison);
-        storage.ledger.put(name, after, nextComparisonMs(after, nowMs, pollIntervalMs));
+        storage.ledger.put(name, after);
+        storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
         if (before.differsSinceMs === null && after.differsSinceMs !== null) differs = true;
         if (after.adjustment !== before.adjustment) this.#tell(vault, name, after);
       }

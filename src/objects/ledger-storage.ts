@@ -7,13 +7,14 @@ import { assetKey } from '#domain/movement.ts';
 
 /**
  * A transaction has one line for an asset, so nothing is counted twice, and the lines stay: whoever doubts a balance adds them up. Empty
- * text stands for null, which no key can hold.
+ * text stands for null, which no key can hold. A balance whose comparison is never due is one that only hidden records have: strangers
+ * can give a wallet ten thousand tokens, and nobody is to be asked for them every hour.
  */
 export const LEDGER_SCHEMA = `
   CREATE TABLE ledger (record_id TEXT NOT NULL, chain TEXT NOT NULL, kind TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, units TEXT NOT NULL, block INTEGER NOT NULL, final INTEGER NOT NULL CHECK (final IN (0, 1)), PRIMARY KEY (record_id, token_address, token_id)) WITHOUT ROWID;
   CREATE INDEX ledger_asset ON ledger (chain, token_address, token_id, block);
   CREATE INDEX ledger_open ON ledger (chain, token_address, token_id) WHERE final = 0;
-  CREATE TABLE balance (chain TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, final TEXT NOT NULL, due_at_ms INTEGER NOT NULL, document TEXT NOT NULL, PRIMARY KEY (chain, token_address, token_id));
+  CREATE TABLE balance (chain TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, final TEXT NOT NULL, due_at_ms INTEGER, document TEXT NOT NULL, PRIMARY KEY (chain, token_address, token_id));
   CREATE INDEX balance_due ON balance (due_at_ms);
 `;
 
@@ -36,6 +37,13 @@ interface LineRow extends Record<string, SqlStorageValue> {
   readonly final: number;
 }
 
+/** The record of a transaction, and whether it is in the list. */
+export interface PostedRecord {
+  readonly recordId: string;
+  readonly chain: string;
+  readonly isSeen: boolean;
+}
+
 interface BalanceRow extends Record<string, SqlStorageValue> {
   readonly chain: string;
   readonly document: string;
@@ -54,11 +62,28 @@ export class LedgerStorage {
     this.#sql = sql;
   }
 
-  /** From now on the asset has a balance, and is compared with its chain. Gives whether it had none before. */
-  open(asset: ChainAsset): boolean {
-    const isNew = this.balance(asset) === null;
-    if (isNew) this.put(asset.chain, newBalance(asset), Date.now() + FIRST_COMPARISON_MS);
-    return isNew;
+  /**
+   * From now on the asset has a balance, and when it is to be seen it is compared with its chain from now on. Gives whether it is, and
+   * was not before.
+   */
+  open(asset: ChainAsset, isSeen: boolean): boolean {
+    if (this.balance(asset) === null) this.put(asset.chain, newBalance(asset));
+    if (!isSeen || this.isSeen(asset)) return false;
+    this.schedule(asset, Date.now() + FIRST_COMPARISON_MS);
+    return true;
+  }
+
+  /** Whether anything but hidden records has moved it. */
+  isSeen({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): boolean {
+    const seen =
+      'SELECT 1 FROM balance WHERE chain = ? AND token_address = ? AND token_id = ? AND due_at_ms IS NOT NULL';
+    return this.#sql.exec(seen, chain, tokenAddress ?? '', tokenId ?? '').toArray().length > 0;
+  }
+
+  /** When it is compared next. */
+  schedule({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>, dueAtMs: number): void {
+    const due = 'UPDATE balance SET due_at_ms = ? WHERE chain = ? AND token_address = ? AND token_id = ?';
+    this.#sql.exec(due, dueAtMs, chain, tokenAddress ?? '', tokenId ?? '');
   }
 
   balance({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): Balance | null {
@@ -72,26 +97,23 @@ export class LedgerStorage {
     return row === undefined ? null : (JSON.parse(row.document) as Balance);
   }
 
-  /** With `dueAtMs` null the next comparison stays when it is. */
-  put(chain: string, balance: Balance, dueAtMs: number | null): void {
+  put(chain: string, balance: Balance): void {
     const { tokenAddress, tokenId, final } = balance;
     this.#sql.exec(
-      'INSERT INTO balance (chain, token_address, token_id, final, due_at_ms, document) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (chain, token_address, token_id) DO UPDATE SET final = excluded.final, due_at_ms = coalesce(?, due_at_ms), document = excluded.document',
+      'INSERT INTO balance (chain, token_address, token_id, final, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT (chain, token_address, token_id) DO UPDATE SET final = excluded.final, document = excluded.document',
       chain,
       tokenAddress ?? '',
       tokenId ?? '',
       final,
-      dueAtMs ?? 0,
       JSON.stringify(balance),
-      dueAtMs,
     );
   }
 
   /**
    * What a transaction does to the wallet, in place of what it was said to do before; null when it is in no block (any more). Gives
-   * whether an asset came up for the first time.
+   * whether an asset is to be compared from now on.
    */
-  post({ recordId, chain }: { readonly recordId: string; readonly chain: string }, posting: Posting | null): boolean {
+  post({ recordId, chain, isSeen }: PostedRecord, posting: Posting | null): boolean {
     const before = this.#lines('WHERE record_id = ?', recordId);
     const after = (posting?.lines ?? []).map((line) => {
       return { ...line, block: BigInt(posting?.blockNumber ?? '0'), isFinal: posting?.isFinal ?? false };
@@ -111,13 +133,13 @@ export class LedgerStorage {
       );
     }
     const touched = new Map([...before, ...after].map((line) => [assetKey(line), line]));
-    let isNew = false;
+    let isFirst = false;
     for (const [key, asset] of touched) {
       const of = (lines: readonly StoredLine[]) => lines.filter((line) => assetKey(line) === key);
-      if (this.open({ ...asset, chain })) isNew = true;
+      if (this.open({ ...asset, chain }, isSeen)) isFirst = true;
       this.#repost({ ...asset, chain }, of(before), of(after));
     }
-    return isNew;
+    return isFirst;
   }
 
   #repost(asset: ChainAsset, before: readonly StoredLine[], after: readonly StoredLine[]): void {
@@ -132,7 +154,7 @@ export class LedgerStorage {
       balance.late,
       grown(({ block }) => block <= checked),
     );
-    this.put(asset.chain, { ...balance, final, late }, null);
+    this.put(asset.chain, { ...balance, final, late });
   }
 
   /** What the ledger says that the wallet had at the end of a block. */
@@ -169,13 +191,17 @@ export class LedgerStorage {
    * One page by chain, address and id: every coin, and of tokens what the wallet has, or may have soon.
    * @param after the last one of the page before
    */
-  page(after: Omit<ChainAsset, 'kind'> | null, limit: number): readonly (ChainAsset & Balance)[] {
+  page(
+    after: Omit<ChainAsset, 'kind'> | null,
+    { limit, hiddenToo }: { readonly limit: number; readonly hiddenToo: boolean },
+  ): readonly (ChainAsset & Balance)[] {
     const { chain, tokenAddress, tokenId } = after ?? { chain: '', tokenAddress: null, tokenId: null };
     return this.#balances(
-      `WHERE (chain, token_address, token_id) > (?, ?, ?) AND (token_address = '' OR final <> '0' OR EXISTS (SELECT 1 FROM ledger WHERE ledger.chain = balance.chain AND ledger.token_address = balance.token_address AND ledger.token_id = balance.token_id AND ledger.final = 0)) ORDER BY chain, token_address, token_id LIMIT ?`,
+      `WHERE (chain, token_address, token_id) > (?, ?, ?) AND (due_at_ms IS NOT NULL OR ?) AND (token_address = '' OR final <> '0' OR EXISTS (SELECT 1 FROM ledger WHERE ledger.chain = balance.chain AND ledger.token_address = balance.token_address AND ledger.token_id = balance.token_id AND ledger.final = 0)) ORDER BY chain, token_address, token_id LIMIT ?`,
       chain,
       tokenAddress ?? '',
       tokenId ?? '',
+      hiddenToo ? 1 : 0,
       limit,
     );
   }

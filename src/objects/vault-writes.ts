@@ -109,8 +109,8 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   oweProjection(storage, transactionId, version);
 }
 
-function post(storage: VaultStorage, { id, chain }: Activity | Transaction, posting: Posting | null): void {
-  if (storage.ledger.post({ recordId: id, chain }, posting)) oweReconciliation(storage);
+function post(storage: VaultStorage, { id, chain, visible }: Activity | Transaction, posting: Posting | null): void {
+  if (storage.ledger.post({ recordId: id, chain, isSeen: visible }, posting)) oweReconciliation(storage);
 }
 
 function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activity): Posting | null {

@@ -246,9 +246,9 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
-    limit: number,
+    wanted: { readonly limit: number; readonly hiddenToo: boolean },
   ): Result<readonly BalanceView[], Refusal> {
-    return this.#ledger.balances(actor, after, limit);
+    return this.#ledger.balances(actor, after, wanted);
   }
 
   lookAgain(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
@@ -362,7 +362,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     await this.#commits.run(() => {
       this.#storage.putVault(after);
       if (after.keys.length > 0) this.#storage.discharge('', 'generate-key');
-      const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }));
+      const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
       if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });
     });

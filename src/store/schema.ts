@@ -137,7 +137,7 @@ export const tokens = sqliteTable(
     decimals: integer('decimals'),
     readAtMs: integer('read_at_ms').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.chain, table.address] })],
+  (table) => [primaryKey({ columns: [table.chain, table.address] }), index('tokens_age').on(table.readAtMs)],
 );
 
 /** What sources of prices have said last, so that they are not asked for every payment. */

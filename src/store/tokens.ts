@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { prices, tokens } from '#store/schema.ts';
 
@@ -14,18 +14,39 @@ export async function knownTokens(
   chain: string,
   addresses: readonly string[],
 ): Promise<readonly KnownToken[]> {
-  const some = addresses.slice(0, AT_ONCE);
-  if (some.length === 0) return [];
-  return drizzle(db)
-    .select()
-    .from(tokens)
-    .where(and(eq(tokens.chain, chain), inArray(tokens.address, some)));
+  const found: KnownToken[] = [];
+  for (let start = 0; start < addresses.length; start += AT_ONCE) {
+    const some = addresses.slice(start, start + AT_ONCE);
+    const isOne = and(eq(tokens.chain, chain), inArray(tokens.address, some));
+    found.push(...(await drizzle(db).select().from(tokens).where(isOne)));
+  }
+  return found;
 }
 
 /** What was said last of the prices of some assets. */
 export async function knownPrices(db: D1Database, assets: readonly string[]): Promise<readonly KnownPrice[]> {
-  const some = assets.slice(0, AT_ONCE);
-  return some.length === 0 ? [] : drizzle(db).select().from(prices).where(inArray(prices.asset, some));
+  const found: KnownPrice[] = [];
+  for (let start = 0; start < assets.length; start += AT_ONCE) {
+    const some = assets.slice(start, start + AT_ONCE);
+    found.push(...(await drizzle(db).select().from(prices).where(inArray(prices.asset, some))));
+  }
+  return found;
+}
+
+/** Forgets what nobody has asked for since a time, some at once: strangers make tokens by the thousand. */
+export async function pruneAppraisals(
+  db: D1Database,
+  query: { readonly askedBeforeMs: number; readonly limit: number },
+): Promise<void> {
+  const orm = drizzle(db);
+  const oldPrices = orm
+    .select({ asset: prices.asset })
+    .from(prices)
+    .where(lt(prices.askedAtMs, query.askedBeforeMs))
+    .limit(query.limit);
+  await orm.delete(prices).where(inArray(prices.asset, oldPrices));
+  const isOld = lt(tokens.readAtMs, query.askedBeforeMs);
+  await orm.delete(tokens).where(sql`rowid in (select rowid from ${tokens} where ${isOld} limit ${query.limit})`);
 }
 
 /** The newest answer stands. */

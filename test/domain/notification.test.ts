@@ -88,7 +88,7 @@ const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChan
   units: signedAmountOf(units),
 });
 const activity = (changes: readonly BalanceChange[], differences: Partial<Activity> = {}) =>
-  ({ visible: true, state: 'CONFIRMING', direction: 'in', changes, ...differences }) as Activity;
+  ({ visible: true, state: 'CONFIRMING', direction: 'in', usdValue: null, changes, ...differences }) as Activity;
 
 test.each<[string, readonly BalanceChange[], string]>([
   ['coins', [change({}, 10n ** 18n)], '1 ETH on ethereum'],
@@ -107,6 +107,12 @@ test('what somebody else takes out is told as that', () => {
     title: 'Treasury: sent by somebody else',
     body: '0.1 ETH on ethereum',
   });
+});
+
+test('nobody is woken by dust, although it is in the list', () => {
+  const worth = (usd: string) =>
+    notificationOfActivity(activity([change({}, 1n)], { usdValue: { usd, pricedAtMs: 7 } }), vault, ethereum);
+  expect([worth('0.00'), worth('0.004999'), worth('0.005')?.kind]).toEqual([null, null, 'activity']);
 });
 
 test('nobody is woken by spam, or by what is gone', () => {

@@ -25,18 +25,19 @@ afterEach(() => {
 
 function newScene() {
   const { sql, storage, host } = newVaultScene();
-  storage.ledger.open(coin);
+  storage.ledger.open(coin, true);
   const desk = new LedgerDesk(host);
   const activities = new ActivityDesk(host);
   let made = 0;
   return {
     desk,
     storage,
+    activities,
     /** A transaction of bob's in a block; the same hash again is another look at it. */
     happens: (
       block: number,
       movements: readonly Partial<ChainMovement>[],
-      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false } = {},
+      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false, appraisal = UNPRICED } = {},
     ) => {
       const seen: ChainTransaction = {
         hash,
@@ -54,14 +55,14 @@ function newScene() {
           ...one,
         })),
       };
-      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, appraisal: UNPRICED });
+      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, appraisal });
     },
     compared: (block: number, units: bigint | null, asset: typeof coin | typeof dollar = coin) => {
       const held = { blockNumber: String(block), amounts: [units === null ? null : amountOf(units)] };
       return desk.record({ chain: 'anvil', assets: [asset], held });
     },
     shown: (): readonly BalanceView[] => {
-      const page = desk.balances(alice, null, 100);
+      const page = desk.balances(alice, null, { limit: 100, hiddenToo: false });
       if (!page.ok) throw new Error(page.refusal.code);
       return page.value;
     },
@@ -124,7 +125,7 @@ test('a page goes on after the last asset of the page before', async () => {
   const seen: (string | null)[] = [];
   let after: Parameters<LedgerDesk['balances']>[1] = null;
   for (;;) {
-    const page = desk.balances(alice, after, 4);
+    const page = desk.balances(alice, after, { limit: 4, hiddenToo: false });
     if (!page.ok || page.value.length === 0) break;
     seen.push(...page.value.map(({ tokenId }) => tokenId));
     after = page.value.at(-1) ?? null;
@@ -133,7 +134,10 @@ test('a page goes on after the last asset of the page before', async () => {
 });
 
 test('only members see it', () => {
-  expect(newScene().desk.balances(mallory, null, 10)).toEqual({ ok: false, refusal: { code: 'forbidden' } });
+  expect(newScene().desk.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
+    ok: false,
+    refusal: { code: 'forbidden' },
+  });
 });
 
 test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
@@ -226,4 +230,34 @@ test('a wallet is given any number of tokens, and fifty are compared at once, th
   vi.setSystemTime(NOON_MS + 3_600_001);
   await desk.record({ chain: 'anvil', assets: first.assets, held: null });
   expect(desk.work()[0]?.assets).toHaveLength(21);
+});
+
+test('a token that only hidden records have moved is not listed and not asked for, until somebody shows one of them', async () => {
+  const { desk, activities, happens, shown, storage } = newScene();
+  const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
+  await happens(7, [tokens], { hash: '0xaa', appraisal: unknown });
+  const all = () => desk.balances(alice, null, { limit: 10, hiddenToo: true });
+  expect([shown().map(({ kind }) => kind), all()]).toMatchObject([
+    ['native'],
+    {
+      value: [
+        { kind: 'native', visible: true },
+        { kind: 'erc20', visible: false, balance: { final: '5' } },
+      ],
+    },
+  ]);
+  await desk.lookAgain(alice);
+  expect(desk.work()[0]?.assets).toMatchObject([{ kind: 'native' }]);
+  const id = storage.activities.ofHash('anvil', '0xaa')?.id;
+  if (id === undefined) throw new Error('it is recorded');
+  await activities.setVisibility(alice, id, true);
+  expect(shown().map(({ kind, visible }) => [kind, visible])).toEqual([
+    ['native', true],
+    ['erc20', true],
+  ]);
+  await desk.lookAgain(alice);
+  expect(desk.work()[0]?.assets).toHaveLength(2);
+  // Hidden again it stays: it has been seen, and nothing is to vanish from the balances.
+  await activities.setVisibility(alice, id, false);
+  expect(shown()).toHaveLength(2);
 });

@@ -3,6 +3,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 import { appraise, appraiseTokens } from '#jobs/appraise.ts';
+import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { amount } from '../domain/cast.ts';
 import { asService, coordinator, WALLET } from './http/scene.ts';
@@ -128,4 +129,19 @@ test('of a transaction only what concerns the wallets is looked into, and not mo
   const ours = Array.from({ length: 30 }, () => moves(newToken(), WALLET));
   const { tokens } = await appraise(env, ethereum, { movements: [...others, ...ours], wallets: [WALLET] });
   expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
+});
+
+test('what was found out is forgotten two months later, unless it was asked for again', async () => {
+  const { later } = await world();
+  later(24 * 60 * MINUTE_MS);
+  const [old, fresh] = [newToken(), newToken()];
+  await appraiseTokens(env, ethereum, [old]);
+  later(61 * 24 * 60 * MINUTE_MS);
+  await appraiseTokens(env, ethereum, [fresh]);
+  await sweep(env, Date.now());
+  const rows = async (query: string) => (await env.DB.prepare(query).bind(old).all()).results.length;
+  expect(await rows('SELECT 1 FROM tokens WHERE address = ?')).toBe(0);
+  expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);
+  const { tokens } = await appraiseTokens({ ...env, RPC_URLS: '{}' }, ethereum, [fresh]);
+  expect(tokens[0]?.symbol).toBe('MEME');
 });

@@ -6,6 +6,7 @@ import type { Trouble } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
 import { word } from '#chains/evm/hex.ts';
 import { askBalanceAt, askBlock, askCall } from '#chains/evm/question.ts';
+import type { Amount } from '#domain/amount.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Asset } from '#domain/movement.ts';
@@ -32,9 +33,9 @@ export async function readHoldings(
   if (head.value === null) return refused({ kind: 'unfit', detail: 'the node has no head' });
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
   const blockNumber = depth < 0n ? 0n : depth;
-  const amounts: Holdings['amounts'][number][] = [];
-  for (const asset of assets) {
-    const units = await unitsHeld(node, { address, asset, blockNumber });
+  const told = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
+  const amounts: (Amount | null)[] = [];
+  for (const units of told) {
     if (!units.ok) return units;
     amounts.push(units.value === null ? null : amountOf(units.value));
   }
@@ -47,7 +48,10 @@ interface Held {
   readonly blockNumber: bigint;
 }
 
-/** Null for a token that does not say. The chain itself always does: a node that can not tell its coin is no use. */
+/**
+ * Null for a token that does not say, or runs until the node gives up: no stranger's token must keep the others from being looked at. The
+ * chain itself always says: a node that can not tell its coin is no use.
+ */
 async function unitsHeld(
   node: EvmNode,
   { address, asset, blockNumber }: Held,
@@ -55,8 +59,7 @@ async function unitsHeld(
   if (asset.tokenAddress === null) return node.ask(askBalanceAt(address, blockNumber));
   const call = { to: getAddress(asset.tokenAddress), value: 0n, data: questionOf(asset, address) };
   const answer = await node.ask(askCall(address, call, blockNumber));
-  if (!answer.ok) return answer.refusal.kind === 'no-answer' ? answer : accepted(null);
-  if (answer.value.length !== 2 + 64) return accepted(null);
+  if (!answer.ok || answer.value.length !== 2 + 64) return accepted(null);
   const told = BigInt(answer.value);
   return accepted(asset.kind === 'erc721' ? (told === BigInt(address) ? 1n : 0n) : told);
 }

@@ -20,6 +20,9 @@ export const balanceSchema = z.strictObject({
   kind: z.enum(ASSET_KINDS),
   asset: assetSchema,
   tokenId: text.nullable().meta({ description: 'Of one token of a collection' }),
+  visible: z
+    .boolean()
+    .meta({ description: 'False where only hidden transactions have moved it; it is not compared then' }),
   amount: amountSchema.meta({ description: 'What transactions that are beyond any reorganisation come to' }),
   incoming: amountSchema.meta({ description: 'In blocks that may still go' }),
   outgoing: amountSchema.meta({ description: 'In such blocks, or decided and on its way there' }),
@@ -107,6 +110,7 @@ function balanceRecord(
     kind: view.kind,
     asset,
     tokenId: view.tokenId,
+    visible: view.visible,
     amount,
     ...worthRecord(BigInt(amount), asset.decimals, price),
     incoming: view.incoming.toString(),

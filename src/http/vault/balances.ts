@@ -14,7 +14,10 @@ import { vaultStub } from '#objects/vault-stub.ts';
 
 const LARGEST_PAGE = 100;
 
-const balancesQuery = z.strictObject({ cursor: z.string().max(512).optional() });
+const balancesQuery = z.strictObject({
+  cursor: z.string().max(512).optional(),
+  visible: z.enum(['true', 'all']).optional(),
+});
 
 const balancesSchema = z
   .strictObject({ balances: z.array(balanceSchema), nextCursor: z.string().nullable() })
@@ -22,7 +25,8 @@ const balancesSchema = z
 
 /**
  * GET /vault/{vaultId}/balances (ours; spec part 6: vault balances are updated): what the wallets of a vault have, a hundred assets at
- * once, by chain and token. Every coin is there, and of tokens what the vault has or is about to have. `If-None-Match` gives 304.
+ * once, by chain and token. Every coin is there, and of tokens what the vault has or is about to have; those that only hidden records have
+ * moved with `visible=all`. `If-None-Match` gives 304.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -41,7 +45,7 @@ export const vaultBalances = route({
 async function listBalances(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
-  const { cursor } = balancesQuery.parse(context.req.query());
+  const { cursor, visible } = balancesQuery.parse(context.req.query());
   const after = cursor === undefined ? null : readCursor(cursor);
   if (cursor !== undefined && after === null) {
     return invalidRequest(context, [{ pointer: 'cursor', code: 'invalid', detail: 'is not a cursor of this list' }]);
@@ -49,7 +53,7 @@ async function listBalances(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await askObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.balances(actor, after, LARGEST_PAGE + 1),
+    (vault) => vault.balances(actor, after, { limit: LARGEST_PAGE + 1, hiddenToo: visible === 'all' }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const page = found.value.slice(0, LARGEST_PAGE);

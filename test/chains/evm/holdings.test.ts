@@ -76,6 +76,11 @@ test('a collectible is there when the wallet is its owner, and many are as many 
   expect(await told(many, [collectible('erc1155')])).toEqual(['3']);
 });
 
+test('a token that keeps the node busy for ever keeps nobody else from being looked at', async () => {
+  const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
+  expect(await told(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
+});
+
 test.each([
   ['reverts', { error: { code: 3, message: 'execution reverted' } }],
   ['answers nothing', { result: '0x' }],
@@ -88,7 +93,7 @@ test.each([
 });
 
 test.each([
-  ['is away', 'eth_call', 'cut'],
+  ['is away', 'eth_chainId', 'cut'],
   ['can not tell its coin', 'eth_getBalance', { error: { code: -32000, message: 'missing trie node' } }],
   ['has no head', 'eth_getBlockByNumber', { result: null }],
   ['talks nonsense', 'eth_getBalance', { result: 'plenty' }],

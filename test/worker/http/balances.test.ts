@@ -35,6 +35,7 @@ test('a new wallet has nothing, and nobody has compared it yet', async () => {
         kind: 'native',
         asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 },
         tokenId: null,
+        visible: true,
         amount: '0',
         incoming: '0',
         outgoing: '0',

@@ -1,0 +1,1 @@
+CREATE INDEX `tokens_age` ON `tokens` (`read_at_ms`);
