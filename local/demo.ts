@@ -8,6 +8,7 @@ import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
 import type { TransactionRecord, TransferBody } from './client.ts';
 import { Client } from './client.ts';
+import { listen, sessionCookie } from './live-feed.ts';
 import { watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
@@ -29,6 +30,9 @@ interface Scene {
   readonly alice: Person;
   readonly bob: Person;
   readonly mallory: Person;
+  /** Opens the internal interface. */
+  readonly service: Client;
+  readonly url: string;
 }
 
 async function main(): Promise<void> {
@@ -49,7 +53,7 @@ async function main(): Promise<void> {
     const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
     say('funds', `10 ETH and 1000 DUSD (${dollar})`);
 
-    const scene: Scene = { chain, alice, bob, mallory };
+    const scene: Scene = { chain, alice, bob, mallory, service, url: stack.url };
     const to = await chain.account(5);
     const common = { vaultId: vault.id, chain: 'anvil', to };
     await drive(scene, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
@@ -60,6 +64,7 @@ async function main(): Promise<void> {
       note: '250 Demo Dollars',
     });
     await receive(scene, vault);
+    await showBalances(scene, vault, dollar);
     await showHistory(alice, vault.id);
   } finally {
     await monitor.stop();
@@ -139,24 +144,38 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
   }
 }
 
-/** Somebody pays the vault: a monitor of the chain says so, the chain is asked, and it stands in the history. */
-async function receive({ chain, alice }: Scene, vault: ReadyVault): Promise<void> {
+/** Somebody pays the vault: a monitor of the chain says so, the chain is asked, and a dashboard that is open hears of it. */
+async function receive({ chain, alice, service, url }: Scene, vault: ReadyVault): Promise<void> {
   console.log('\nAn incoming payment');
+  const cookie = await sessionCookie(service, alice.id);
+  const signal = AbortSignal.timeout(SUCCESS_DEADLINE_MS);
+  const events = await listen(url, { vaultId: vault.id, cookie, signal });
+  say('listening', 'alice has her dashboard open');
   await chain.fund(vault.address, ETHER / 2n);
   say('paid', 'half an ether, by somebody outside');
-  const endsAt = Date.now() + SUCCESS_DEADLINE_MS;
-  for (let waitMs = FIRST_POLL_MS; ; waitMs *= 1.5) {
-    const { transactions } = await alice.client.transactions(vault.id);
-    const incoming = transactions.find(
-      ({ amount, direction }) => direction === 'in' && amount === (ETHER / 2n).toString(),
-    );
-    if (incoming?.state === 'SUCCEEDED') {
-      say(incoming.state, `${incoming.displayType} from ${incoming.from}`);
-      return;
-    }
-    if (Date.now() > endsAt) throw new Error('the incoming payment is not in the history');
-    await pause(waitMs);
+  for await (const { event, record } of events) {
+    if (event !== 'transaction') continue;
+    const isIt = record.direction === 'in' && record.amount === (ETHER / 2n).toString();
+    if (isIt) say(record.state, `${record.displayType} from ${record.from}`);
+    if (isIt && record.state === 'SUCCEEDED') return;
   }
+  throw new Error('the incoming payment was not told');
+}
+
+/** What the ledger of the vault comes to, and what the chain itself says. */
+async function showBalances({ chain, alice }: Scene, vault: ReadyVault, dollar: string): Promise<void> {
+  const { balances } = await alice.client.balances(vault.id);
+  console.log('\nBalances of the vault');
+  const held = new Map<string | null, bigint>();
+  for (const { asset, amount, incoming, outgoing } of balances) {
+    // Most of it is in blocks that may still go.
+    const all = BigInt(amount) + BigInt(incoming) - BigInt(outgoing);
+    held.set(asset.tokenAddress, all);
+    const isCoin = asset.tokenAddress === null;
+    say('balance', `${isCoin ? formatEther(all) : formatUnits(all, 6)} ${isCoin ? 'ETH' : 'DUSD'}`);
+  }
+  expect('the ledger has the ethers of the chain', held.get(null) === (await chain.balance(vault.address)));
+  expect('the ledger has its dollars', held.get(dollar) === (await chain.tokenBalance(dollar, vault.address)));
 }
 
 async function showHistory(person: Person, vaultId: number): Promise<void> {

@@ -4,6 +4,7 @@ import { anvil } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import { good } from '#local/client.ts';
+import { sessionCookie } from '#local/live-feed.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
@@ -180,8 +181,7 @@ test('a transfer of nothing in the vault’s name is hidden, and can be shown', 
 
 test('a dashboard that is open hears of money as it comes, and after a restart goes on where it was', async () => {
   const { alice } = world.people();
-  const issued = await world.service().ask<{ cookie: string }>('POST', `/internal/user/${alice.id}/session`);
-  const [cookie = ''] = issued.body.cookie.split(';');
+  const cookie = await sessionCookie(world.service(), alice.id);
   const listen = async (lastEventId: string) => {
     const headers = { cookie, 'last-event-id': lastEventId };
     const response = await fetch(`${world.stack().url}/vault/${vault.id}/events`, { headers });
