@@ -78,9 +78,9 @@ export interface Scan {
   readonly hashes: readonly string[];
   /** Where log lines of tokens were looked for. */
   readonly tokens: { readonly fromBlock: string; readonly toBlock: string };
-  /** Where payments were looked for, those of contracts too. */
+  /** Where payments were looked for, as far back as the node has the state. */
   readonly payments: { readonly fromBlock: string; readonly toBlock: string };
-  /** Blocks that the node would not trace: payments in them were not looked for. */
+  /** Blocks with payments that the node would not trace: those of contracts in them were not found. */
   readonly untraced: number;
 }
 
@@ -162,8 +162,11 @@ export interface ChainAdapter {
    * block in which it was found before still stands: that is a node that lags behind.
    */
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
-  /** Hashes of what may concern an address in the newest blocks, for what no monitor has reported. */
-  scan(address: string): Promise<Result<Scan, ChainFault>>;
+  /**
+   * Hashes of what may concern an address, for what no monitor has reported: in the blocks after one, as far back as is bearable, or in the
+   * newest.
+   */
+  scan(address: string, since: string | null): Promise<Result<Scan, ChainFault>>;
   /** What an address holds of these, at the newest block that is deep enough. */
   holdings(address: string, assets: readonly Asset[]): Promise<Result<Holdings, ChainFault>>;
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;

@@ -90,13 +90,21 @@ async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery)
   const chain = order.success ? findChain(chainsFrom(env), order.data.chain) : null;
   const adapter = chain === null ? null : chainAccess(env, chain);
   if (!order.success || chain === null || adapter === null) return { hints: [], alarm: null, isWhole: true };
-  const scan = await adapter.scan(order.data.address);
+  const scan = await adapter.scan(order.data.address, order.data.since);
   if (!scan.ok) return { hints: [], alarm: null, isWhole: false };
   return { hints: scan.value.hashes.map((hash) => ({ chain: chain.caip2, hash })), alarm: null, isWhole: true };
 }
 
 const partHints = z.array(z.strictObject({ chain: z.string(), hash: z.string() }));
-const scanOrder = z.strictObject({ vaultId: z.int(), chain: z.string(), address: z.string() });
+const scanOrder = z.strictObject({
+  vaultId: z.int(),
+  chain: z.string(),
+  address: z.string(),
+  since: z
+    .string()
+    .regex(/^[0-9]+$/)
+    .nullable(),
+});
 
 /** Comes back by a message; should that be lost, by the sweep. */
 async function putOff(

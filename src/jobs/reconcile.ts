@@ -7,8 +7,8 @@ import type { VaultObject } from '#objects/vault.ts';
 import { orderScan } from '#store/deliveries.ts';
 
 /**
- * Compares what the ledger of a vault says with what its chains say. Where they differ for the first time the newest blocks are looked
- * through for what no monitor has reported; what that finds comes in as if one had. The vault decides what a difference means, and when
+ * Compares what the ledger of a vault says with what its chains say. Where they differ for the first time the blocks since they agreed are
+ * looked through for what no monitor has reported; what that finds comes in as if one had. The vault decides what a difference means, and when
  * to compare again, so a message that is lost, late or doubled is one comparison less or more.
  */
 export async function reconcile(
@@ -18,15 +18,16 @@ export async function reconcile(
 ): Promise<void> {
   for (const { chain, address, assets } of await vault.reconcileWork()) {
     const held = (await chainAccess(env, chain)?.holdings(address, assets)) ?? null;
-    const differs = await vault.recordHoldings({
+    const difference = await vault.recordHoldings({
       chain: chain.name,
       assets,
       held: held?.ok === true ? held.value : null,
     });
     // So that whoever looks at the balances sees what they are worth.
     await appraiseTokens(env, chain, assets.filter(({ kind }) => kind === 'erc20').flatMap(tokenOf));
-    if (!differs) continue;
-    const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address }, Date.now());
+    if (difference === null) continue;
+    const { since } = difference;
+    const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
     if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }
 }

@@ -30,6 +30,11 @@ export interface HoldingsReport {
   readonly held: Holdings | null;
 }
 
+/** After which block ledger and chain came to differ; null when they never agreed. */
+export interface Difference {
+  readonly since: string | null;
+}
+
 /** A balance with what is not in it yet; amounts in the asset's smallest unit. */
 export interface BalanceView extends ChainAsset {
   readonly wallet: string;
@@ -121,14 +126,14 @@ export class LedgerDesk {
     });
   }
 
-  /** Gives whether something differs that has not been looked into yet. */
-  async record({ chain: name, assets, held }: HoldingsReport): Promise<boolean> {
+  /** Gives where to look into what differs, and did not before; null when there is nothing of the kind. */
+  async record({ chain: name, assets, held }: HoldingsReport): Promise<Difference | null> {
     const { storage, commits, chains } = this.#host;
     const vault = this.#host.vault();
     const chain = findChain(chains, name);
-    if (vault === null || chain === null) return false;
+    if (vault === null || chain === null) return null;
     const nowMs = Date.now();
-    let differs = false;
+    const agreedAt: (string | null)[] = [];
     await commits.run(() => {
       for (const [index, asset] of assets.entries()) {
         const before = storage.ledger.balance(asset);
@@ -145,12 +150,14 @@ export class LedgerDesk {
         const after = compare(before, comparison);
         storage.ledger.put(name, after);
         storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
-        if (before.differsSinceMs === null && after.differsSinceMs !== null) differs = true;
+        if (before.differsSinceMs === null && after.differsSinceMs !== null) {
+          agreedAt.push(before.check?.blockNumber ?? null);
+        }
         if (after.adjustment !== before.adjustment) this.#tell(vault, name, after);
       }
       oweReconciliation(storage);
     });
-    return differs;
+    return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
   }
 
   /** A line in the history of the vault, which is what an auditor reads. */
@@ -161,6 +168,13 @@ export class LedgerDesk {
     writeVaultChange(this.#host.storage, vault, { action: 'adjust-balance', detail, reason, actor: null });
     console.error(JSON.stringify({ event: 'balance-adjusted', vaultId: vault.id, chain, reason }));
   }
+}
+
+/** Null, where one of them never agreed: from nowhere on. */
+function oldestOf(blocks: readonly (string | null)[]): string | null {
+  const known = blocks.filter((block) => block !== null).map(BigInt);
+  if (known.length < blocks.length) return null;
+  return known.reduce((least, block) => (block < least ? block : least)).toString();
 }
 
 /** What a transaction that is not in a block yet will take out of the wallet. */

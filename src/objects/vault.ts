@@ -22,7 +22,7 @@ import type { VaultNews } from '#objects/feed-desk.ts';
 import { FEED, FeedDesk } from '#objects/feed-desk.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
-import type { BalanceView, HoldingsReport, ReconcileWork } from '#objects/ledger-desk.ts';
+import type { BalanceView, Difference, HoldingsReport, ReconcileWork } from '#objects/ledger-desk.ts';
 import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
@@ -259,7 +259,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#ledger.work();
   }
 
-  recordHoldings(report: HoldingsReport): Promise<boolean> {
+  recordHoldings(report: HoldingsReport): Promise<Difference | null> {
     return this.#ledger.record(report);
   }
 

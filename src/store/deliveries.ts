@@ -22,19 +22,29 @@ export async function keepDelivery(
 /** Asked for again within it, it is the same look: a chain is not looked through for every click. */
 const SAME_SCAN_MS = 60_000;
 
-/** A look through the newest blocks of a chain for one wallet, as if a monitor had sent it. Null when it was dealt with just now. */
+/** What a chain is looked through for. */
+export interface ScanOrder {
+  readonly vaultId: number;
+  /** CAIP-2. */
+  readonly chain: string;
+  readonly address: string;
+  /** Only in the blocks after this one; null: in the newest. */
+  readonly since: string | null;
+}
+
+/** A look through the blocks of a chain for one wallet, as if a monitor had sent it. Null when it was dealt with just now. */
 export async function orderScan(
   db: D1Database,
-  order: { readonly vaultId: number; readonly chain: string; readonly address: string },
+  { vaultId, chain, address, since }: ScanOrder,
   nowMs: number,
 ): Promise<string | null> {
-  const body = JSON.stringify({ vaultId: order.vaultId, chain: order.chain, address: order.address });
+  const body = JSON.stringify({ vaultId, chain, address, since });
   const bytes = canonicalBytes('conclave/scan/v1', [
     ['body', body],
     ['minute', String(Math.floor(nowMs / SAME_SCAN_MS))],
   ]);
   const id = bytesToHex(sha256(bytes));
-  const scan = { id, provider: 'scan', endpointId: `vault-${order.vaultId}`, body, receivedAtMs: nowMs };
+  const scan = { id, provider: 'scan', endpointId: `vault-${vaultId}`, body, receivedAtMs: nowMs };
   return (await keepDelivery(db, scan)) ? id : null;
 }
 

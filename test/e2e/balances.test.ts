@@ -53,7 +53,7 @@ async function agreement(): Promise<readonly BalanceRecord[]> {
 
 /** Everything that there is is final then: anvil calls so what is 64 blocks deep. */
 async function everythingIsFinal(): Promise<void> {
-  await client().mine({ blocks: 70 });
+  await client().mine({ blocks: 130 });
 }
 
 function lookAgain() {

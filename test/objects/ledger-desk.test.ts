@@ -144,13 +144,13 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { happens, compared, shown, told } = newScene();
   await happens(7, [{}]);
-  expect(await compared(10, 5n)).toBe(false);
-  expect(await compared(20, 8n)).toBe(true);
+  expect(await compared(10, 5n)).toBeNull();
+  expect(await compared(20, 8n)).toEqual({ since: '10' });
   // A second message about the same is no second look.
-  expect(await compared(20, 8n)).toBe(false);
+  expect(await compared(20, 8n)).toBeNull();
   expect([shown()[0]?.balance.final, told()]).toEqual(['5', []]);
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
-  expect(await compared(30, 8n)).toBe(false);
+  expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
   const detail = {
     chain: 'anvil',
@@ -186,10 +186,10 @@ test('when the record of it comes after all it is not counted twice', async () =
 test('what is found in time is no difference: nothing is made up', async () => {
   const { happens, compared, shown, told } = newScene();
   await compared(10, 0n);
-  expect(await compared(20, 3n)).toBe(true);
+  expect(await compared(20, 3n)).toEqual({ since: '10' });
   await happens(15, [{ amount: amountOf(3n) }], { isFinal: false });
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
-  expect(await compared(21, 3n)).toBe(false);
+  expect(await compared(21, 3n)).toBeNull();
   expect([shown()[0]?.balance.differsSinceMs, shown()[0]?.incoming, told()]).toEqual([null, 3n, []]);
 });
 
@@ -198,7 +198,7 @@ test('blocks after the one of the comparison do not count in it', async () => {
   await happens(7, [{}]);
   await happens(12, [{}]);
   await happens(13, [{}], { isFinal: false });
-  expect(await compared(10, 5n)).toBe(false);
+  expect(await compared(10, 5n)).toBeNull();
   expect(shown().map(figures)).toEqual([['10', 5n, 0n]]);
 });
 
@@ -210,8 +210,8 @@ test('a chain that can not be asked, and a token that does not say, change nothi
   expect(desk.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
     ['anvil', WALLET, 2],
   ]);
-  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null })).toBe(false);
-  expect(await compared(10, null, dollar)).toBe(false);
+  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null })).toBeNull();
+  expect(await compared(10, null, dollar)).toBeNull();
   expect([desk.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
   expect(desk.work()).toHaveLength(1);

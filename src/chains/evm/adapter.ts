@@ -62,7 +62,12 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
           readActivity(node, chain, { hash, found }),
         ),
       ),
-    scan: async (address) => looked(await onFirstFitNode<Scan, never>(fleet, (node) => scanChain(node, address))),
+    scan: async (address, since) =>
+      looked(
+        await onFirstFitNode<Scan, never>(fleet, (node) =>
+          scanChain(node, { address, since: since === null ? null : BigInt(since) }),
+        ),
+      ),
     holdings: async (address, assets) =>
       looked(await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets }))),
     token: async (address) =>

@@ -139,6 +139,32 @@ export const askBlockTrace = (number: bigint): Question<readonly TracedTransacti
   },
 });
 
+/** A transaction of a block, as far as it pays by itself. */
+export interface DirectPayment {
+  readonly hash: Hex;
+  readonly from: Hex;
+  readonly to: Hex | null;
+  readonly value: bigint;
+}
+
+/** Every transaction of a block; null for a block that is not there. */
+export const askBlockPayments = (number: bigint): Question<readonly DirectPayment[] | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(number), true],
+  read: (answer) => {
+    if (answer === null) return null;
+    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
+    return every((answer['transactions'] as readonly unknown[]).map(readPayment));
+  },
+});
+
+function readPayment(row: unknown): DirectPayment | null {
+  if (!isObject(row)) return null;
+  const [hash, from, value] = [parseHash(row['hash']), parseHexBytes(row['from']), parseQuantity(row['value'])];
+  const to = row['to'] == null ? null : parseHexBytes(row['to']);
+  return hash === null || from === null || value === null ? null : { hash, from, to, value };
+}
+
 /** The hashes of the transactions with a log line of these topics; null stands for any. */
 export const askLogHashes = (
   range: { readonly from: bigint; readonly to: bigint },

@@ -50,7 +50,7 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   for (const { chain: name, address } of wallets.value) {
     const chain = findChain(known, name);
     if (chain === null || chainAccess(context.env, chain) === null) continue;
-    const deliveryId = await orderScan(context.env.DB, { vaultId, chain: chain.caip2, address }, nowMs);
+    const deliveryId = await orderScan(context.env.DB, { vaultId, chain: chain.caip2, address, since: null }, nowMs);
     if (deliveryId !== null) await context.env.ACTIVITY_QUEUE.send({ deliveryId });
     looked.push(chain.name);
   }
