@@ -1,7 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
 import type { UserId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
-import type { Actor, Attempt, Inclusion, SendOutcome } from '#domain/transaction.ts';
+import type { Actor, AppraisedInclusion, Attempt, SendOutcome } from '#domain/transaction.ts';
 
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
 export type FailureReason =
@@ -38,7 +38,7 @@ export type TransactionEvent =
   | { readonly type: 'refuseBroadcast'; readonly attempt: number; readonly answer: string }
   /** No further attempt comes now: too dear, or the co-signers' time is over. Earlier ones are still watched. */
   | { readonly type: 'abandonReplacement'; readonly reason: FailureReason }
-  | { readonly type: 'include'; readonly inclusion: Inclusion; readonly confirmationsNeeded: number }
+  | { readonly type: 'include'; readonly inclusion: AppraisedInclusion; readonly confirmationsNeeded: number }
   /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
   | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean }
   /** The nonce allocator knows how it ended. */

@@ -1,4 +1,5 @@
 import type { Amount } from '#domain/amount.ts';
+import type { TokenLabel, UsdValue } from '#domain/appraisal.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
@@ -95,6 +96,13 @@ export interface Inclusion extends WalletMovements {
   readonly failure: string | null;
 }
 
+/** And what it was worth, by the prices of when this block was first seen. */
+export interface AppraisedInclusion extends Inclusion {
+  readonly usdValue: UsdValue | null;
+  /** What the tokens that it moved call themselves. */
+  readonly tokens: readonly TokenLabel[];
+}
+
 export interface Transaction {
   readonly id: TransactionId;
   readonly vaultId: VaultId;
@@ -121,7 +129,7 @@ export interface Transaction {
   readonly attempts: readonly Attempt[];
   /** Somebody wants it undone while it waits to be mined: every further attempt is a cancellation. */
   readonly cancelling: boolean;
-  readonly inclusion: Inclusion | null;
+  readonly inclusion: AppraisedInclusion | null;
   /** Of a message, in hex, as the chain's wallets give it. */
   readonly signature: string | null;
   /** From the decision to sign until the wallet's nonce allocator was told how it ended: a forgotten nonce blocks a wallet. */

@@ -10,7 +10,7 @@ import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
 import { NO_RULES } from '#domain/rules.ts';
-import type { Actor, Attempt, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
+import type { Actor, Attempt, AppraisedInclusion, Transaction, TransactionState } from '#domain/transaction.ts';
 
 /** The people of every story: alice, bob and carol sign, mallory does not. */
 export const alice = actor(1);
@@ -155,7 +155,7 @@ export const UNPRICED: Appraisal = { native: { price: { state: 'unpriced' }, dec
 /** A vault that has dealt with nobody. */
 export const NOBODY_KNOWN: Acquaintance = { isLookalike: () => false, hasSent: () => false };
 
-export function inclusion(differences: Partial<Inclusion> = {}): Inclusion {
+export function inclusion(differences: Partial<AppraisedInclusion> = {}): AppraisedInclusion {
   return {
     hash: HASH,
     blockNumber: '100',
@@ -168,6 +168,8 @@ export function inclusion(differences: Partial<Inclusion> = {}): Inclusion {
     movements: [],
     movementCount: 0,
     changes: [],
+    usdValue: null,
+    tokens: [],
     ...differences,
   };
 }

@@ -87,7 +87,9 @@ test('a token that nobody has a price for is hidden, until the vault has sent it
   const { id } = await alice.client.transfer(order);
   await alice.client.approve(id);
   await bob.client.approve(id);
-  expect((await finished(alice, id)).state).toBe('SUCCEEDED');
+  const sent = await finished(alice, id);
+  // What nobody has a price for is worth nothing that could be said; by its name it is known all the same.
+  expect([sent.state, sent.usdValue, sent.movements[0]?.asset.symbol]).toEqual(['SUCCEEDED', null, 'DUSD']);
   expect(judged(await receive(meme, 50_000n))).toEqual([true, null, null]);
 });
 
@@ -102,6 +104,16 @@ test('dust from an address that begins and ends like somebody whom the vault has
   expect(judged(await recordOf(real))).toEqual([true, null, '2.50']);
 });
 
+test('what the vault sends itself has its worth, too', async () => {
+  const { alice, bob } = world.people();
+  const order = { vaultId: vault.id, chain: 'anvil', to: payer, amount: '250000', tokenAddress: dollar };
+  const { id } = await alice.client.transfer(order);
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const sent = await finished(alice, id);
+  expect([sent.usdValue, sent.pricedAt === null]).toEqual(['0.25', false]);
+});
+
 test('what the vault has is worth something', async () => {
   const { alice } = world.people();
   const param = { vaultId: String(vault.id) };
@@ -110,7 +122,7 @@ test('what the vault has is worth something', async () => {
   const look = async () => {
     const { balances } = await alice.client.balances(vault.id);
     const dollars = balances.find(({ asset }) => asset.tokenAddress === dollar);
-    return dollars?.usdValue === '1.009999' && dollars.amount === '1009999' ? balances : null;
+    return dollars?.usdValue === '0.759999' && dollars.amount === '759999' ? balances : null;
   };
   const balances = await until('the worth of all dollars', look, 30_000);
   expect(balances.find(({ asset }) => asset.tokenAddress === meme)?.usdValue).toBeNull();

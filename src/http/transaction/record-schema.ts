@@ -72,7 +72,7 @@ const transactionFields = {
     .regex(/^[0-9]+\.[0-9]{2,6}$/)
     .nullable()
     .meta({
-      description: 'Of activity: US dollars, by the prices of when it was first seen; null where one is not known',
+      description: 'US dollars, by the prices of when a block was first seen to have it; null where one is not known',
     }),
   pricedAt: time.nullable(),
   maxFee: amount.nullable(),
