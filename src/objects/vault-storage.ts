@@ -48,8 +48,12 @@ export class VaultStorage {
   readonly activities: ActivityStorage;
   readonly ledger: LedgerStorage;
 
-  constructor(sql: SqlStorage) {
+  /** Whether people are notified of anything at all. */
+  readonly isTelling: boolean;
+
+  constructor(sql: SqlStorage, isTelling: boolean) {
     this.#sql = sql;
+    this.isTelling = isTelling;
     this.policies = new PolicyStorage(sql);
     this.activities = new ActivityStorage(sql);
     this.ledger = new LedgerStorage(sql);

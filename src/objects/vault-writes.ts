@@ -130,6 +130,7 @@ function postingOfTransaction({ inclusion }: Transaction): Posting | null {
 
 /** Whether there is something to say, and to whom, is looked at when it is said: by then it may be over. */
 function oweNotification(storage: VaultStorage, { id, version }: Activity | Transaction): void {
+  if (!storage.isTelling) return;
   const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
   storage.owe({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
 }

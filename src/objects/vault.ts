@@ -77,7 +77,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
-    this.#storage = new VaultStorage(ctx.storage.sql);
+    this.#storage = new VaultStorage(ctx.storage.sql, (env.WEB_PUSH ?? '') !== '');
     this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED));
     this.#chains = chainsFrom(env);
     const host: VaultHost = {

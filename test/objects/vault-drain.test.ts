@@ -8,8 +8,8 @@ import { newVaultScene } from './vault-scene.ts';
 
 const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'follow', 'notify'];
 
-async function drained(webPush: string) {
-  const { storage, sql } = newVaultScene();
+async function drained(isTelling: boolean) {
+  const { storage, sql } = newVaultScene({ isTelling });
   for (const job of JOBS) storage.owe({ transactionId: `of-${job}`, job, version: 1, dueAtMs: 5, tries: 0 });
   storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: 5, tries: 0 });
   storage.owe({ transactionId: 'later', job: 'sign', version: 1, dueAtMs: 50, tries: 0 });
@@ -23,7 +23,6 @@ async function drained(webPush: string) {
     SIGNING_QUEUE: queue('signing'),
     CONFIRMATION_QUEUE: queue('confirmation'),
     NOTIFICATION_QUEUE: queue('notification'),
-    WEB_PUSH: webPush,
   } as unknown as CoordinatorEnv;
   await drainDue({ storage, env, vaultId: 7, nowMs: 10 });
   const left = sql.exec<{ job: string; due_at_ms: number }>('SELECT job, due_at_ms FROM outbox').toArray();
@@ -31,7 +30,7 @@ async function drained(webPush: string) {
 }
 
 test('looking at chains does not wait behind signing, nor anything behind telling people', async () => {
-  const { sent, left } = await drained('{}');
+  const { sent, left } = await drained(true);
   const sorted = Object.fromEntries(Object.entries(sent).map(([name, jobs]) => [name, jobs.toSorted()]));
   expect(sorted).toEqual({
     signing: ['broadcast', 'settle', 'sign'],
@@ -44,7 +43,7 @@ test('looking at chains does not wait behind signing, nor anything behind tellin
 });
 
 test('where nothing is configured to tell people, nothing is owed to them', async () => {
-  const { sent, left } = await drained('');
+  const { sent, left } = await drained(false);
   expect([Object.keys(sent).toSorted(), left.some(({ job }) => job === 'notify')]).toEqual([
     ['confirmation', 'signing'],
     false,

@@ -16,9 +16,9 @@ export const BOB = '0x2222222222222222222222222222222222222222';
 export const CAROL = '0x3333333333333333333333333333333333333333';
 
 /** A real vault on real SQLite, with alice its signer and a wallet on anvil; only the object around it and its chain are not there. */
-export function newVaultScene() {
+export function newVaultScene({ isTelling = true } = {}) {
   const sql = memorySql();
-  const storage = new VaultStorage(sql);
+  const storage = new VaultStorage(sql, isTelling);
   storage.createTables();
   const [id, keyId] = [parseVaultId(7), parseKeyId('a'.repeat(26))];
   if (id === null || keyId === null) throw new Error('the ids must parse');
