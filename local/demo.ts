@@ -167,9 +167,8 @@ async function showBalances({ chain, alice }: Scene, vault: ReadyVault, dollar: 
   const { balances } = await alice.client.balances(vault.id);
   console.log('\nBalances of the vault');
   const held = new Map<string | null, bigint>();
-  for (const { asset, amount, incoming, outgoing } of balances) {
-    // Most of it is in blocks that may still go.
-    const all = BigInt(amount) + BigInt(incoming) - BigInt(outgoing);
+  for (const { asset, current } of balances) {
+    const all = BigInt(current);
     held.set(asset.tokenAddress, all);
     const isCoin = asset.tokenAddress === null;
     say('balance', `${isCoin ? formatEther(all) : formatUnits(all, 6)} ${isCoin ? 'ETH' : 'DUSD'}`);

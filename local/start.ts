@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { startAnvil } from './anvil.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
+import { sessionCookie } from './live-feed.ts';
 import { Mischievous } from './mischief.ts';
 import { watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
@@ -21,6 +22,8 @@ const FOLDER = resolve(import.meta.dirname, '..', '.conclave');
 const ETHER = 10n ** 18n;
 const CRON_MS = 60_000;
 const OWNER_ONLY = 0o600;
+/** So that what is worth something here is seen to be. */
+const [LOCAL_COIN, LOCAL_PRICE] = ['eip155:31337', '2500.00'];
 
 const { values } = parseArgs({
   options: {
@@ -40,6 +43,7 @@ async function main(): Promise<void> {
     folder: stackFolder,
     port: portOf(values.port),
     rpcUrls: { anvil: [anvil.url] },
+    prices: { [LOCAL_COIN]: LOCAL_PRICE },
   });
   const monitor = await watchLocalChain(anvil.url, stack.monitor, mischief);
   const service = new Client(stack.url, stack.serviceKey);
@@ -50,7 +54,8 @@ async function main(): Promise<void> {
   if ((await chain.balance(vault.address)) === 0n) await chain.fund(vault.address, 10n * ETHER);
   show({ url: stack.url, rpcUrl: anvil.url, serviceKey: stack.serviceKey, logFile: stack.logFile });
   showPeople(people);
-  showCurl({ url: stack.url, vault, people, recipient: await chain.account(5) });
+  const cookie = await sessionCookie(service, signers[0]?.id ?? '');
+  showCurl({ url: stack.url, vault, people, cookie, recipient: await chain.account(5) });
 
   const cron = setInterval(() => {
     stack.sweep().catch((error: unknown) => console.error(`cron: ${String(error)}`));
@@ -106,8 +111,10 @@ function showCurl(scene: {
   readonly vault: ReadyVault;
   readonly people: readonly Person[];
   readonly recipient: string;
+  /** Of alice in a browser, for a day. */
+  readonly cookie: string;
 }): void {
-  const { url, vault, people, recipient } = scene;
+  const { url, vault, people, recipient, cookie } = scene;
   const [alice, bob] = people;
   const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000000000000000' };
   console.log(`
@@ -122,6 +129,11 @@ Vault ${vault.id} (2 of 3: alice, bob, carol) has the address ${vault.address}. 
   curl -s -X POST ${url}/transaction/$TX/approve -H 'authorization: Bearer ${bob?.token ?? ''}'
   curl -s ${url}/transaction/$TX -H 'authorization: Bearer ${alice?.token ?? ''}'
   curl -s '${url}/vault/${vault.id}/transactions' -H 'authorization: Bearer ${alice?.token ?? ''}'
+
+What it has, and what happens there from now on, as alice's browser would hear it:
+
+  curl -s ${url}/vault/${vault.id}/balances -H 'authorization: Bearer ${alice?.token ?? ''}'
+  curl -sN ${url}/vault/${vault.id}/events -H 'cookie: ${cookie}'
 
 Ctrl-C stops it.`);
 }

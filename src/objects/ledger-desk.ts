@@ -41,6 +41,8 @@ export interface BalanceView extends ChainAsset {
   /** False where only hidden records have moved it: it is not compared with its chain either. */
   readonly visible: boolean;
   readonly balance: Balance;
+  /** With what is in blocks that may still go: what the chain says now. */
+  readonly current: bigint;
   /** In blocks that may still go. */
   readonly incoming: bigint;
   /** In such blocks, or decided and on its way there; fees only once they are paid. */
@@ -110,6 +112,7 @@ export class LedgerDesk {
       wallet: walletAddress(vault, chain) ?? '',
       visible: this.#host.storage.ledger.isSeen(row),
       balance: { kind, tokenAddress, tokenId, ...balance },
+      current: unitsOf(balance.final) + sum(open),
       incoming: sum(open.filter((units) => units > 0n)),
       outgoing: sum(leaving) - sum(open.filter((units) => units < 0n)),
     };

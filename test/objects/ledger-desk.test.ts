@@ -84,6 +84,7 @@ test('what is in a block that may still go is coming in or going out; what is fi
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   await happens(7, [{ from: WALLET, to: CAROL, amount: amountOf(2n) }], { hash: '0xb', isFinal: false });
   expect(shown().map(figures)).toEqual([['0', 5n, 2n]]);
+  expect(shown()[0]?.current).toBe(3n);
   await happens(7, [{}], { hash: '0xa' });
   expect(shown().map(figures)).toEqual([['5', 0n, 2n]]);
   await happens(7, [], { hash: '0xb', isGone: true });

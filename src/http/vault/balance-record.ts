@@ -24,6 +24,7 @@ export const balanceSchema = z.strictObject({
     .boolean()
     .meta({ description: 'False where only hidden transactions have moved it; it is not compared then' }),
   amount: amountSchema.meta({ description: 'What transactions that are beyond any reorganisation come to' }),
+  current: amountSchema.meta({ description: 'With what is in blocks that may still go: what the chain says now' }),
   incoming: amountSchema.meta({ description: 'In blocks that may still go' }),
   outgoing: amountSchema.meta({ description: 'In such blocks, or decided and on its way there' }),
   agreement: z.enum(['agrees', 'differs', 'unchecked']).meta({
@@ -33,7 +34,7 @@ export const balanceSchema = z.strictObject({
   usdValue: text
     .regex(/^[0-9]+\.[0-9]{2,6}$/)
     .nullable()
-    .meta({ description: 'Of the amount, in US dollars; null where no price is known' }),
+    .meta({ description: 'Of what there is currently, in US dollars; null where no price is known' }),
   pricedAt: z.iso.datetime().nullable(),
   checkedBlock: text.nullable(),
   checkedAt: z.iso.datetime().nullable(),
@@ -104,6 +105,7 @@ function balanceRecord(
   const price = view.tokenId === null ? prices.find((one) => one.asset === name && one.usdE12 !== null) : undefined;
   // Below nothing something is missing, and nobody owns less than nothing.
   const amount = final.startsWith('-') ? '0' : final;
+  const current = view.current < 0n ? 0n : view.current;
   return {
     chain: view.chain,
     wallet: view.wallet,
@@ -112,7 +114,8 @@ function balanceRecord(
     tokenId: view.tokenId,
     visible: view.visible,
     amount,
-    ...worthRecord(BigInt(amount), asset.decimals, price),
+    current: current.toString(),
+    ...worthRecord(current, asset.decimals, price),
     incoming: view.incoming.toString(),
     outgoing: view.outgoing.toString(),
     agreement: differsSinceMs !== null || final.startsWith('-') ? 'differs' : check === null ? 'unchecked' : 'agrees',

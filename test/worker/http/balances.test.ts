@@ -37,6 +37,7 @@ test('a new wallet has nothing, and nobody has compared it yet', async () => {
         tokenId: null,
         visible: true,
         amount: '0',
+        current: '0',
         incoming: '0',
         outgoing: '0',
         agreement: 'unchecked',
