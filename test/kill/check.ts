@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LocalChain } from '#local/chain.ts';
 import type { TransactionRecord } from '#local/client.ts';
+import { good } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import type { Wish } from './load.ts';
@@ -39,7 +40,7 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
     found.push(...recordFaults(wish, record, evidence.signers));
     say(isDeepStrictEqual(copy, record), `${wish.id}: D1 and the object differ at version ${record.version}`);
   }
-  return [...found, ...(await chainFaults(evidence, listed))];
+  return [...found, ...(await chainFaults(evidence, listed)), ...(await ledgerFaults(evidence))];
 }
 
 /**
@@ -76,6 +77,22 @@ async function chainFaults(evidence: Evidence, listed: readonly TransactionRecor
     ...(received === owed ? [] : [`${owed} wei should have arrived, ${received} did`]),
     ...(hashes.size === wishes.length ? [] : [`${hashes.size} different hashes for ${wishes.length} transfers`]),
   ];
+}
+
+/**
+ * The ledger comes to what the chain says, once it has been told of the money that the wallet began with; and no adjustment was made to
+ * get there: one would hide a line that a crash has lost or doubled.
+ */
+async function ledgerFaults({ person, vault, chain }: Evidence): Promise<readonly string[]> {
+  const param = { vaultId: String(vault.id) };
+  await good(person.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+  const look = async () => {
+    const [coins] = (await person.client.balances(vault.id)).balances;
+    const agrees = coins?.agreement === 'agrees' && coins.current === (await chain.balance(vault.address)).toString();
+    return agrees ? coins : null;
+  };
+  const { adjustment } = await until('balance that ledger and chain have alike', look, CATCH_UP_MS);
+  return adjustment === null ? [] : [`the ledger was wrong by ${adjustment.amount}: ${adjustment.reason}`];
 }
 
 async function listAll(person: Person, vaultId: number): Promise<readonly TransactionRecord[]> {
