@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import { isWatched } from '#domain/activity.ts';
 import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
+import type { Asset } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import { seededRandom } from '#local/seeded-random.ts';
@@ -11,7 +12,7 @@ import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 /**
  * Random histories of a chain, with blocks that are replaced, and deliveries about them that are lost, doubled, late and out of order.
  * After one whole look at the end the vault has exactly what the chain has: the same transactions, in the same blocks, once each, and
- * with them the same balance at every height.
+ * with them the same balance of every asset at every height.
  */
 
 const HISTORIES = 2_000;
@@ -22,58 +23,82 @@ const FINAL_DEPTH = 8;
 const DEEPEST_REORG = 5;
 const FEE = 1n;
 
+/** Every kind of asset that a balance is kept of: the coin, a token, and one of a collection. */
+const ASSETS: readonly Asset[] = [
+  NATIVE,
+  { kind: 'erc20', tokenAddress: '0x4444444444444444444444444444444444444444', tokenId: null },
+  { kind: 'erc1155', tokenAddress: '0x5555555555555555555555555555555555555555', tokenId: '9' },
+];
+
 interface Payment {
-  readonly hash: string;
+  readonly asset: Asset;
   readonly from: string;
   readonly to: string;
   readonly units: bigint;
 }
 
+/** One signs, and whoever has given a leave for it pays. */
+interface Paid {
+  readonly hash: string;
+  readonly signer: string;
+  readonly payments: readonly Payment[];
+}
+
 /** A chain in memory: what it shows of a hash depends on the moment, as on a real one. */
 class Chain {
-  readonly blocks: { readonly hash: string; readonly payments: readonly Payment[] }[] = [];
-  readonly everPaid: Payment[] = [];
-  #waiting: Payment[] = [];
+  readonly blocks: { readonly hash: string; readonly paid: readonly Paid[] }[] = [];
+  readonly everPaid: Paid[] = [];
+  #waiting: Paid[] = [];
   #made = 0;
   /** Blocks that are beyond any reorganisation. */
   #final = 0;
 
   mine(chance: () => number): void {
-    const taken = this.#waiting.filter(() => chance() < 0.7);
-    this.#waiting = this.#waiting.filter((payment) => !taken.includes(payment));
+    const paid = this.#waiting.filter(() => chance() < 0.7);
+    this.#waiting = this.#waiting.filter((one) => !paid.includes(one));
     this.#made += 1;
-    this.blocks.push({ hash: `0xb${this.#made}`, payments: taken });
+    this.blocks.push({ hash: `0xb${this.#made}`, paid });
     this.#final = Math.max(this.#final, this.blocks.length - FINAL_DEPTH + 1);
   }
 
   pay(chance: () => number): void {
     const party = () => [WALLET, WALLET, BOB, CAROL][Math.floor(chance() * 4)] ?? BOB;
-    const units = BigInt(Math.floor(chance() * 5));
-    const payment = { hash: `0x${this.everPaid.length}`, from: party(), to: party(), units };
-    this.everPaid.push(payment);
-    this.#waiting.push(payment);
+    const payment = (): Payment => ({
+      asset: ASSETS[Math.floor(chance() * ASSETS.length)] ?? NATIVE,
+      from: party(),
+      to: party(),
+      units: BigInt(Math.floor(chance() * 5)),
+    });
+    const payments = Array.from({ length: 1 + Math.floor(chance() * 3) }, payment);
+    const one = { hash: `0x${this.everPaid.length}`, signer: party(), payments };
+    this.everPaid.push(one);
+    this.#waiting.push(one);
   }
 
   /** The newest blocks are gone. Most of what they held waits again; some of it is lost for good. */
   reorganise(chance: () => number): void {
     const left = Math.max(this.#final, this.blocks.length - 1 - Math.floor(chance() * DEEPEST_REORG));
-    for (const { payments } of this.blocks.splice(left)) this.#waiting.push(...payments.filter(() => chance() < 0.8));
+    for (const { paid } of this.blocks.splice(left)) this.#waiting.push(...paid.filter(() => chance() < 0.8));
   }
 
   show(hash: string): ChainTransaction | null {
-    const index = this.blocks.findIndex(({ payments }) => payments.some((payment) => payment.hash === hash));
+    const index = this.blocks.findIndex(({ paid }) => paid.some((one) => one.hash === hash));
     const block = this.blocks[index];
-    const payment = block?.payments.find((one) => one.hash === hash);
-    if (block === undefined || payment === undefined) return null;
+    const found = block?.paid.find((one) => one.hash === hash);
+    if (block === undefined || found === undefined) return null;
     const confirmations = this.blocks.length - index;
-    const { from, to, units } = payment;
-    const movement = { uid: 'top', kind: 'native', from, to, tokenAddress: null, tokenId: null } as const;
     return {
       hash,
-      signer: from,
+      signer: found.signer,
       fee: amountOf(FEE),
       block: { number: String(index), hash: block.hash, confirmations, isFinal: confirmations >= FINAL_DEPTH },
-      movements: [{ ...movement, amount: amountOf(units) }],
+      movements: found.payments.map(({ asset, from, to, units }, i) => ({
+        uid: `log:${i}`,
+        ...asset,
+        from,
+        to,
+        amount: amountOf(units),
+      })),
     };
   }
 }
@@ -115,11 +140,22 @@ async function live(scene: Scene, chance: () => number): Promise<Chain> {
   return chain;
 }
 
-/** What the wallet has by the first so many blocks of a chain. */
-function balanceOn({ blocks }: Chain, count: number): bigint {
-  const payments = blocks.slice(0, Math.max(count, 0)).flatMap((block) => block.payments);
-  return payments.reduce((total, { from, to, units }) => {
-    return total + (to === WALLET ? units : 0n) - (from === WALLET ? units + FEE : 0n);
+/** What the wallet has of an asset by the first so many blocks of a chain. */
+function balanceOn({ blocks }: Chain, asset: Asset, count: number): bigint {
+  return balanceOf(
+    blocks.slice(0, count).flatMap(({ paid }) => paid),
+    asset,
+  );
+}
+
+function balanceOf(all: readonly Paid[], asset: Asset): bigint {
+  return all.reduce((total, { signer, payments }) => {
+    const fee = asset === NATIVE && signer === WALLET ? FEE : 0n;
+    const moved = payments.filter((one) => one.asset === asset);
+    const net = moved.reduce((sum, { from, to, units }) => {
+      return sum + (to === WALLET ? units : 0n) - (from === WALLET ? units : 0n);
+    }, 0n);
+    return total + net - fee;
   }, 0n);
 }
 
@@ -133,27 +169,31 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
     const chain = await live(scene, chance);
     await follow(scene, chain);
     // The look at the end, as reprocess does it: everything that is in the chain now.
-    for (const { payments } of chain.blocks) for (const { hash } of payments) await told(scene, chain, hash);
+    for (const { paid } of chain.blocks) for (const { hash } of paid) await told(scene, chain, hash);
     const records = scene.records();
     expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
     reorganised += records.filter(({ state }) => state === 'FAILED').length;
     const standing = records.filter(({ state }) => state !== 'FAILED');
-    const concerns = ({ from, to }: Payment) => from === WALLET || to === WALLET;
-    const onChain = chain.blocks.flatMap(({ hash: block, payments }) =>
-      payments.filter(concerns).map((payment) => ({ ...payment, block })),
+    const concerns = ({ signer, payments }: Paid) =>
+      signer === WALLET || payments.some(({ from, to }) => from === WALLET || to === WALLET);
+    const onChain = chain.blocks.flatMap(({ hash: block, paid }) =>
+      paid.filter(concerns).map(({ hash }) => ({ hash, block })),
     );
     expect(new Set(standing.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
       new Set(onChain.map(({ hash, block }) => line(hash, block))),
     );
-    const balance = balanceOn(chain, chain.blocks.length);
-    const native = { chain: 'anvil', ...NATIVE };
-    expect(scene.ledger.unitsAt(native, String(chain.blocks.length))).toBe(balance);
-    // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
-    for (let height = 0; height < chain.blocks.length; height++) {
-      expect(scene.ledger.unitsAt(native, String(height))).toBe(balanceOn(chain, height + 1));
+    // What was final once stays so, also where the chain has become shorter since.
+    const finalHashes = new Set(standing.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
+    const finalOnes = chain.blocks.flatMap(({ paid }) => paid).filter(({ hash }) => finalHashes.has(hash));
+    for (const asset of ASSETS) {
+      const place = { chain: 'anvil', ...asset };
+      // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
+      for (let height = 0; height <= chain.blocks.length; height++) {
+        expect(scene.ledger.unitsAt(place, String(height))).toBe(balanceOn(chain, asset, height + 1));
+      }
+      const final = unitsOf(scene.ledger.balance(place)?.final ?? signedAmountOf(0n));
+      expect(final).toBe(balanceOf(finalOnes, asset));
     }
-    const final = unitsOf(scene.ledger.balance(native)?.final ?? signedAmountOf(0n));
-    expect(final).toBe(balanceOn(chain, chain.blocks.length - FINAL_DEPTH + 1));
   }
   // The story would be dull without.
   expect(reorganised).toBeGreaterThan(100);
