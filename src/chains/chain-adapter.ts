@@ -89,6 +89,8 @@ export interface Holdings {
   readonly blockNumber: string;
   /** In the order of the assets that were asked for; null for one that does not say. */
   readonly amounts: readonly (Amount | null)[];
+  /** Two nodes say different things of the same block. */
+  readonly isDisputed: boolean;
 }
 
 /** What a token says of itself, which may be anything. */
@@ -167,8 +169,11 @@ export interface ChainAdapter {
    * newest.
    */
   scan(address: string, since: string | null): Promise<Result<Scan, ChainFault>>;
-  /** What an address holds of these, at the newest block that is deep enough. */
-  holdings(address: string, assets: readonly Asset[]): Promise<Result<Holdings, ChainFault>>;
+  /**
+   * What an address holds of these, at the newest block that is deep enough.
+   * @param isDoubted by the word of two nodes, where there are two
+   */
+  holdings(address: string, assets: readonly Asset[], isDoubted: boolean): Promise<Result<Holdings, ChainFault>>;
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
   priceFeed(address: string): Promise<Result<FeedAnswer, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */

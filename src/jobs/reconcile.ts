@@ -16,8 +16,11 @@ export async function reconcile(
   vault: DurableObjectStub<VaultObject>,
   vaultId: VaultId,
 ): Promise<void> {
-  for (const { chain, address, assets } of await vault.reconcileWork()) {
-    const held = (await chainAccess(env, chain)?.holdings(address, assets)) ?? null;
+  for (const { chain, address, assets, isDoubted } of await vault.reconcileWork()) {
+    const held = (await chainAccess(env, chain)?.holdings(address, assets, isDoubted)) ?? null;
+    if (held?.ok === true && held.value.isDisputed) {
+      console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
+    }
     const difference = await vault.recordHoldings({
       chain: chain.name,
       assets,

@@ -21,6 +21,8 @@ export interface ReconcileWork {
   readonly chain: Chain;
   readonly address: string;
   readonly assets: readonly ChainAsset[];
+  /** Something differs already: what is said now may change a balance. */
+  readonly isDoubted: boolean;
 }
 
 /** What its chain says of them; null when it can not be asked. */
@@ -122,10 +124,12 @@ export class LedgerDesk {
   work(): readonly ReconcileWork[] {
     const vault = this.#host.vault();
     if (vault === null) return [];
-    const due = this.#host.storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
+    const { storage } = this.#host;
+    const due = storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
     return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
       const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
-      return chain === null || address === null ? [] : [{ chain, address, assets }];
+      const isDoubted = assets.some((asset) => storage.ledger.balance(asset)?.differsSinceMs != null);
+      return chain === null || address === null ? [] : [{ chain, address, assets, isDoubted }];
     });
   }
 

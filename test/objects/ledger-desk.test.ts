@@ -58,7 +58,11 @@ function newScene() {
       return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, appraisal });
     },
     compared: (block: number, units: bigint | null, asset: typeof coin | typeof dollar = coin) => {
-      const held = { blockNumber: String(block), amounts: [units === null ? null : amountOf(units)] };
+      const held = {
+        blockNumber: String(block),
+        amounts: [units === null ? null : amountOf(units)],
+        isDisputed: false,
+      };
       return desk.record({ chain: 'anvil', assets: [asset], held });
     },
     shown: (): readonly BalanceView[] => {
@@ -143,13 +147,17 @@ test('only members see it', () => {
 
 test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { happens, compared, shown, told } = newScene();
+  const { desk, happens, compared, shown, told } = newScene();
   await happens(7, [{}]);
   expect(await compared(10, 5n)).toBeNull();
+  await desk.lookAgain(alice);
+  expect(desk.work()[0]?.isDoubted).toBe(false);
   expect(await compared(20, 8n)).toEqual({ since: '10' });
   // A second message about the same is no second look.
   expect(await compared(20, 8n)).toBeNull();
   expect([shown()[0]?.balance.final, told()]).toEqual(['5', []]);
+  await desk.lookAgain(alice);
+  expect(desk.work()[0]?.isDoubted).toBe(true);
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
   expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });

@@ -19,7 +19,7 @@ import type { PermanentFault } from '#chains/evm/dry-run.ts';
 import { estimateFee } from '#chains/evm/estimate.ts';
 import type { Fleet, Trouble } from '#chains/evm/fleet.ts';
 import { onFirstFitNode } from '#chains/evm/fleet.ts';
-import { readHoldings } from '#chains/evm/holdings.ts';
+import { readAgreedHoldings, readHoldings } from '#chains/evm/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { connect } from '#chains/evm/node.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
@@ -68,8 +68,12 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
           scanChain(node, { address, since: since === null ? null : BigInt(since) }),
         ),
       ),
-    holdings: async (address, assets) =>
-      looked(await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets }))),
+    holdings: async (address, assets, isDoubted) =>
+      looked(
+        isDoubted
+          ? await readAgreedHoldings(fleet, chain, { address, assets })
+          : await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets })),
+      ),
     token: async (address) =>
       looked(await onFirstFitNode<TokenMetadata, never>(fleet, (node) => readToken(node, address))),
     priceFeed: async (address) =>

@@ -2,7 +2,8 @@ import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR } from '#chains/evm/call.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
+import type { Fleet, Trouble } from '#chains/evm/fleet.ts';
+import { chainTrouble, NO_NODE } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
 import { word } from '#chains/evm/hex.ts';
 import { askBalanceAt, askBlock, askCall } from '#chains/evm/question.ts';
@@ -26,20 +27,67 @@ const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
 export async function readHoldings(
   node: EvmNode,
   chain: Chain,
-  { address, assets }: { readonly address: string; readonly assets: readonly Asset[] },
+  { address, assets }: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
   const head = await node.ask(askBlock('latest'));
   if (!head.ok) return head;
   if (head.value === null) return refused({ kind: 'unfit', detail: 'the node has no head' });
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
-  const blockNumber = depth < 0n ? 0n : depth;
+  return holdingsAt(node, { address, assets }, depth < 0n ? 0n : depth);
+}
+
+/**
+ * The same by the word of two nodes, where there are two: one alone can lie, and what it says here changes a balance. What they do not
+ * say alike counts as not said. Refuses when a second one is configured and can not be asked, or does not have the block yet.
+ */
+export async function readAgreedHoldings(
+  fleet: Fleet,
+  chain: Chain,
+  question: HoldingsQuestion,
+): Promise<Result<Holdings, Trouble>> {
+  let trouble: Trouble = NO_NODE;
+  let told: Holdings | null = null;
+  for (const node of fleet.nodes) {
+    const unfit = await chainTrouble(fleet, node);
+    const held: Result<Holdings, Trouble> =
+      unfit !== null
+        ? refused(unfit)
+        : told === null
+          ? await readHoldings(node, chain, question)
+          : await holdingsAt(node, question, BigInt(told.blockNumber));
+    if (!held.ok) {
+      trouble = held.refusal;
+      continue;
+    }
+    if (told !== null) return accepted(commonOf(told, held.value));
+    if (fleet.nodes.length === 1) return held;
+    told = held.value;
+  }
+  return refused(trouble);
+}
+
+function commonOf(one: Holdings, other: Holdings): Holdings {
+  const amounts = one.amounts.map((amount, i) => (amount === other.amounts[i] ? amount : null));
+  return { ...one, amounts, isDisputed: amounts.some((amount, i) => amount !== one.amounts[i]) };
+}
+
+export interface HoldingsQuestion {
+  readonly address: string;
+  readonly assets: readonly Asset[];
+}
+
+async function holdingsAt(
+  node: EvmNode,
+  { address, assets }: HoldingsQuestion,
+  blockNumber: bigint,
+): Promise<Result<Holdings, Trouble>> {
   const told = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
   const amounts: (Amount | null)[] = [];
   for (const units of told) {
     if (!units.ok) return units;
     amounts.push(units.value === null ? null : amountOf(units.value));
   }
-  return accepted({ blockNumber: blockNumber.toString(), amounts });
+  return accepted({ blockNumber: blockNumber.toString(), amounts, isDisputed: false });
 }
 
 interface Held {

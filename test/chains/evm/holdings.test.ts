@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const erc20 = (tokenAddress: string): Asset => ({ kind: 'erc20', tokenAddress, tokenId: null });
-const held = async (assets: readonly Asset[], adapter = chain.adapter()) => adapter.holdings(wallet, assets);
+const held = async (assets: readonly Asset[], adapter = chain.adapter()) => adapter.holdings(wallet, assets, false);
 
 async function pay(units: bigint): Promise<void> {
   const account = chain.account(0);
@@ -41,17 +41,23 @@ test('coins and tokens, at the same block', async () => {
   await pay(7n);
   const at = (await chain.client.getBlockNumber()).toString();
   const assets = [NATIVE, erc20(dollar), erc20(getAddress(`0x${'99'.repeat(20)}`))];
-  expect(await held(assets)).toEqual({ ok: true, value: { blockNumber: at, amounts: ['7', '70', null] } });
+  expect(await held(assets)).toEqual({
+    ok: true,
+    value: { blockNumber: at, amounts: ['7', '70', null], isDisputed: false },
+  });
 });
 
 test('blocks that are not deep enough do not count', async () => {
   const before = await chain.client.getBlockNumber();
   await pay(1n);
   const deep = await held([NATIVE, erc20(dollar)], chain.adapter({ confirmations: 3 }));
-  expect(deep).toEqual({ ok: true, value: { blockNumber: before.toString(), amounts: ['7', '70'] } });
+  expect(deep).toEqual({
+    ok: true,
+    value: { blockNumber: before.toString(), amounts: ['7', '70'], isDisputed: false },
+  });
   // A chain that is younger than that has only its first block.
   const young = await held([NATIVE], chain.adapter({ confirmations: 1000 }));
-  expect(young).toEqual({ ok: true, value: { blockNumber: '0', amounts: ['0'] } });
+  expect(young).toEqual({ ok: true, value: { blockNumber: '0', amounts: ['0'], isDisputed: false } });
 });
 
 const collectible = (kind: 'erc721' | 'erc1155'): Asset => ({ kind, tokenAddress: dollar, tokenId: '9' });
@@ -100,4 +106,34 @@ test.each([
 ] as const)('a node that %s tells nothing', async (_name, lied, rule) => {
   const answer = await told((method) => (method === lied ? rule : 'forward'), [NATIVE, erc20(dollar)]);
   expect(answer).toEqual({ detail: expect.any(String) });
+});
+
+const doubted = (urls: readonly string[]) =>
+  adapterFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
+
+test('what is in doubt is asked of two nodes at the same block, and what they do not say alike is not said', async () => {
+  liar.follow(() => 'forward');
+  const at = (await chain.client.getBlockNumber()).toString();
+  const alike = { ok: true, value: { blockNumber: at, amounts: ['8', '80'], isDisputed: false } };
+  expect(await doubted([chain.url, liar.url])).toEqual(alike);
+  liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
+  const disputed = { ok: true, value: { blockNumber: at, amounts: [null, '80'], isDisputed: true } };
+  expect([await doubted([chain.url, liar.url]), await doubted([liar.url, chain.url])]).toEqual([disputed, disputed]);
+});
+
+test('one node alone is believed, because there is no other; of two both must be there', async () => {
+  liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
+  expect(await doubted([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
+  liar.follow(() => 'cut');
+  expect((await doubted([chain.url, liar.url])).ok).toBe(false);
+  liar.follow((method) => (method === 'eth_chainId' ? { result: '0x1' } : 'forward'));
+  expect((await doubted([liar.url, chain.url])).ok).toBe(false);
+  expect((await doubted([])).ok).toBe(false);
+});
+
+test('a node that does not have the block yet is waited for', async () => {
+  liar.follow((method) =>
+    method === 'eth_getBalance' ? { error: { code: -32000, message: 'header not found' } } : 'forward',
+  );
+  expect((await doubted([chain.url, liar.url])).ok).toBe(false);
 });
