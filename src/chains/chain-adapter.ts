@@ -4,6 +4,7 @@ import type { Chain } from '#domain/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Asset } from '#domain/movement.ts';
+import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
 
@@ -100,15 +101,6 @@ export interface TokenMetadata {
   readonly decimals: number | null;
 }
 
-/** The newest round of a price feed on its chain. Times in Unix seconds. */
-export interface FeedAnswer {
-  readonly answer: bigint;
-  readonly decimals: bigint;
-  readonly startedAt: bigint;
-  readonly updatedAt: bigint;
-  readonly isOfItsRound: boolean;
-}
-
 export interface AccountNonce {
   readonly latest: bigint;
   readonly pending: bigint;
@@ -175,7 +167,7 @@ export interface ChainAdapter {
    */
   holdings(address: string, assets: readonly Asset[], isDoubted: boolean): Promise<Result<Holdings, ChainFault>>;
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
-  priceFeed(address: string): Promise<Result<FeedAnswer, ChainFault>>;
+  priceFeed(address: string): Promise<Result<FeedRound, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
   observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
 }

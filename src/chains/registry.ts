@@ -1,6 +1,7 @@
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { parseChainRow } from '#chains/chain-row.ts';
 import type { Chain } from '#domain/chain.ts';
+import { jsonSetting } from '#domain/setting.ts';
 
 /**
  * Every chain of this deployment: those that are built in, and those of the CHAINS setting, a JSON list whose rows change a known
@@ -28,15 +29,7 @@ export function findChain(chains: readonly Chain[], nameOrCaip2: string): Chain 
 
 function rowsOf(text: string): readonly unknown[] {
   if (text.trim() === '') return [];
-  const rows = parseJson(text);
+  const rows = jsonSetting('CHAINS', text);
   if (!Array.isArray(rows)) throw new Error('CHAINS is a JSON list of chain rows');
   return rows;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error('CHAINS is not JSON');
-  }
 }

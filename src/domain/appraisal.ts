@@ -36,9 +36,12 @@ export function factsOf({ tokens }: Appraisal, tokenAddress: string): TokenFacts
   return tokens.find(({ address }) => address === tokenAddress) ?? null;
 }
 
+export function factsOfAll(changes: readonly BalanceChange[], { tokens }: Appraisal): readonly TokenFacts[] {
+  return tokens.filter(({ address }) => changes.some(({ tokenAddress }) => tokenAddress === address));
+}
+
 export function labelsOf(changes: readonly BalanceChange[], appraisal: Appraisal): readonly TokenLabel[] {
-  const facts = appraisal.tokens.filter(({ address }) => changes.some((change) => change.tokenAddress === address));
-  return facts.map(({ address, symbol, decimals }) => ({ address, symbol, decimals }));
+  return factsOfAll(changes, appraisal).map(({ address, symbol, decimals }) => ({ address, symbol, decimals }));
 }
 
 /** Without a sign: what went is worth as much as what came. Collectibles have no price. */

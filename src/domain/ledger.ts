@@ -88,7 +88,7 @@ export interface Comparison {
   readonly pollIntervalMs: number;
 }
 
-/** A difference is looked into for so many polls, by a look through the newest blocks, before it is believed: two minutes on Ethereum. */
+/** A difference is looked into for so many polls, by a look through the blocks since both agreed, before it is believed: two minutes on Ethereum. */
 const LOOK_INTO_POLLS = 20;
 /** Between two comparisons: an hour on Ethereum. */
 const COMPARISON_POLLS = 600;

@@ -3,7 +3,7 @@ import { decimalText } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import { listedToken } from '#domain/chain.ts';
 import type { UserId } from '#domain/id.ts';
-import { parseUsdPrice } from '#domain/price.ts';
+import { LEAST_SHOWN_WORTH, parseUsdPrice, worthOf } from '#domain/price.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
@@ -43,11 +43,8 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
 
 /** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */
 function isDust({ usdValue }: Activity): boolean {
-  return usdValue !== null && BigInt(parseUsdPrice(usdValue.usd) ?? '0') < LEAST_TOLD_USD_E12;
+  return usdValue !== null && worthOf(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < LEAST_SHOWN_WORTH;
 }
-
-/** 0.005 US dollars, times 10^12. */
-const LEAST_TOLD_USD_E12 = 5n * 10n ** 9n;
 
 function membersOf({ members }: Vault): readonly UserId[] {
   return members.map(({ userId }) => userId);

@@ -1,3 +1,5 @@
+import { decimalText } from '#domain/amount.ts';
+
 /** Digits of a price behind the point: US dollars for one whole coin or token, times 10^12. */
 const PRICE_DIGITS = 12;
 /** Digits of a worth behind the point. A price times an amount of up to 18 decimals is exact in it. */
@@ -12,6 +14,16 @@ export type Price =
   | { readonly state: 'unavailable' }
   /** There is no source. */
   | { readonly state: 'unpriced' };
+
+/** The newest round of a price feed, as its chain has it. Times in Unix seconds. */
+export interface FeedRound {
+  readonly answer: bigint;
+  readonly decimals: bigint;
+  readonly startedAt: bigint;
+  readonly updatedAt: bigint;
+  /** Not carried over from an earlier one. */
+  readonly isOfItsRound: boolean;
+}
 
 const DECIMAL = /^([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?$/;
 
@@ -43,9 +55,7 @@ const LEAST_SHOWN_DIGITS = 2;
 
 /** `1234.50`, `0.004999`: what is behind the sixth digit is cut off. */
 export function usdText(worth: bigint): string {
-  const micros = (worth / 10n ** BigInt(WORTH_DIGITS - MOST_SHOWN_DIGITS))
-    .toString()
-    .padStart(MOST_SHOWN_DIGITS + 1, '0');
-  const fraction = micros.slice(-MOST_SHOWN_DIGITS).replace(/0+$/, '').padEnd(LEAST_SHOWN_DIGITS, '0');
-  return `${micros.slice(0, -MOST_SHOWN_DIGITS)}.${fraction}`;
+  const cut = worth / 10n ** BigInt(WORTH_DIGITS - MOST_SHOWN_DIGITS);
+  const [whole, fraction = ''] = decimalText(cut, MOST_SHOWN_DIGITS).split('.');
+  return `${whole}.${fraction.padEnd(LEAST_SHOWN_DIGITS, '0')}`;
 }

@@ -1,6 +1,6 @@
 import { unitsOf } from '#domain/amount.ts';
 import type { Appraisal, TokenFacts, Worth } from '#domain/appraisal.ts';
-import { factsOf, worthOfAll } from '#domain/appraisal.ts';
+import { factsOf, factsOfAll, worthOfAll } from '#domain/appraisal.ts';
 import type { BalanceChange, ChainMovement } from '#domain/movement.ts';
 import { concerns } from '#domain/movement.ts';
 import { LEAST_SHOWN_WORTH, ONE_DOLLAR } from '#domain/price.ts';
@@ -77,13 +77,6 @@ export function hiddenReasonOf(
 
 function isLittle(worth: Worth): boolean {
   return worth.state === 'known' && worth.usdE30 < LEAST_SHOWN_WORTH;
-}
-
-function factsOfAll(changes: readonly BalanceChange[], appraisal: Appraisal): readonly TokenFacts[] {
-  return changes.flatMap(({ tokenAddress }) => {
-    const facts = tokenAddress === null ? null : factsOf(appraisal, tokenAddress);
-    return facts === null ? [] : [facts];
-  });
 }
 
 /** Of tokens that have a price nobody needs to be warned by their names. */

@@ -15,6 +15,8 @@ export const signedAmountSchema = text
   .regex(/^-?(0|[1-9][0-9]*)$/)
   .meta({ description: 'Whole number of the smallest unit; negative went' });
 
+export const usdSchema = text.regex(/^[0-9]+\.[0-9]{2,6}$/);
+
 export const assetSchema = z.strictObject({
   tokenAddress: text.nullable().meta({ description: 'Null for the native asset' }),
   symbol: text

@@ -33,7 +33,7 @@ export async function appraise(
   { movements, wallets }: Pick<ChainTransaction, 'movements'> & { readonly wallets: readonly string[] },
 ): Promise<Appraisal> {
   const concerning = movements.filter((one) => wallets.some((wallet) => concerns(wallet, one)));
-  const addresses = concerning.flatMap(({ tokenAddress }) => (tokenAddress === null ? [] : [tokenAddress]));
+  const addresses = concerning.flatMap(({ tokenAddress }) => tokenAddress ?? []);
   return appraiseTokens(env, chain, [...new Set(addresses)].slice(0, MOST_TOKENS));
 }
 

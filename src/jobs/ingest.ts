@@ -78,7 +78,7 @@ interface WholeReport extends Report {
   readonly isWhole: boolean;
 }
 
-/** What a delivery points at: what a monitor says, or what a look through the newest blocks finds. */
+/** What a delivery points at: what a monitor says, or what a look through its chain finds. */
 async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery): Promise<WholeReport> {
   const said = parsedJson(body);
   if (provider === 'part') return { hints: partHints.parse(said), alarm: null, isWhole: true };

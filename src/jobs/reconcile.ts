@@ -1,6 +1,5 @@
 import { chainAccess } from '#chains/access.ts';
 import type { VaultId } from '#domain/id.ts';
-import type { Asset } from '#domain/movement.ts';
 import { appraiseTokens } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
@@ -27,14 +26,11 @@ export async function reconcile(
       held: held?.ok === true ? held.value : null,
     });
     // So that whoever looks at the balances sees what they are worth.
-    await appraiseTokens(env, chain, assets.filter(({ kind }) => kind === 'erc20').flatMap(tokenOf));
+    const tokens = assets.filter(({ kind }) => kind === 'erc20').flatMap(({ tokenAddress }) => tokenAddress ?? []);
+    await appraiseTokens(env, chain, tokens);
     if (difference === null) continue;
     const { since } = difference;
     const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
     if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }
-}
-
-function tokenOf({ tokenAddress }: Asset): readonly string[] {
-  return tokenAddress === null ? [] : [tokenAddress];
 }

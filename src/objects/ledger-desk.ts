@@ -124,11 +124,10 @@ export class LedgerDesk {
   work(): readonly ReconcileWork[] {
     const vault = this.#host.vault();
     if (vault === null) return [];
-    const { storage } = this.#host;
-    const due = storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
+    const due = this.#host.storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
     return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
       const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
-      const isDoubted = assets.some((asset) => storage.ledger.balance(asset)?.differsSinceMs != null);
+      const isDoubted = assets.some(({ differsSinceMs }) => differsSinceMs !== null);
       return chain === null || address === null ? [] : [{ chain, address, assets, isDoubted }];
     });
   }

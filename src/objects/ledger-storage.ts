@@ -174,7 +174,7 @@ export class LedgerStorage {
   }
 
   /** Assets whose comparison is due, the longest-waiting first. */
-  due(nowMs: number, limit: number): readonly ChainAsset[] {
+  due(nowMs: number, limit: number): readonly (ChainAsset & Balance)[] {
     return this.#balances('WHERE due_at_ms <= ? ORDER BY due_at_ms LIMIT ?', nowMs, limit);
   }
 

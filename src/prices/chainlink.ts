@@ -1,18 +1,9 @@
-import type { Price } from '#domain/price.ts';
+import type { FeedRound, Price } from '#domain/price.ts';
 import type { AssetName, PriceSource } from '#prices/price-source.ts';
 import { placeOf } from '#prices/price-source.ts';
 
-/** A round of a feed as its chain has it. Times in Unix seconds. */
-export interface Round {
-  readonly answer: bigint;
-  readonly decimals: bigint;
-  readonly startedAt: bigint;
-  readonly updatedAt: bigint;
-  readonly isOfItsRound: boolean;
-}
-
 /** Reads a feed on the chain of this CAIP-2; null when it can not be read. */
-export type FeedReader = (caip2: string, feed: string) => Promise<Round | null>;
+export type FeedReader = (caip2: string, feed: string) => Promise<FeedRound | null>;
 
 export interface Feed {
   readonly feed: string;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonSetting } from '#domain/setting.ts';
 import type { Price } from '#domain/price.ts';
 import { parseUsdPrice } from '#domain/price.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
@@ -35,7 +36,7 @@ const settings = z.array(
  */
 export function priceSources(setting: string | undefined, read: FeedReader): readonly PriceSource[] {
   if (setting === undefined || setting.trim() === '') return [];
-  const parsed = settings.safeParse(parsedJson(setting));
+  const parsed = settings.safeParse(jsonSetting('PRICE_SOURCES', setting));
   if (!parsed.success) throw new Error(`PRICE_SOURCES: ${z.prettifyError(parsed.error)}`);
   return parsed.data.map((source): PriceSource => {
     switch (source.type) {
@@ -58,12 +59,4 @@ function fixedPrices(prices: Readonly<Record<string, string>>): PriceSource {
         return usdE12 === null ? [] : [[one, { state: 'known', usdE12, atMs: nowMs }]];
       }),
     );
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new Error('PRICE_SOURCES is not JSON');
-  }
 }

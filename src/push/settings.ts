@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonSetting } from '#domain/setting.ts';
 
 /** The push services of the browsers. Whoever subscribes names an address that the service will call: it is one of these, or none. */
 const SERVICES = [
@@ -20,7 +21,7 @@ export type PushSettings = z.infer<typeof settings>;
 /** The WEB_PUSH setting; null when it is empty. Throws for one that is not exactly that, without saying what stands in it. */
 export function pushSettings(setting: string | undefined): PushSettings | null {
   if (setting === undefined || setting.trim() === '') return null;
-  const parsed = settings.safeParse(parsedJson(setting));
+  const parsed = settings.safeParse(jsonSetting('WEB_PUSH', setting));
   if (!parsed.success) throw new Error(`WEB_PUSH: ${parsed.error.issues[0]?.path.join('.') ?? ''} is wrong`);
   return parsed.data;
 }
@@ -33,12 +34,4 @@ export function isPushService({ services }: PushSettings, endpoint: string): boo
     const suffix = service.replace('https://*', '');
     return service.includes('*') ? host.endsWith(suffix) && host.length > suffix.length : service === origin;
   });
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new Error('WEB_PUSH is not JSON');
-  }
 }

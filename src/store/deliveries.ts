@@ -3,6 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { canonicalBytes } from '#domain/canonical.ts';
+import { inParts } from '#store/in-parts.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
@@ -132,23 +133,16 @@ export async function vaultsKnowing(db: D1Database, chain: string, txHash: strin
   return new Set(rows.map(({ vaultId }) => vaultId));
 }
 
-/** D1 takes a hundred parameters. */
-const ADDRESSES_AT_ONCE = 80;
-
 /** The wallets on a chain among these addresses, each with its vault. */
-export async function walletsAmong(
+export function walletsAmong(
   db: D1Database,
   chain: string,
   addresses: readonly string[],
 ): Promise<readonly { readonly vaultId: number; readonly address: string }[]> {
-  const found: { readonly vaultId: number; readonly address: string }[] = [];
-  for (let start = 0; start < addresses.length; start += ADDRESSES_AT_ONCE) {
-    const some = addresses.slice(start, start + ADDRESSES_AT_ONCE);
-    const rows = await drizzle(db)
+  return inParts(addresses, (some) =>
+    drizzle(db)
       .select({ vaultId: wallets.vaultId, address: wallets.address })
       .from(wallets)
-      .where(and(eq(wallets.chain, chain), inArray(wallets.address, some)));
-    found.push(...rows);
-  }
-  return found;
+      .where(and(eq(wallets.chain, chain), inArray(wallets.address, [...some]))),
+  );
 }

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { UserId } from '#domain/id.ts';
+import { inParts } from '#store/in-parts.ts';
 import { pushSubscriptions } from '#store/schema.ts';
 
 export type PushSubscriptionRow = typeof pushSubscriptions.$inferSelect;
@@ -29,18 +30,15 @@ export async function removeSubscription(db: D1Database, userId: string, id: str
   return removed.length > 0;
 }
 
-/** D1 takes a hundred parameters. */
-const PEOPLE_AT_ONCE = 80;
-
 /** Where some people are reached. */
-export async function subscriptionsOfAll(
+export function subscriptionsOfAll(
   db: D1Database,
   userIds: readonly UserId[],
 ): Promise<readonly PushSubscriptionRow[]> {
-  const found: PushSubscriptionRow[] = [];
-  for (let start = 0; start < userIds.length; start += PEOPLE_AT_ONCE) {
-    const some = userIds.slice(start, start + PEOPLE_AT_ONCE);
-    found.push(...(await drizzle(db).select().from(pushSubscriptions).where(inArray(pushSubscriptions.userId, some))));
-  }
-  return found;
+  return inParts(userIds, (some) =>
+    drizzle(db)
+      .select()
+      .from(pushSubscriptions)
+      .where(inArray(pushSubscriptions.userId, [...some])),
+  );
 }

@@ -1,36 +1,33 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { inParts } from '#store/in-parts.ts';
 import { prices, tokens } from '#store/schema.ts';
 
 export type KnownToken = typeof tokens.$inferSelect;
 export type KnownPrice = typeof prices.$inferSelect;
 
-/** D1 takes a hundred parameters. */
-const AT_ONCE = 80;
-
 /** What is known of some tokens of a chain. */
-export async function knownTokens(
+export function knownTokens(
   db: D1Database,
   chain: string,
   addresses: readonly string[],
 ): Promise<readonly KnownToken[]> {
-  const found: KnownToken[] = [];
-  for (let start = 0; start < addresses.length; start += AT_ONCE) {
-    const some = addresses.slice(start, start + AT_ONCE);
-    const isOne = and(eq(tokens.chain, chain), inArray(tokens.address, some));
-    found.push(...(await drizzle(db).select().from(tokens).where(isOne)));
-  }
-  return found;
+  return inParts(addresses, (some) =>
+    drizzle(db)
+      .select()
+      .from(tokens)
+      .where(and(eq(tokens.chain, chain), inArray(tokens.address, [...some]))),
+  );
 }
 
 /** What was said last of the prices of some assets. */
-export async function knownPrices(db: D1Database, assets: readonly string[]): Promise<readonly KnownPrice[]> {
-  const found: KnownPrice[] = [];
-  for (let start = 0; start < assets.length; start += AT_ONCE) {
-    const some = assets.slice(start, start + AT_ONCE);
-    found.push(...(await drizzle(db).select().from(prices).where(inArray(prices.asset, some))));
-  }
-  return found;
+export function knownPrices(db: D1Database, assets: readonly string[]): Promise<readonly KnownPrice[]> {
+  return inParts(assets, (some) =>
+    drizzle(db)
+      .select()
+      .from(prices)
+      .where(inArray(prices.asset, [...some])),
+  );
 }
 
 /** Forgets what nobody has asked for since a time, some at once: strangers make tokens by the thousand. */

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Price } from '#domain/price.ts';
-import type { Round } from '#prices/chainlink.ts';
+import type { FeedRound, Price } from '#domain/price.ts';
 import { chainlink } from '#prices/chainlink.ts';
 import { defillama } from '#prices/defillama.ts';
 import type { PriceSource } from '#prices/price-source.ts';
@@ -132,7 +131,7 @@ test('a source that is not there can not be asked', async () => {
   expect(await defillama('http://127.0.0.1:1')([DOLLAR], NOON_MS)).toBeNull();
 });
 
-const round = (differences: Partial<Round> = {}): Round => ({
+const round = (differences: Partial<FeedRound> = {}): FeedRound => ({
   answer: 250_000_000_000n,
   decimals: 8n,
   startedAt: BigInt(NOON - 7200),
@@ -143,7 +142,7 @@ const round = (differences: Partial<Round> = {}): Round => ({
 const FEED = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419';
 const SEQUENCER = '0xFdB631F5EE196F0ed6FAa767959853A9F217697D';
 
-async function fed(rounds: Readonly<Record<string, Round | null>>, sequencer?: string): Promise<Price | undefined> {
+async function fed(rounds: Readonly<Record<string, FeedRound | null>>, sequencer?: string): Promise<Price | undefined> {
   const feed = { feed: FEED, maxAgeSeconds: 3600, sequencer };
   const prices = await chainlink({ [COIN]: feed }, async (caip2, at) => (caip2 === COIN ? (rounds[at] ?? null) : null))(
     [COIN, DOLLAR],
@@ -161,7 +160,7 @@ test('a feed on the chain, and the time of its answer', async () => {
   );
 });
 
-test.each<[string, Readonly<Record<string, Round | null>>, string?]>([
+test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
   ['that can not be read', { [FEED]: null }],
   ['that says nothing', { [FEED]: round({ answer: 0n }) }],
   ['that is negative', { [FEED]: round({ answer: -1n }) }],

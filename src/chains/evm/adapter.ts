@@ -2,7 +2,6 @@ import type {
   AccountNonce,
   ChainAdapter,
   ChainFault,
-  FeedAnswer,
   Holdings,
   Observation,
   PreparationFault,
@@ -32,6 +31,7 @@ import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -77,7 +77,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     token: async (address) =>
       looked(await onFirstFitNode<TokenMetadata, never>(fleet, (node) => readToken(node, address))),
     priceFeed: async (address) =>
-      looked(await onFirstFitNode<FeedAnswer, never>(fleet, (node) => readFeed(node, address))),
+      looked(await onFirstFitNode<FeedRound, never>(fleet, (node) => readFeed(node, address))),
     observe: async (watched) =>
       looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
   };

@@ -22,6 +22,9 @@ const APPROVE_SELECTOR = '0x095ea7b3';
 /** First four bytes of keccak256('balanceOf(address)'), ERC-20. */
 export const BALANCE_OF_SELECTOR = '0x70a08231';
 
+/** First four bytes of keccak256('decimals()'), of tokens and of price feeds. */
+export const DECIMALS_SELECTOR = '0x313ce567';
+
 /** More than any known protocol takes, and far below what a block carries. */
 export const MOST_CALLDATA_BYTES = 24 * 1024;
 

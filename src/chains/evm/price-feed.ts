@@ -1,25 +1,26 @@
-import type { FeedAnswer } from '#chains/chain-adapter.ts';
+import { DECIMALS_SELECTOR } from '#chains/evm/call.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
 import type { Trouble } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
-import { askCall } from '#chains/evm/question.ts';
+import { askView } from '#chains/evm/question.ts';
+import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** First four bytes of keccak256('latestRoundData()') and 'decimals()', Chainlink's AggregatorV3Interface. */
+/** First four bytes of keccak256('latestRoundData()'), Chainlink's AggregatorV3Interface. */
 const LATEST_ROUND_SELECTOR = '0xfeaf968c';
-const DECIMALS_SELECTOR = '0x313ce567';
 
-const NOBODY = '0x0000000000000000000000000000000000000000';
 const WORD_DIGITS = 64;
 const INT256_SIGN = 1n << 255n;
 
 /** The newest answer of a feed. Whether it is fit to be used is for whoever asks to say. */
-export async function readFeed(node: EvmNode, feed: string): Promise<Result<FeedAnswer, Trouble>> {
+export async function readFeed(node: EvmNode, feed: string): Promise<Result<FeedRound, Trouble>> {
   const to = canonicalAddress(feed);
   if (to === null) return refused({ kind: 'unfit', detail: 'a feed is a contract' });
-  const ask = (data: `0x${string}`) => node.ask(askCall(NOBODY, { to, value: 0n, data }, 'latest'));
-  const [round, decimals] = await Promise.all([ask(LATEST_ROUND_SELECTOR), ask(DECIMALS_SELECTOR)]);
+  const [round, decimals] = await Promise.all([
+    node.ask(askView(to, LATEST_ROUND_SELECTOR)),
+    node.ask(askView(to, DECIMALS_SELECTOR)),
+  ]);
   if (!round.ok) return round;
   if (!decimals.ok) return decimals;
   if (round.value.length !== 2 + 5 * WORD_DIGITS || decimals.value.length !== 2 + WORD_DIGITS) {

@@ -1,4 +1,4 @@
-import type { Hex } from 'viem';
+import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
 import { isObject } from '#chains/evm/json.ts';
@@ -68,6 +68,12 @@ export const askGas = (from: string, call: Call): Question<bigint> => quantity('
 /** What the call would give back, from the state after the block. */
 export const askCall = (from: string, call: Call, tag: BlockTag): Question<Hex> =>
   bytes('eth_call', [callOf(from, call), tagOf(tag)]);
+
+/** Nobody asks for what a contract tells everybody. */
+const NOBODY = '0x0000000000000000000000000000000000000000';
+
+/** What a contract tells everybody now. */
+export const askView = (to: Address, data: Hex): Question<Hex> => askCall(NOBODY, { to, value: 0n, data }, 'latest');
 
 /** Replays a transaction that is in a block, with its own gas. */
 export const askReplay = (known: KnownTransaction, tag: BlockTag): Question<Hex> => {

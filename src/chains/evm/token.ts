@@ -1,18 +1,17 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { DECIMALS_SELECTOR } from '#chains/evm/call.ts';
 import type { TokenMetadata } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/evm/fleet.ts';
 import type { EvmNode } from '#chains/evm/node.ts';
-import { askCall } from '#chains/evm/question.ts';
+import { askView } from '#chains/evm/question.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
 
-/** First four bytes of keccak256('symbol()'), 'name()' and 'decimals()'. */
+/** First four bytes of keccak256('symbol()') and 'name()'. */
 const SYMBOL_SELECTOR = '0x95d89b41';
 const NAME_SELECTOR = '0x06fdde03';
-const DECIMALS_SELECTOR = '0x313ce567';
 
-const NOBODY = '0x0000000000000000000000000000000000000000';
 const LONGEST_TEXT = 64;
 const MOST_DECIMALS = 77n;
 
@@ -20,11 +19,10 @@ const MOST_DECIMALS = 77n;
 export async function readToken(node: EvmNode, address: string): Promise<Result<TokenMetadata, Trouble>> {
   const to = canonicalAddress(address);
   if (to === null) return accepted({ symbol: null, name: null, decimals: null });
-  const ask = (data: `0x${string}`) => node.ask(askCall(NOBODY, { to, value: 0n, data }, 'latest'));
   const [symbol, name, decimals] = await Promise.all([
-    ask(SYMBOL_SELECTOR),
-    ask(NAME_SELECTOR),
-    ask(DECIMALS_SELECTOR),
+    node.ask(askView(to, SYMBOL_SELECTOR)),
+    node.ask(askView(to, NAME_SELECTOR)),
+    node.ask(askView(to, DECIMALS_SELECTOR)),
   ]);
   for (const answer of [symbol, name, decimals]) {
     if (!answer.ok && answer.refusal.kind === 'no-answer') return answer;

@@ -7,6 +7,7 @@ import {
   assetSchema as asset,
   balanceChangeSchema,
   movementSchema,
+  usdSchema,
 } from '#http/asset-record.ts';
 
 /** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
@@ -68,12 +69,9 @@ const transactionFields = {
   balanceChanges: z
     .array(balanceChangeSchema)
     .meta({ description: 'The net of all movements, one for each asset; the fee stands in feePaid' }),
-  usdValue: text
-    .regex(/^[0-9]+\.[0-9]{2,6}$/)
-    .nullable()
-    .meta({
-      description: 'US dollars, by the prices of when a block was first seen to have it; null where one is not known',
-    }),
+  usdValue: usdSchema.nullable().meta({
+    description: 'US dollars, by the prices of when a block was first seen to have it; null where one is not known',
+  }),
   pricedAt: time.nullable(),
   maxFee: amount.nullable(),
   lookalikeOf: text

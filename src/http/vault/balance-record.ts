@@ -4,7 +4,7 @@ import type { Chain } from '#domain/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
 import { ASSET_KINDS } from '#domain/movement.ts';
 import { usdText, worthOf } from '#domain/price.ts';
-import { amountSchema, assetRecord, assetSchema, signedAmountSchema } from '#http/asset-record.ts';
+import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/asset-record.ts';
 import { timeText } from '#http/time-text.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
 import { assetName } from '#prices/price-source.ts';
@@ -31,8 +31,7 @@ export const balanceSchema = z.strictObject({
     description:
       'Whether the chain says the same. A difference is looked into first, and then made up for by an adjustment',
   }),
-  usdValue: text
-    .regex(/^[0-9]+\.[0-9]{2,6}$/)
+  usdValue: usdSchema
     .nullable()
     .meta({ description: 'Of what there is currently, in US dollars; null where no price is known' }),
   pricedAt: z.iso.datetime().nullable(),
