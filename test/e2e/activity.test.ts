@@ -1,6 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { createTestClient, erc20Abi, getAddress, http, parseAbi, publicActions, walletActions } from 'viem';
-import { anvil } from 'viem/chains';
+import { erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import { good } from '#local/client.ts';
@@ -8,6 +7,7 @@ import { sessionCookie } from '#local/live-feed.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
+import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';
 
@@ -28,11 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-function client() {
-  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) })
-    .extend(publicActions)
-    .extend(walletActions);
-}
+const client = () => anvilClient(world.chainUrl);
 
 const tell = (hash: string) => report(world.stack().monitor, hash);
 const outsider = async (): Promise<Address> => getAddress(await world.chain.account(8));

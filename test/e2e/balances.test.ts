@@ -1,12 +1,12 @@
 import type { Address, Hex } from 'viem';
-import { createTestClient, encodeFunctionData, erc20Abi, getAddress, http, publicActions, walletActions } from 'viem';
-import { anvil } from 'viem/chains';
+import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BalanceRecord } from '#local/client.ts';
 import { good } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
+import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
@@ -25,11 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-function client() {
-  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) })
-    .extend(publicActions)
-    .extend(walletActions);
-}
+const client = () => anvilClient(world.chainUrl);
 
 async function balances(): Promise<readonly BalanceRecord[]> {
   return (await world.people().alice.client.balances(vault.id)).balances;

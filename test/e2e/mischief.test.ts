@@ -1,6 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { createTestClient, encodeFunctionData, erc20Abi, getAddress, http, publicActions, walletActions } from 'viem';
-import { anvil } from 'viem/chains';
+import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import { good } from '#local/client.ts';
@@ -9,6 +8,7 @@ import { watchLocalChain } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { until } from '#local/until.ts';
+import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
 
@@ -29,11 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-function client() {
-  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) })
-    .extend(publicActions)
-    .extend(walletActions);
-}
+const client = () => anvilClient(world.chainUrl);
 
 /** Pays the vault without waiting for anything; null when the chain has just taken the nonce back. */
 async function pay(number: number): Promise<Hex | null> {

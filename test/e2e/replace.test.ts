@@ -1,8 +1,7 @@
-import { createTestClient, http, publicActions } from 'viem';
-import { anvil } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
+import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';
 
@@ -19,9 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-function miner() {
-  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) }).extend(publicActions);
-}
+const miner = () => anvilClient(world.chainUrl);
 
 async function waiting(): Promise<string> {
   const { alice, bob } = world.people();

@@ -1,12 +1,12 @@
 import type { Address, Hex } from 'viem';
-import { createTestClient, erc20Abi, getAddress, http, publicActions, walletActions } from 'viem';
-import { anvil } from 'viem/chains';
+import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import { good } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
+import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
@@ -32,11 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-function client() {
-  return createTestClient({ mode: 'anvil', chain: anvil, transport: http(world.chainUrl) })
-    .extend(publicActions)
-    .extend(walletActions);
-}
+const client = () => anvilClient(world.chainUrl);
 
 async function recordOf(hash: Hex): Promise<TransactionRecord> {
   await client().waitForTransactionReceipt({ hash });

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import { createTestClient, getAddress, http, publicActions, walletActions } from 'viem';
-import { anvil } from 'viem/chains';
+import { getAddress } from 'viem';
 import { startAnvil } from '#local/anvil.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import { Client } from '#local/client.ts';
@@ -18,6 +17,7 @@ import { seededRandom } from '#local/seeded-random.ts';
 import type { Stack, StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
 import { until } from '#local/until.ts';
+import { anvilClient } from '../anvil-client.ts';
 
 /**
  * Ten thousand deliveries of a monitor, many of them twice and more, some about nothing, while the service that works on them is killed
@@ -95,9 +95,7 @@ async function main(): Promise<readonly string[]> {
 
 /** So many payments, some in each block, no two of the same amount. */
 async function pay(url: string, to: string, count: number): Promise<readonly Payment[]> {
-  const client = createTestClient({ mode: 'anvil', chain: anvil, transport: http(url), pollingInterval: 20 })
-    .extend(publicActions)
-    .extend(walletActions);
+  const client = anvilClient(url);
   const [account] = await client.getAddresses();
   if (account === undefined) throw new Error('anvil has accounts');
   await client.setAutomine(false);

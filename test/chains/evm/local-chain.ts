@@ -1,12 +1,12 @@
 import type { Address, Hex } from 'viem';
-import { createTestClient, getAddress, http, publicActions, walletActions } from 'viem';
-import { anvil } from 'viem/chains';
+import { getAddress } from 'viem';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { compile, compileDemoDollar } from '#local/contracts/compile.ts';
 import { startAnvil } from '#local/anvil.ts';
+import { anvilClient } from '../../anvil-client.ts';
 import { present } from './cast.ts';
 
 const ODD_TOKENS = [
@@ -36,9 +36,7 @@ export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 /** A real chain with ten funded accounts. They are anvil's own and unlocked: it signs for them, no key is in these tests. */
 export async function startLocalChain() {
   const { url, stop } = await startAnvil();
-  const client = createTestClient({ mode: 'anvil', chain: anvil, transport: http(url), pollingInterval: 20 })
-    .extend(publicActions)
-    .extend(walletActions);
+  const client = anvilClient(url);
   const accounts = (await client.getAddresses()).map((address) => getAddress(address));
   const mined = (hash: Hex) => client.waitForTransactionReceipt({ hash });
   return {
