@@ -86,11 +86,14 @@ async function setUp(env: CoordinatorEnv): Promise<Scene> {
     rules: NO_RULES,
     previousHash: NO_PREVIOUS_POLICY,
   };
-  const generated = await generateKey(cosignersOf(env), { threshold: 2, policies: [policy] });
+  const generated = await generateKey(cosignersOf(env), {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [policy],
+  });
   if (!generated.ok) throw new Error(generated.refusal.reason);
-  const { keyId, publicKey } = generated.value;
-  const address = adapter.addressOf(hexToBytes(publicKey));
-  const key: VaultKey = { keyId, scheme: 'ecdsa-secp256k1', publicKey, addresses: { anvil: address } };
+  const address = adapter.addressOf(hexToBytes(generated.value.publicKey));
+  const key: VaultKey = { ...generated.value, addresses: { anvil: address } };
   const configuration = {
     name: 'bench',
     initialState: 'SUBMITTED',

@@ -53,6 +53,9 @@ export interface EcdsaSignatureParts {
   readonly yParity: 0 | 1;
 }
 
+/** Whichever the scheme of a chain's keys gives; of Ed25519 and BIP-340 the 64 bytes as their standards have them. */
+export type ChainSignature = EcdsaSignatureParts | { readonly bytes: Uint8Array };
+
 export type BroadcastVerdict =
   /** The network has the bytes, or already had them. */
   | { readonly outcome: 'accepted' }
@@ -123,7 +126,7 @@ export interface ChainAdapter {
   readonly chain: Chain;
   /** The largest amount that the chain can carry, in its smallest unit. */
   readonly largestAmount: bigint;
-  /** @param publicKey 33 bytes, compressed. Throws for bytes that are no point of the curve: that key was never generated. */
+  /** @param publicKey of the wallet, as its scheme encodes it. Throws for bytes that are no point: that key was never generated. */
   addressOf(publicKey: Uint8Array): string;
   /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, `bad-checksum`. */
   parseRecipient(text: string): Result<string, AddressFault>;
@@ -138,12 +141,12 @@ export interface ChainAdapter {
   assemble(
     intent: OnChainIntent,
     attempt: Attempt,
-    signature: EcdsaSignatureParts,
+    signature: ChainSignature,
   ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
   /** What is signed for a message, in hex: the bytes, and their hash. */
   composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string };
   /** The signature as the chain's wallets give it. Refuses one that is not by exactly the intent's wallet. */
-  assembleMessage(intent: MessageIntent, signature: EcdsaSignatureParts): Result<string, ChainFault>;
+  assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
   quote(intent: OnChainIntent, replaced: Attempt | null): Promise<Result<Quote, PreparationFault>>;

@@ -32,7 +32,7 @@ export interface SigningRequest {
 
 /** What the node holds against it. */
 export interface Pinned {
-  /** Address of the group key, in its canonical spelling. */
+  /** Address of the key on the intent's chain, in its canonical spelling. */
   readonly wallet: string;
   /** Every policy since the key was generated, in order. */
   readonly policies: readonly Policy[];
@@ -43,7 +43,9 @@ export interface Pinned {
 export interface CheckedRequest {
   readonly purpose: AttemptPurpose;
   readonly intentDigest: string;
-  /** 32 bytes: what is signed. */
+  /** What is signed: of ECDSA the digest itself, of Ed25519 the bytes. */
+  readonly signedMessage: Uint8Array;
+  /** 32 bytes: names what is signed. */
   readonly signingDigest: Uint8Array;
   /** Null for a message, which nothing ever replaces. */
   readonly bid: Bid | null;
@@ -82,9 +84,9 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
-  const { signingDigest } = payload.value;
+  const { signedMessage, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : { nonce: payload.value.nonce, ...payload.value.fees };
-  return accepted({ purpose: request.purpose, intentDigest, signingDigest, bid });
+  return accepted({ purpose: request.purpose, intentDigest, signedMessage, signingDigest, bid });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Policy } from '#domain/policy.ts';
 import { policyHashOf } from '#cosigner/approval-check.ts';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
@@ -10,11 +10,15 @@ import { confirm, type ConfirmState } from '#mpc/keygen/confirm.ts';
 import { distribute, type DistributeState } from '#mpc/keygen/distribute.ts';
 import { reveal, type RevealState } from '#mpc/keygen/reveal.ts';
 import { type KeygenSession, peersOf } from '#mpc/keygen/session.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { GroupPoint } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 export interface KeyGenerationRequest {
+  readonly scheme: KeyScheme;
   readonly own: NodeIdentity;
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   readonly parties: readonly PartyIndex[];
@@ -30,10 +34,11 @@ export interface KeyGenerationRequest {
  * statement. The policies are part of the statement, so no two nodes ever pin different ones.
  */
 export function prepareKeyGeneration(request: KeyGenerationRequest): Preparation {
-  const { own, parties, threshold, policies } = request;
+  const { scheme, own, parties, threshold, policies } = request;
   const hashes = policies.map((policy) => hexToBytes(policyHashOf(policy)));
   const context = taggedHash(
     'cosigner/keygen',
+    utf8ToBytes(scheme),
     Uint8Array.from(parties),
     Uint8Array.of(threshold),
     concatBytes(...hashes),
@@ -42,11 +47,12 @@ export function prepareKeyGeneration(request: KeyGenerationRequest): Preparation
     participants: parties,
     purpose: 'keygen',
     context,
-    begin: (sid) => commitRound(request, { sid, self: own.index, parties, threshold }),
+    begin: (sid) =>
+      inGroupOf(scheme, (group) => commitRound(request, { scheme, group, sid, self: own.index, parties, threshold })),
   };
 }
 
-function commitRound(request: KeyGenerationRequest, session: KeygenSession): Round {
+function commitRound<P extends GroupPoint<P>>(request: KeyGenerationRequest, session: KeygenSession<P>): Round {
   return {
     run: async () => {
       const { state, message } = commit(session);
@@ -55,7 +61,11 @@ function commitRound(request: KeyGenerationRequest, session: KeygenSession): Rou
   };
 }
 
-function revealRound(request: KeyGenerationRequest, session: KeygenSession, state: CommitState): Round {
+function revealRound<P extends GroupPoint<P>>(
+  request: KeyGenerationRequest,
+  session: KeygenSession<P>,
+  state: CommitState<P>,
+): Round {
   return {
     run: async (inbox) => {
       const round = reveal(state, inbox);
@@ -65,7 +75,11 @@ function revealRound(request: KeyGenerationRequest, session: KeygenSession, stat
   };
 }
 
-function distributeRound(request: KeyGenerationRequest, session: KeygenSession, state: RevealState): Round {
+function distributeRound<P extends GroupPoint<P>>(
+  request: KeyGenerationRequest,
+  session: KeygenSession<P>,
+  state: RevealState<P>,
+): Round {
   return {
     run: async (inbox) => {
       const round = distribute(state, inbox);
@@ -75,21 +89,24 @@ function distributeRound(request: KeyGenerationRequest, session: KeygenSession, 
   };
 }
 
-function confirmRound(request: KeyGenerationRequest, session: KeygenSession, state: DistributeState): Round {
+function confirmRound<P extends GroupPoint<P>>(
+  request: KeyGenerationRequest,
+  session: KeygenSession<P>,
+  state: DistributeState<P>,
+): Round {
   return {
     run: async (inbox) => {
       const round = confirm(state, inbox);
       if (!round.ok) return aborted(round.abort);
       const statement = concatBytes(utf8ToBytes('conclave/keygen-confirmation/v1'), round.value.statement);
       const signature = await signAsNode(request.own, statement);
-      return sent(toAll(session, signature), activateRound(request, session, { state: round.value.state, statement }));
+      return sent(toAll(session, signature), activateRound(request, { state: round.value.state, statement }));
     },
   };
 }
 
 function activateRound(
   request: KeyGenerationRequest,
-  session: KeygenSession,
   confirmed: { readonly state: ConfirmState; readonly statement: Uint8Array },
 ): Round {
   return {
@@ -98,8 +115,12 @@ function activateRound(
       const liar = await unconfirmed(request, inbox, confirmed.statement);
       if (liar !== null) return aborted(abortedBy(liar, 'keygen-activate/confirmation').abort);
       await request.store(share);
-      const publicKey = Buffer.from(share.publicKey).toString('hex');
-      return finished({ keyId: share.keyId, publicKey, parties: session.parties.length });
+      const shares = [...share.publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
+      return finished({
+        keyId: share.keyId,
+        publicKey: bytesToHex(share.publicKey),
+        publicShares: Object.fromEntries(shares),
+      });
     },
   };
 }
@@ -117,6 +138,6 @@ async function unconfirmed(
   return null;
 }
 
-function toAll(session: KeygenSession, message: Uint8Array): Inbox {
+function toAll<P extends GroupPoint<P>>(session: KeygenSession<P>, message: Uint8Array): Inbox {
   return new Map(peersOf(session).map((peer) => [peer, message]));
 }

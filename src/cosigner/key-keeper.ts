@@ -1,4 +1,4 @@
-import { addressOfPublicKey } from '#chains/evm/address.ts';
+import { addressOn } from '#chains/address-on.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical.ts';
@@ -17,8 +17,9 @@ import type { Ledger } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { prepareSigning } from '#cosigner/signing.ts';
+import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
 import type { SentMandate } from '#cosigner/wire.ts';
+import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { decodeKeyShare, type KeyShare, type SealedPlace, type SealedRecord, unseal } from '#mpc/share.ts';
@@ -30,12 +31,21 @@ export interface KeyKeeperContext {
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
 }
 
+/** A key has as many wallets as there are chains of its family. */
+const MOST_WALLETS = 16;
+
+/** The share of a key on one chain. */
+interface Wallet {
+  readonly address: string;
+  readonly share: KeyShare;
+}
+
 /** One share of one key: who may have it used, for what, and with whom. */
 export class KeyKeeper {
   readonly #context: KeyKeeperContext;
   readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();
+  readonly #wallets = new Map<string, Wallet>();
   #share: KeyShare | null = null;
-  #wallet: string | null = null;
 
   constructor(context: KeyKeeperContext) {
     this.#context = context;
@@ -43,7 +53,8 @@ export class KeyKeeper {
 
   /**
    * A session that signs what a quorum approved.
-   * Refuses `unknown-key`, then what `checkRequest` refuses, `second-digest`, and what the pairs refuse.
+   * Refuses `unknown-key`, `malformed` (not as many signers as the threshold), `wrong-wallet` (a chain that this key has no wallet on),
+   * then what `checkRequest` refuses, `second-digest`, and what the pairs refuse.
    */
   async prepareSignature(
     keyId: string,
@@ -53,53 +64,52 @@ export class KeyKeeper {
     const { ledger } = this.#context;
     const share = await this.#load(keyId);
     if (share === null) return refused(refusal('unknown-key'));
-    const checked = this.#check(share, request);
+    if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
+    const wallet = this.#walletOn(share, request.intent.chain);
+    if (wallet === null) return refused(refusal('wrong-wallet'));
+    const checked = this.#check(wallet, request);
     if (!checked.ok) return checked;
     const { transactionId } = request.intent;
     const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
-    const pairs = await this.#pairsWith(signers);
+    const pairs = await this.#pairsFor(share, signers);
     if (!pairs.ok) return pairs;
-    const { signingDigest: digest } = checked.value;
-    return accepted(
-      prepareSigning({
-        share,
-        signers,
-        pairs: pairs.value,
-        digest,
-        occasion: canonicalBytes('conclave/signature/v1', [
-          ['transactionId', transactionId],
-          ['attempt', String(request.attempt)],
-        ]),
-        commitTo: () => {
-          const written = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
-          if (!written.ok) throw new Error('another digest was committed to in between');
-        },
-        stillAllowed: async () => this.#check(share, request).ok,
-      }),
-    );
+    const session = {
+      share: wallet.share,
+      signers,
+      message: checked.value.signedMessage,
+      occasion: canonicalBytes('conclave/signature/v1', [
+        ['transactionId', transactionId],
+        ['attempt', String(request.attempt)],
+      ]),
+      commitTo: () => {
+        const written = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
+        if (!written.ok) throw new Error('another digest was committed to in between');
+      },
+      stillAllowed: async () => this.#check(wallet, request).ok,
+    };
+    return accepted(prepareSigning(session, pairs.value));
   }
 
   /**
    * A session that proves that a new key works: it signs a text that names the key, and nothing that any chain could take for
-   * a transaction or a message. Refuses `unknown-key` and what the pairs refuse.
+   * a transaction or a message. Refuses `unknown-key`, `malformed` and what the pairs refuse.
    */
   async prepareProof(keyId: string, signers: readonly PartyIndex[]): Promise<Result<Preparation, Refused>> {
     const share = await this.#load(keyId);
     if (share === null) return refused(refusal('unknown-key'));
-    const pairs = await this.#pairsWith(signers);
+    if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
+    const pairs = await this.#pairsFor(share, signers);
     if (!pairs.ok) return pairs;
-    return accepted(
-      prepareSigning({
-        share,
-        signers,
-        pairs: pairs.value,
-        digest: proofDigest(keyId),
-        occasion: utf8ToBytes('conclave/key-proof/v1'),
-        commitTo: () => {},
-        stillAllowed: async () => true,
-      }),
-    );
+    const session = {
+      share,
+      signers,
+      message: proofDigest(keyId),
+      occasion: utf8ToBytes('conclave/key-proof/v1'),
+      commitTo: () => {},
+      stillAllowed: async () => true,
+    };
+    return accepted(prepareSigning(session, pairs.value));
   }
 
   /**
@@ -132,11 +142,23 @@ export class KeyKeeper {
     ledger.putSealed(installation.record, installation.keyId);
   }
 
-  #check(share: KeyShare, request: SigningRequest): Result<CheckedRequest, Refused> {
+  #check({ address }: Wallet, request: SigningRequest): Result<CheckedRequest, Refused> {
     const policies = this.#context.ledger.policies();
-    // Once for each share: decompressing the key costs as much as everything else in the check together.
-    this.#wallet ??= addressOfPublicKey(share.publicKey);
-    return checkRequest(request, { wallet: this.#wallet, policies, nowMs: Date.now() });
+    return checkRequest(request, { wallet: address, policies, nowMs: Date.now() });
+  }
+
+  /**
+   * This key on a chain, or null where it has no wallet. Worked out once for each: decompressing the key costs as much as everything else
+   * in the check together. A coordinator may name any chain, so not all of them are kept.
+   */
+  #walletOn(share: KeyShare, chain: string): Wallet | null {
+    const known = this.#wallets.get(chain);
+    if (known !== undefined) return known;
+    const address = addressOn(chain, share.scheme, walletKey(share, chain));
+    if (address === null) return null;
+    const wallet = { address, share: walletShare(share, chain) };
+    if (this.#wallets.size < MOST_WALLETS) this.#wallets.set(chain, wallet);
+    return wallet;
   }
 
   async #load(keyId: string): Promise<KeyShare | null> {
@@ -148,6 +170,11 @@ export class KeyKeeper {
     if (bytes === null) throw new Error('a share does not open under the secrets of this node');
     this.#share = decodeKeyShare(keyId, bytes);
     return this.#share;
+  }
+
+  /** ECDSA alone needs them. */
+  async #pairsFor(share: KeyShare, signers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
+    return share.scheme === 'ecdsa-secp256k1' ? this.#pairsWith(signers) : accepted(new Map());
   }
 
   async #pairsWith(signers: readonly PartyIndex[]): Promise<Result<ReadonlyMap<PartyIndex, PairSetup>, Refused>> {

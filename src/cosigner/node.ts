@@ -23,6 +23,7 @@ import {
   policyOf,
   payloadOf,
   purposeOf,
+  schemeOf,
   voteOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
@@ -157,7 +158,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   async #prepareKeyGeneration(body: unknown): Promise<Result<Preparation, Refused>> {
-    const fields = fieldsOf(body, ['threshold', 'policies']);
+    const fields = fieldsOf(body, ['scheme', 'threshold', 'policies']);
+    const scheme = schemeOf(fields['scheme']);
     const threshold = wholeNumberOf(fields['threshold']);
     const policies = listOf(fields['policies'], 1000, policyOf);
     const { membership } = await this.#open();
@@ -169,7 +171,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       const name = objectName({ kind: 'key', keyId: share.keyId });
       await this.env.NODE.getByName(name).install(record, share.keyId, policies);
     };
-    return accepted(prepareKeyGeneration({ own, peers, parties, threshold, policies, store }));
+    return accepted(prepareKeyGeneration({ scheme, own, peers, parties, threshold, policies, store }));
   }
 
   async #prepareSigning(keyId: string, body: unknown): Promise<Result<Preparation, Refused>> {

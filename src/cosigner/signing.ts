@@ -1,21 +1,25 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
+import { commitToNonces } from '#mpc/frost/commit.ts';
+import { signShare } from '#mpc/frost/sign.ts';
+import type { FrostShare } from '#mpc/frost/suite.ts';
+import { isFrostShare } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { taggedHash, uint32 } from '#mpc/transcript.ts';
 
 export interface SigningSessionRequest {
+  /** Of the wallet's key. */
   readonly share: KeyShare;
   /** Sorted, this node included. */
   readonly signers: readonly PartyIndex[];
-  readonly pairs: ReadonlyMap<PartyIndex, PairSetup>;
-  /** 32 bytes that this node computed itself. */
-  readonly digest: Uint8Array;
+  /** What the signature is over, which this node computed itself: of ECDSA a digest of 32 bytes. */
+  readonly message: Uint8Array;
   /** What else names this signature: the transaction and attempt, or the proof of a key. */
   readonly occasion: Uint8Array;
   /** Writes the sign-once row; throws when it may not be written. Called before the first message. */
@@ -24,15 +28,19 @@ export interface SigningSessionRequest {
   readonly stillAllowed: () => Promise<boolean>;
 }
 
-/** One signature of this node's share. The digest is fixed before the first round, and part of the session's name. */
-export function prepareSigning(request: SigningSessionRequest): Preparation {
-  const { share, signers, digest, occasion } = request;
+/** The set-ups of DKLs23 with each of the other signers. */
+export type Pairs = ReadonlyMap<PartyIndex, PairSetup>;
+
+/** One signature of this node's share. What is signed is fixed before the first round, and part of the session's name. */
+export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Preparation {
+  const { share, signers, message, occasion } = request;
   const context = taggedHash(
     'cosigner/sign',
-    new TextEncoder().encode(share.keyId),
+    utf8ToBytes(share.keyId),
     uint32(share.epoch),
+    share.publicKey,
     Uint8Array.from(signers),
-    digest,
+    message,
     occasion,
   );
   return {
@@ -41,18 +49,40 @@ export function prepareSigning(request: SigningSessionRequest): Preparation {
     context,
     begin: (sid) => {
       request.commitTo();
-      return firstRound(request, sid);
+      return isFrostShare(share) ? frostRound({ ...request, share }) : ecdsaRound(request, pairs, sid);
     },
   };
 }
 
-function firstRound(request: SigningSessionRequest, sid: Uint8Array): Round {
-  const { share, signers, pairs, digest } = request;
+/** RFC 9591: two rounds, and the second one's result is what the coordinator adds up. */
+function frostRound(request: SigningSessionRequest & { readonly share: FrostShare }): Round {
+  const { share, signers, message } = request;
+  const second = (state: Parameters<typeof signShare>[0]): Round => ({
+    run: async (inbox: Inbox) => {
+      if (!(await request.stillAllowed())) return notAllowed(share);
+      const round = signShare(state, inbox);
+      return round.ok ? finished({ partial: bytesToHex(round.value) }) : aborted(round.abort);
+    },
+  });
+  return {
+    run: async () => {
+      const { state, message: commitments } = commitToNonces({ share, signers, message });
+      const peers = signers.filter((signer) => signer !== share.self);
+      return sent(new Map(peers.map((peer) => [peer, commitments])), second(state));
+    },
+  };
+}
+
+function notAllowed({ self }: KeyShare) {
+  return aborted({ culprit: self, step: 'sign/not-allowed', ban: false });
+}
+
+/** DKLs23, Protocol 3.6. */
+function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Array): Round {
+  const { share, signers, message: digest } = request;
   const third = (state: Parameters<typeof signRound3>[0]): Round => ({
     run: async (inbox: Inbox) => {
-      if (!(await request.stillAllowed())) {
-        return aborted({ culprit: share.self, step: 'sign-3/not-allowed', ban: false });
-      }
+      if (!(await request.stillAllowed())) return notAllowed(share);
       const round = signRound3(state, inbox, digest);
       return round.ok ? finished({ partial: bytesToHex(round.value) }) : aborted(round.abort);
     },

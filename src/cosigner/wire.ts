@@ -1,6 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
+import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
 import { parsePolicyChangeId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent } from '#domain/intent.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
@@ -169,6 +170,12 @@ export function purposeOf(value: unknown): AttemptPurpose {
   const purpose = ATTEMPT_PURPOSES.find((one) => one === value);
   if (purpose === undefined) throw new Malformed('purpose');
   return purpose;
+}
+
+export function schemeOf(value: unknown): KeyScheme {
+  const scheme = KEY_SCHEMES.find((one) => one === value);
+  if (scheme === undefined) throw new Malformed('scheme');
+  return scheme;
 }
 
 export function voteOf(value: unknown): Vote {

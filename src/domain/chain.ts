@@ -3,8 +3,12 @@ import { unreachable } from '#domain/result.ts';
 /** What the domain knows of a chain; addresses of nodes and adapters live in `chains/`. */
 export type ChainFamily = 'evm';
 
-/** The signature scheme of a family's keys. One key generation per vault and scheme, never one key in two schemes. */
-export type KeyScheme = 'ecdsa-secp256k1';
+/**
+ * The signature scheme of a family's keys: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never
+ * one key in two schemes.
+ */
+export const KEY_SCHEMES = ['ecdsa-secp256k1', 'frost-ed25519', 'frost-secp256k1-tr'] as const;
+export type KeyScheme = (typeof KEY_SCHEMES)[number];
 
 /** A token that the operator vouches for: it is never taken for spam, and what only looks like it is. */
 export interface ListedToken {

@@ -25,8 +25,10 @@ export const DEFAULT_MOST_PENDING = 100;
 export interface VaultKey {
   readonly keyId: KeyId;
   readonly scheme: KeyScheme;
-  /** Hex of the 33-byte group public key. */
+  /** Hex of the group public key: 33 bytes, or 32 of Ed25519. */
   readonly publicKey: string;
+  /** Number of each co-signer to the hex of its public share: tells who sent a wrong part of a signature. */
+  readonly publicShares: Readonly<Record<string, string>>;
   /** Chain name to address, in canonical spelling. */
   readonly addresses: Readonly<Record<string, string>>;
 }

@@ -2,32 +2,31 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical.ts';
+import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyId } from '#domain/id.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
+import type { VaultKey } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
 import { pairNodes } from '#jobs/pair-nodes.ts';
+import type { SigningKey } from '#jobs/combine.ts';
+import { combineSignature, publicSharesFrom } from '#jobs/combine.ts';
 import { relay } from '#jobs/relay.ts';
-import { combinePartials } from '#mpc/ecdsa/combine.ts';
-import type { PartyIndex } from '#mpc/party.ts';
 
 export interface KeyRequest {
+  readonly scheme: KeyScheme;
   /** How many nodes sign together. */
   readonly threshold: number;
   /** Every policy of the vault so far, in order: pinned together with the key. */
   readonly policies: readonly Policy[];
 }
 
-export interface GeneratedKey {
-  readonly keyId: KeyId;
-  /** Hex of the 33-byte group key. */
-  readonly publicKey: string;
-}
+export type GeneratedKey = Omit<VaultKey, 'addresses'>;
 
-const keyResult = z.object({ keyId: z.string(), publicKey: z.string().regex(/^0[23][0-9a-f]{64}$/) });
-const partialResult = z.object({ partial: z.string().regex(/^[0-9a-f]+$/) });
+const point = z.string().regex(/^(0[23])?[0-9a-f]{64}$/);
+const keyResult = z.object({ keyId: z.string(), publicKey: point, publicShares: z.record(z.string(), point) });
 
 /**
  * Lets all co-signers generate a key, and then every group of them that could sign prove that it can, over a text that no chain
@@ -44,19 +43,26 @@ export async function generateKey(
   if (!made.ok) return because('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
   const [first] = keys;
-  const same = keys.every((key) => key.success && key.data.publicKey === first?.data?.publicKey);
+  const same = keys.every((key) => key.success && JSON.stringify(key.data) === JSON.stringify(first?.data));
   const keyId = parseKeyId(first?.data?.keyId ?? '');
   if (first?.success !== true || !same || keyId === null) return refused({ reason: 'the nodes name different keys' });
-  const { publicKey } = first.data;
-  for (const signers of groupsOf(nodes, request.threshold)) {
-    const proven = await prove(signers, keyId, publicKey);
-    if (proven !== null) return refused({ reason: proven });
+  const { publicKey, publicShares } = first.data;
+  const { scheme, threshold } = request;
+  const key: SigningKey = {
+    scheme,
+    threshold,
+    publicKey: hexToBytes(publicKey),
+    publicShares: publicSharesFrom(publicShares),
+  };
+  for (const signers of groupsOf(nodes, threshold)) {
+    const unproven = await prove(signers, keyId, key);
+    if (unproven !== null) return refused({ reason: unproven });
   }
-  return accepted({ keyId, publicKey });
+  return accepted({ keyId, scheme, publicKey, publicShares });
 }
 
 /** A signature of these nodes over the name of the key; null when it verifies, else why not. */
-async function prove(signers: readonly CosignerClient[], keyId: KeyId, publicKey: string): Promise<string | null> {
+async function prove(signers: readonly CosignerClient[], keyId: KeyId, key: SigningKey): Promise<string | null> {
   const indices = signers.map((node) => node.index);
   const signed = await relay({
     nodes: signers,
@@ -65,21 +71,8 @@ async function prove(signers: readonly CosignerClient[], keyId: KeyId, publicKey
   });
   if (!signed.ok) return faultText('proof', signed.refusal);
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-  const partials = partialsOf(signed.value);
-  const combined = combinePartials({ publicKey: hexToBytes(publicKey), digest, partials });
+  const combined = combineSignature(key, digest, signed.value);
   return combined.ok ? null : `proof: ${combined.abort.step}`;
-}
-
-/** The partial signature of each node; one that gives none has an empty one, which the combination refuses by name. */
-export function partialsOf(
-  results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
-): ReadonlyMap<PartyIndex, Uint8Array> {
-  return new Map(
-    [...results].map(([index, result]) => {
-      const parsed = partialResult.safeParse(result);
-      return [index, parsed.success ? hexToBytes(parsed.data.partial) : new Uint8Array()] as const;
-    }),
-  );
 }
 
 /** Every choice of `size` nodes, in order. */

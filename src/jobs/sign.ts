@@ -1,4 +1,4 @@
-import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
+import type { ChainAdapter, ChainSignature, PreparationFault } from '#chains/chain-adapter.ts';
 import type { FailureReason } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
@@ -15,7 +15,6 @@ import { broadcast } from '#jobs/broadcast.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
-import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
@@ -137,7 +136,7 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
 }
 
 /** Null when there is none yet, or never will be: that is recorded here. */
-async function signatureOver({ env, vault, work }: SigningTurn, attempt: Signable): Promise<EcdsaSignature | null> {
+async function signatureOver({ env, vault, work }: SigningTurn, attempt: Signable): Promise<ChainSignature | null> {
   const { transaction, key, policies, signingThreshold } = work;
   const { id, intent, approvals } = transaction;
   const request = { key, signingThreshold, intent, attempt, approvals, policies };

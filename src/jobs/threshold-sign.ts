@@ -1,13 +1,15 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
+import type { ChainSignature } from '#chains/chain-adapter.ts';
 import type { Intent } from '#domain/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Attempt, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
-import { groupsOf, partialsOf } from '#jobs/generate-key.ts';
+import type { SigningKey } from '#jobs/combine.ts';
+import { combineSignature, publicSharesFrom } from '#jobs/combine.ts';
+import { groupsOf } from '#jobs/generate-key.ts';
 import { relay } from '#jobs/relay.ts';
-import type { EcdsaSignature } from '#mpc/ecdsa/combine.ts';
-import { combinePartials } from '#mpc/ecdsa/combine.ts';
+import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
 export type Signable = Pick<Attempt, 'number' | 'purpose' | 'payload' | 'signingDigest'>;
@@ -24,7 +26,7 @@ export interface SigningRequest {
 }
 
 export type SigningOutcome =
-  | { readonly ok: true; readonly signature: EcdsaSignature }
+  | { readonly ok: true; readonly signature: ChainSignature }
   /** `unavailable` may do better later; `refused` is a node's judgement on the request itself. */
   | { readonly ok: false; readonly verdict: 'unavailable' | 'refused'; readonly reason: string };
 
@@ -68,14 +70,22 @@ async function signWith(
   const { key, attempt } = request;
   const run = await runWith(signers, request);
   if (!run.ok) return { fault: run.refusal };
-  const combined = combinePartials({
-    publicKey: hexToBytes(key.publicKey),
-    digest: hexToBytes(attempt.signingDigest.slice(2)),
-    partials: partialsOf(run.value),
-  });
+  const combined = combineSignature(signingKey(request), messageOf(key, attempt), run.value);
   if (combined.ok) return { ok: true, signature: combined.value };
   const { culprit, step } = combined.abort;
   return { fault: { node: culprit, code: 'aborted', detail: step, culprit } };
+}
+
+/** The vault's key as it is on the chain of the intent. */
+function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest): SigningKey {
+  const { scheme } = key;
+  const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
+  return { threshold, ...walletOf({ scheme, publicKey, publicShares }, intent.chain) };
+}
+
+/** ECDSA signs a digest, Ed25519 the bytes themselves. */
+function messageOf({ scheme }: VaultKey, { payload, signingDigest }: Signable): Uint8Array {
+  return hexToBytes((scheme === 'frost-ed25519' ? payload : signingDigest).slice(2));
 }
 
 /** Runs the protocol, and once more after a node that was behind has been shown the newer policies. */

@@ -1,6 +1,8 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js';
 import { secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
 import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Group } from '#mpc/group.ts';
+import { taggedHash } from '#mpc/transcript.ts';
 
 /**
  * Points and scalars of secp256k1 with one strict door each. A parser answers null for everything but the one canonical
@@ -79,6 +81,18 @@ export function hashToPoint(message: Uint8Array): Point {
 export function freshBytes(length: number): Uint8Array {
   return randomBytes(length);
 }
+
+export const SECP256K1: Group<Point> = {
+  generator: GENERATOR,
+  order: ORDER,
+  pointBytes: POINT_BYTES,
+  parsePoint,
+  encodePoint,
+  parseScalar,
+  encodeScalar,
+  randomScalar,
+  hashToScalar: (tag, ...parts) => scalarFromDigest(taggedHash(tag, ...parts)),
+};
 
 function bigEndian(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,27 +1,22 @@
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { KeyScheme } from '#domain/chain.ts';
+import { KEY_SCHEMES } from '#domain/chain.ts';
+import { inGroupOf } from '#mpc/group.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
-import {
-  encodePoint,
-  encodeScalar,
-  GENERATOR,
-  parsePoint,
-  parseScalar,
-  POINT_BYTES,
-  SCALAR_BYTES,
-} from '#mpc/secp256k1.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
 /** One node's share of a key, with all that is public about the key. */
 export interface KeyShare {
+  readonly scheme: KeyScheme;
   readonly keyId: string;
   readonly epoch: number;
   readonly self: PartyIndex;
   readonly threshold: number;
   /** Shamir share of the group's secret at x = self. */
   readonly secret: bigint;
-  /** 33 bytes. */
+  /** 33 bytes, or 32 of Ed25519. */
   readonly publicKey: Uint8Array;
-  /** 33 bytes for each party from 1 to n. */
+  /** A point for each party from 1 to n. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
@@ -107,47 +102,48 @@ function placeBytes({ kind, node, name, epoch }: SealedPlace, kekId: string): Ui
   return new Uint8Array(utf8ToBytes(JSON.stringify(['conclave/sealed-record/v1', kind, node, name, epoch, kekId])));
 }
 
+const FORMAT = 2;
+const HEADER_BYTES = 7;
+const SCALAR_BYTES = 32;
+
 /** For sealed storage only: these bytes hold the secret. */
 export function encodeKeyShare(share: KeyShare): Uint8Array {
+  const { scheme, self, threshold, epoch, secret, publicKey } = share;
   const shares = [...share.publicShares].toSorted(([a], [b]) => a - b).map(([, point]) => point);
-  const header = Uint8Array.of(1, share.self, share.threshold, shares.length, share.epoch >>> 8, share.epoch & 0xff);
-  return concatBytes(header, encodeScalar(share.secret), share.publicKey, ...shares);
+  const header = [FORMAT, KEY_SCHEMES.indexOf(scheme), self, threshold, shares.length, epoch >>> 8, epoch & 0xff];
+  const scalar = inGroupOf(scheme, (group) => group.encodeScalar(secret));
+  return concatBytes(Uint8Array.from(header), scalar, publicKey, ...shares);
 }
 
 /** Throws on bytes that encodeKeyShare did not make, and on a secret that is not behind its public share. */
 export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
-  const [version, first, threshold, parties, high, low] = bytes;
-  const self = parsePartyIndex(first ?? 0);
+  const [format, place, first, threshold, parties, high, low] = bytes;
+  const [scheme, self] = [KEY_SCHEMES[place ?? KEY_SCHEMES.length], parsePartyIndex(first ?? 0)];
   const count = parties ?? 0;
-  if (version !== 1 || self === null || bytes.length !== 6 + SCALAR_BYTES + (1 + count) * POINT_BYTES) {
-    throw new Error('not a key share');
-  }
-  const secret = parseScalar(bytes.subarray(6, 6 + SCALAR_BYTES));
-  const points = Array.from({ length: 1 + count }, (_, i) => {
-    const start = 6 + SCALAR_BYTES + i * POINT_BYTES;
-    return bytes.slice(start, start + POINT_BYTES);
+  if (format !== FORMAT || scheme === undefined || self === null) throw new Error('not a key share');
+  return inGroupOf(scheme, (group) => {
+    const { pointBytes } = group;
+    const start = HEADER_BYTES + SCALAR_BYTES;
+    if (bytes.length !== start + (1 + count) * pointBytes) throw new Error('not a key share');
+    const secret = group.parseScalar(bytes.subarray(HEADER_BYTES, start));
+    const points = Array.from({ length: 1 + count }, (_, i) =>
+      bytes.slice(start + i * pointBytes, start + (i + 1) * pointBytes),
+    );
+    const [publicKey, ...shares] = points;
+    if (secret === null || secret === 0n || publicKey === undefined || group.parsePoint(publicKey) === null) {
+      throw new Error('not a key share');
+    }
+    const publicShares = new Map<PartyIndex, Uint8Array>();
+    for (const [i, point] of shares.entries()) {
+      const party = parsePartyIndex(i + 1);
+      if (party !== null) publicShares.set(party, point);
+    }
+    const own = publicShares.get(self);
+    // A rotten record must not sign: it would look like a cheater to the others.
+    if (own === undefined || !equalBytes(group.encodePoint(group.generator.multiply(secret)), own)) {
+      throw new Error('the secret does not belong to its public share');
+    }
+    const epoch = ((high ?? 0) << 8) | (low ?? 0);
+    return { scheme, keyId, epoch, self, threshold: threshold ?? 0, secret, publicKey, publicShares };
   });
-  const [publicKey, ...shares] = points;
-  if (secret === null || secret === 0n || publicKey === undefined || parsePoint(publicKey) === null) {
-    throw new Error('not a key share');
-  }
-  const publicShares = new Map<PartyIndex, Uint8Array>();
-  for (const [i, point] of shares.entries()) {
-    const party = parsePartyIndex(i + 1);
-    if (party !== null) publicShares.set(party, point);
-  }
-  const own = publicShares.get(self);
-  // A rotten record must not sign: it would look like a cheater to the others.
-  if (own === undefined || !equalBytes(encodePoint(GENERATOR.multiply(secret)), own)) {
-    throw new Error('the secret does not belong to its public share');
-  }
-  return {
-    keyId,
-    epoch: ((high ?? 0) << 8) | (low ?? 0),
-    self,
-    threshold: threshold ?? 0,
-    secret,
-    publicKey,
-    publicShares,
-  };
 }

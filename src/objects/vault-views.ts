@@ -1,5 +1,5 @@
 import type { Activity, ActivityBlock } from '#domain/activity.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
@@ -79,6 +79,7 @@ export interface TransactionWork {
 
 export interface KeyWork {
   readonly vault: Vault;
-  readonly chains: readonly Chain[];
+  /** Of the keys that it lacks. */
+  readonly schemes: readonly KeyScheme[];
   readonly policies: readonly Policy[];
 }

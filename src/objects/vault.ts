@@ -37,7 +37,7 @@ import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import type { Wallet } from '#objects/wallets.ts';
-import { walletsOf, withChain, withKey } from '#objects/wallets.ts';
+import { lackingSchemes, walletsOf, withChain, withKey } from '#objects/wallets.ts';
 import type {
   ActivityView,
   CreationView,
@@ -113,7 +113,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       this.#storage.putVault(vault);
       this.#storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
       writeVaultChange(this.#storage, vault, { action: 'found', detail: null, actor: null });
-      this.#storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+      this.#oweKeys(vault);
     });
     this.#vault = vault;
     return founded;
@@ -311,18 +311,18 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return { transaction, chain, key, policies: this.#storage.policies.adopted(), signingThreshold };
   }
 
-  /** For the consumers: the key that this vault still lacks, or null. */
+  /** For the consumers: the keys that this vault still lacks, or null when it has them all. */
   keyWork(): KeyWork | null {
     const vault = this.#vault;
-    if (vault === null || vault.keys.length > 0) return null;
-    const chains = this.#chains.filter((chain) => vault.configuration.chains.includes(chain.name));
-    return { vault, chains, policies: this.#storage.policies.adopted().map(({ policy }) => policy) };
+    const schemes = vault === null ? [] : lackingSchemes(vault, this.#chains);
+    if (vault === null || schemes.length === 0) return null;
+    return { vault, schemes, policies: this.#storage.policies.adopted().map(({ policy }) => policy) };
   }
 
-  /** The vault's own key. The first one recorded stays: a second run of the job changes nothing. */
+  /** A key of the vault. The first one of its scheme that is recorded stays: a second run of the job changes nothing. */
   async recordKey(key: VaultKey): Promise<void> {
     const vault = this.#vault;
-    if (vault === null || vault.keys.length > 0) return;
+    if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
     await this.#reform(withKey(vault, key, this.#chains), { action: 'key', detail: key.keyId });
   }
 
@@ -357,11 +357,19 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return accepted({ vault, viewer });
   }
 
+  /** A chain of another family takes another key. */
+  #oweKeys(after: Vault): void {
+    if (lackingSchemes(after, this.#chains).length === 0) this.#storage.discharge('', 'generate-key');
+    else if (this.#storage.owed('', 'generate-key') === null) {
+      this.#storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+    }
+  }
+
   /** The vault as it is from now on, with one audit line. */
   async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
     await this.#commits.run(() => {
       this.#storage.putVault(after);
-      if (after.keys.length > 0) this.#storage.discharge('', 'generate-key');
+      this.#oweKeys(after);
       const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
       if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });

@@ -1,9 +1,10 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { adapterFor } from '#chains/adapters.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain, KeyScheme } from '#domain/chain.ts';
 import { keySchemeOf } from '#domain/chain.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
+import { walletKey } from '#mpc/derivation.ts';
 
 /**
  * The vault with a wallet on one more chain: the address follows from the key that it has, and comes with the key where that is still
@@ -31,15 +32,25 @@ export function walletsOf(vault: Vault): readonly Wallet[] {
   });
 }
 
-/** The vault with its key, on every chain that it uses by now: some may have come while the key was being made. */
+/** The vault with one key more, on every chain of it that it uses by now: some may have come while the key was being made. */
 export function withKey(vault: Vault, key: VaultKey, known: readonly Chain[]): Vault {
-  const used = known.filter(({ name }) => vault.configuration.chains.includes(name));
-  return { ...vault, keys: [used.reduce(addressed, key)] };
+  return { ...vault, keys: [...vault.keys, usedOf(vault, known).reduce(addressed, key)] };
+}
+
+/** The schemes of the chains that a vault uses and has no key for. */
+export function lackingSchemes(vault: Vault, known: readonly Chain[]): readonly KeyScheme[] {
+  const needed = new Set(usedOf(vault, known).map(({ family }) => keySchemeOf(family)));
+  return [...needed].filter((scheme) => !vault.keys.some((key) => key.scheme === scheme));
+}
+
+function usedOf({ configuration }: Vault, known: readonly Chain[]): readonly Chain[] {
+  return known.filter(({ name }) => configuration.chains.includes(name));
 }
 
 /** The key with its address on a chain of its scheme. */
 function addressed(key: VaultKey, chain: Chain): VaultKey {
   if (key.scheme !== keySchemeOf(chain.family) || chain.name in key.addresses) return key;
-  const address = adapterFor(chain, []).addressOf(hexToBytes(key.publicKey));
+  const publicKey = walletKey({ scheme: key.scheme, publicKey: hexToBytes(key.publicKey) }, chain.caip2);
+  const address = adapterFor(chain, []).addressOf(publicKey);
   return { ...key, addresses: { ...key.addresses, [chain.name]: address } };
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#jobs/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -44,9 +44,38 @@ test.each([
   [4, 7],
 ])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, place) => {
   lieAt('keygen', round, place);
-  const generated = await generateKey(crew(), { threshold: 2, policies: [policy] });
+  const generated = await generateKey(crew(), { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [policy] });
   puppet.lie = (message) => message;
   expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
+});
+
+describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) => {
+  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [policy] });
+  afterEach(() => {
+    puppet.lie = (message) => message;
+  });
+
+  test('all nodes make a key, and every two of them prove that they can sign with it', async () => {
+    const made = await generated();
+    if (!made.ok) throw new Error(made.refusal.reason);
+    const { publicKey, publicShares } = made.value;
+    expect([publicKey.length, Object.keys(publicShares)]).toEqual([
+      scheme === 'frost-ed25519' ? 64 : 66,
+      ['1', '2', '3'],
+    ]);
+  });
+
+  test.each([
+    ['keygen', 1, 0],
+    ['keygen', 2, 40],
+    ['keygen', 3, 5],
+    ['keygen', 4, 7],
+    ['sign', 1, 40],
+  ])('a lie in a %s, round %i, leaves the vault without a key, and it is named', async (purpose, round, place) => {
+    lieAt(purpose, round, place);
+    const made = await generated();
+    expect(made.ok ? '' : made.refusal.reason).toMatch(/blames node 2|frost-aggregate/);
+  });
 });
 
 test('a partial signature that is wrong gives no signature, and the two honest nodes make one without it', async () => {

@@ -80,11 +80,10 @@ export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFro
 
 /** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
 export async function newKey(nodes: readonly CosignerClient[], threshold = 2): Promise<VaultKey> {
-  const generated = await generateKey(nodes, { threshold, policies: [policy] });
+  const generated = await generateKey(nodes, { scheme: 'ecdsa-secp256k1', threshold, policies: [policy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
-  const { keyId, publicKey } = generated.value;
-  const address = anvilAdapter.addressOf(hexToBytes(publicKey));
-  return { keyId, scheme: 'ecdsa-secp256k1', publicKey, addresses: { anvil: address } };
+  const address = anvilAdapter.addressOf(hexToBytes(generated.value.publicKey));
+  return { ...generated.value, addresses: { anvil: address } };
 }
 
 export interface Wish {

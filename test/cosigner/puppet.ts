@@ -10,9 +10,9 @@ import type { Preparation, Round } from '#cosigner/protocol.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Intent } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#jobs/cosigner-client.ts';
+import type { KeyRequest } from '#jobs/generate-key.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope } from '#mpc/envelope.ts';
@@ -97,9 +97,10 @@ export class Puppet implements CosignerClient {
       return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
     }
     if (kind === 'keygen') {
-      const { threshold, policies } = fields as unknown as { threshold: number; policies: readonly Policy[] };
+      const { scheme, threshold, policies } = fields as unknown as KeyRequest;
       const parties = [party(1), party(2), party(3)];
       return prepareKeyGeneration({
+        scheme,
         own,
         peers,
         parties,
@@ -109,15 +110,15 @@ export class Puppet implements CosignerClient {
       });
     }
     const { signers, digest, occasion } = occasionOf(name, fields);
-    return prepareSigning({
+    const session = {
       share: present(this.#shares.get(name)),
       signers,
-      pairs: this.#pairs,
-      digest,
+      message: digest,
       occasion,
       commitTo: () => {},
       stillAllowed: async () => true,
-    });
+    };
+    return prepareSigning(session, this.#pairs);
   }
 
   async #start(nonces: Readonly<Record<string, string>>): Promise<unknown> {

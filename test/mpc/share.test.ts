@@ -14,6 +14,7 @@ function share(): KeyShare {
   const parties = [party(1), party(2), party(3)];
   const key = dealKey(2, parties);
   return {
+    scheme: 'ecdsa-secp256k1',
     keyId: 'a'.repeat(26),
     epoch: 300,
     self: party(2),
@@ -82,13 +83,16 @@ test('bytes that are no share, or not the own one, are refused before they sign'
     new Uint8Array(0),
     bytes.slice(1),
     Uint8Array.of(...bytes, 0),
-    changed(0, Uint8Array.of(2)),
-    changed(1, Uint8Array.of(9)),
+    changed(0, Uint8Array.of(1)),
+    // Another scheme, of points of another length, and one that there is not.
+    changed(1, Uint8Array.of(1)),
     changed(1, Uint8Array.of(3)),
-    changed(6, new Uint8Array(32)),
-    changed(6, new Uint8Array(32).fill(0xff)),
-    changed(6, encodeScalar(randomScalar())),
-    changed(38, new Uint8Array(33)),
+    changed(2, Uint8Array.of(9)),
+    changed(2, Uint8Array.of(3)),
+    changed(7, new Uint8Array(32)),
+    changed(7, new Uint8Array(32).fill(0xff)),
+    changed(7, encodeScalar(randomScalar())),
+    changed(39, new Uint8Array(33)),
   ];
   for (const [i, one] of bad.entries()) {
     let outcome = 'taken';

@@ -31,7 +31,13 @@ export function newVaultScene({ isTelling = true } = {}) {
     rules: NO_RULES,
   });
   if (!founded.ok) throw new Error(founded.refusal);
-  const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: WALLET } } as const;
+  const key = {
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    publicShares: {},
+    addresses: { anvil: WALLET },
+  } as const;
   const vault = { ...founded.value, keys: [key] };
   const commits = new VaultCommit(
     { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,

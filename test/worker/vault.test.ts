@@ -56,7 +56,13 @@ async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] =
   const founded = await foundedVault(differences);
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
-  await founded.vault.recordKey({ keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: WALLET } });
+  await founded.vault.recordKey({
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    publicShares: {},
+    addresses: { anvil: WALLET },
+  });
   return founded;
 }
 
@@ -356,7 +362,13 @@ test('the first key recorded stays the key of the vault', async () => {
   const { vault } = await vaultWithWallet();
   const other = parseKeyId('b'.repeat(26));
   if (other === null) throw new Error('the key id must parse');
-  await vault.recordKey({ keyId: other, scheme: 'ecdsa-secp256k1', publicKey: '03', addresses: { anvil: RECIPIENT } });
+  await vault.recordKey({
+    keyId: other,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '03',
+    publicShares: {},
+    addresses: { anvil: RECIPIENT },
+  });
   expect((await vault.describe())?.keys.map((key) => key.addresses)).toEqual([{ anvil: WALLET }]);
   expect(await vault.keyWork()).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Address, Hex } from 'viem';
 import { bytesToBigInt, bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
-import type { ChainFault, EcdsaSignatureParts } from '#chains/chain-adapter.ts';
+import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
 import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { inspectEvmPayload } from '#chains/evm/payload.ts';
 import type { SignedTransaction } from '#chains/evm/transaction.ts';
@@ -15,14 +15,15 @@ import type { Attempt } from '#domain/transaction.ts';
  * Joins the stored bytes and the signature of the co-signers to a transaction, reads it back, and compares what it would do
  * with the intent once more: between approval and network this is the last look.
  *
- * Refuses, in order: bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a signature that is out
+ * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a signature that is out
  * of range, not low-s (EIP-2), or not by the intent's wallet; a result that does not read back as the bytes that were approved.
  */
 export function assembleTransaction(
   intent: OnChainIntent,
   attempt: Attempt,
-  signature: EcdsaSignatureParts,
+  signature: ChainSignature,
 ): Result<{ readonly raw: Hex; readonly hash: Hex }, ChainFault> {
+  if ('bytes' in signature) return refused({ detail: 'a signature of another scheme' });
   const inspected = inspectEvmPayload(intent, attempt.payload);
   if (!inspected.ok) return refused({ detail: `the payload does not fit the intent: ${inspected.refusal}` });
   const { signingDigest, nonce, maxFee } = inspected.value;

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { bytesToHex, concatHex, hexToBytes, keccak256, stringToHex } from 'viem/utils';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { ChainFault, EcdsaSignatureParts, MessageText } from '#chains/chain-adapter.ts';
+import type { ChainFault, ChainSignature, EcdsaSignatureParts, MessageText } from '#chains/chain-adapter.ts';
 import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/typed-data.ts';
@@ -51,10 +51,9 @@ export function messagePreimage(intent: MessageIntent): Hex | null {
 }
 
 /** The signature of a message as wallets give it, r || s || v in hex. Refuses one that is not by the intent's wallet. */
-export function assembleMessage(
-  intent: MessageIntent,
-  { r, s, yParity }: EcdsaSignatureParts,
-): Result<Hex, ChainFault> {
+export function assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<Hex, ChainFault> {
+  if ('bytes' in signature) return refused({ detail: 'a signature of another scheme' });
+  const { r, s, yParity } = signature;
   const preimage = messagePreimage(intent);
   if (preimage === null) return refused({ detail: 'the message is not in canonical form' });
   if (r.length !== 32 || s.length !== 32) return refused({ detail: 'a scalar has 32 bytes' });

@@ -28,6 +28,8 @@ export interface EvmPayload {
   readonly kind: 'transaction';
   /** 32 bytes: keccak256 of the payload, which is what is signed. */
   readonly signingDigest: Uint8Array;
+  /** The same: ECDSA signs a digest. */
+  readonly signedMessage: Uint8Array;
   readonly nonce: bigint;
   /** Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee comes on top; no bytes can bound it. */
   readonly maxFee: bigint;
@@ -39,6 +41,7 @@ export interface EvmMessage {
   readonly kind: 'message';
   /** 32 bytes: keccak256 of the prefixed message, which is what is signed. */
   readonly signingDigest: Uint8Array;
+  readonly signedMessage: Uint8Array;
 }
 
 /** EIP-2681: the account nonce stays below 2^64 - 1. */
@@ -62,9 +65,11 @@ export function inspectEvmPayload(intent: OnChainIntent, payload: string): Resul
   const fault = effectFault(transaction, wanted) ?? costFault(transaction, wanted.maxFee);
   if (fault !== null) return refused(fault);
   const { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+  const signingDigest = hexToBytes(keccak256(hexToBytes(`0x${payload.slice(2)}`)));
   return accepted({
     kind: 'transaction',
-    signingDigest: hexToBytes(keccak256(hexToBytes(`0x${payload.slice(2)}`))),
+    signingDigest,
+    signedMessage: signingDigest,
     nonce,
     maxFee: gasLimit * maxFeePerGas,
     fees: { maxFeePerGas, maxPriorityFeePerGas },
@@ -81,7 +86,8 @@ export function inspectEvmMessage(intent: MessageIntent, payload: string): Resul
   const wanted = isWallet && chainIdOf(intent.chain) !== null ? messagePreimage(intent) : null;
   if (wanted === null) return refused('intent-not-canonical');
   if (payload !== wanted) return refused('wrong-message');
-  return accepted({ kind: 'message', signingDigest: hexToBytes(keccak256(wanted)) });
+  const signingDigest = hexToBytes(keccak256(wanted));
+  return accepted({ kind: 'message', signingDigest, signedMessage: signingDigest });
 }
 
 interface Demand {

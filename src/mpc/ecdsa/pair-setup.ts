@@ -14,7 +14,7 @@ import { ByteReader } from '#mpc/ecdsa/byte-reader.ts';
 import { type ReceiverSeeds, type SenderSeeds, wireBytes } from '#mpc/ecdsa/ot-extension.ts';
 import { BASE_OTS, LANES } from '#mpc/ecdsa/parameters.ts';
 import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
-import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
 import { freshBytes } from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, equalBytes, taggedHash } from '#mpc/transcript.ts';

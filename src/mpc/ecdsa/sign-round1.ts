@@ -8,7 +8,7 @@ import {
   pairWith,
   voleSid,
 } from '#mpc/ecdsa/session.ts';
-import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import { beginAsBob, type BobState } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { encodePoint, freshBytes, GENERATOR, type Point, randomScalar } from '#mpc/secp256k1.ts';

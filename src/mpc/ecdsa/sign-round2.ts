@@ -10,7 +10,7 @@ import {
   zeroShare,
 } from '#mpc/ecdsa/session.ts';
 import type { AfterRound1, AsBob, Round1State } from '#mpc/ecdsa/sign-round1.ts';
-import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { encodePoints, GENERATOR, modOrder, type Point } from '#mpc/secp256k1.ts';

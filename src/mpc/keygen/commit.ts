@@ -1,12 +1,13 @@
 import { concatBytes } from '@noble/hashes/utils.js';
-import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import { commitments, type Polynomial, randomPolynomial } from '#mpc/keygen/feldman.ts';
 import { proveKnowledge } from '#mpc/keygen/proof-of-knowledge.ts';
 import { checkKeygenSession, commitToPackage, type KeygenSession } from '#mpc/keygen/session.ts';
-import { encodePoint, freshBytes } from '#mpc/secp256k1.ts';
+import type { GroupPoint } from '#mpc/group.ts';
+import { freshBytes } from '#mpc/secp256k1.ts';
 
-export interface AfterCommit {
-  readonly session: KeygenSession;
+export interface AfterCommit<P extends GroupPoint<P>> {
+  readonly session: KeygenSession<P>;
   readonly polynomial: Polynomial;
   /** Commitments and proof, encoded. */
   readonly encoded: Uint8Array;
@@ -14,19 +15,22 @@ export interface AfterCommit {
   readonly commitment: Uint8Array;
 }
 
-export type CommitState = SingleUse<AfterCommit>;
+export type CommitState<P extends GroupPoint<P>> = SingleUse<AfterCommit<P>>;
 
 /**
  * Round 0: every party chooses its polynomial and commits to its public part (Pedersen's key generation in Feldman's form, as
  * FROST's KeyGen round 1 steps 1 to 4, RFC 9591 appendix C), before it sees anybody else's. Without this the last to speak
  * chooses the group key.
  */
-export function commit(session: KeygenSession): { readonly state: CommitState; readonly message: Uint8Array } {
+export function commit<P extends GroupPoint<P>>(
+  session: KeygenSession<P>,
+): { readonly state: CommitState<P>; readonly message: Uint8Array } {
   checkKeygenSession(session);
-  const polynomial = randomPolynomial(session.threshold);
-  const proof = proveKnowledge({ sid: session.sid, prover: session.self }, polynomial[0]!);
-  const encoded = concatBytes(...commitments(polynomial).map(encodePoint), proof);
+  const { group, sid, self } = session;
+  const polynomial = randomPolynomial(group, session.threshold);
+  const proof = proveKnowledge({ group, sid, prover: self }, polynomial[0]!);
+  const encoded = concatBytes(...commitments(group, polynomial).map(group.encodePoint), proof);
   const salt = freshBytes(32);
-  const commitment = commitToPackage(session, session.self, { encoded, salt });
+  const commitment = commitToPackage(session, self, { encoded, salt });
   return { state: new SingleUse({ session, polynomial, encoded, salt, commitment }), message: commitment };
 }

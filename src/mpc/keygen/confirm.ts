@@ -1,16 +1,15 @@
 import { base32 } from '#mpc/keygen/base32.ts';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
-import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import type { DistributeState } from '#mpc/keygen/distribute.ts';
 import { evaluate, evaluateInExponent, sumCommitments, sumScalars } from '#mpc/keygen/feldman.ts';
 import { peersOf } from '#mpc/keygen/session.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodePoint, GENERATOR, parseScalar } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
-/** Ours: the only suite of this key generation so far. */
-const SUITE = 'ecdsa-secp256k1';
 const FIRST_EPOCH = 1;
 const KEY_ID_LENGTH = 26;
 
@@ -28,31 +27,33 @@ export type ConfirmState = SingleUse<AfterConfirm>;
  * Refuses: a share that is missing, malformed, or not on its dealer's committed polynomial (its dealer); a group key that is
  * the identity.
  */
-export function confirm(
-  state: DistributeState,
+export function confirm<P extends GroupPoint<P>>(
+  state: DistributeState<P>,
   inbox: ReadonlyMap<PartyIndex, Uint8Array>,
 ): RoundResult<{ readonly state: ConfirmState; readonly statement: Uint8Array }> {
   const { session, polynomial, points, echo } = state.take();
-  const values = [evaluate(polynomial, session.self)];
+  const { scheme, group } = session;
+  const values = [evaluate(group, polynomial, session.self)];
   for (const peer of peersOf(session)) {
-    const value = parseScalar(inbox.get(peer) ?? new Uint8Array());
+    const value = group.parseScalar(inbox.get(peer) ?? new Uint8Array());
     if (value === null || value === 0n) return abortedBy(peer, 'keygen-confirm/share');
-    if (!GENERATOR.multiply(value).equals(evaluateInExponent(points.get(peer)!, session.self))) {
+    if (!group.generator.multiply(value).equals(evaluateInExponent(points.get(peer)!, session.self))) {
       return abortedBy(peer, 'keygen-confirm/share');
     }
     values.push(value);
   }
-  const group = sumCommitments(session.parties.map((party) => points.get(party)!));
-  const secret = sumScalars(values);
-  const key = group[0]!;
+  const sum = sumCommitments(session.parties.map((party) => points.get(party)!));
+  const secret = sumScalars(group, values);
+  const key = sum[0]!;
   const culprit = peersOf(session)[0]!;
   if (key.is0() || secret === 0n) return abortedBy(culprit, 'keygen-confirm/key');
-  const publicKey = encodePoint(key);
+  const publicKey = group.encodePoint(key);
   const publicShares = new Map(
-    session.parties.map((party) => [party, encodePoint(evaluateInExponent(group, party))] as const),
+    session.parties.map((party) => [party, group.encodePoint(evaluateInExponent(sum, party))] as const),
   );
   const share: KeyShare = {
-    keyId: keyIdOf(publicKey),
+    scheme,
+    keyId: keyIdOf(scheme, publicKey),
     epoch: FIRST_EPOCH,
     self: session.self,
     threshold: session.threshold,
@@ -64,8 +65,8 @@ export function confirm(
   return completed({ state: new SingleUse({ share }), statement });
 }
 
-/** base32 of the first 130 bits of H("vault-key/v1" | suite | group key). */
-function keyIdOf(publicKey: Uint8Array): string {
-  const digest = taggedHash('vault-key/v1', new TextEncoder().encode(SUITE), publicKey);
+/** base32 of the first 130 bits of H("vault-key/v1" | scheme | group key). */
+function keyIdOf(scheme: KeyScheme, publicKey: Uint8Array): string {
+  const digest = taggedHash('vault-key/v1', new TextEncoder().encode(scheme), publicKey);
   return base32(digest).slice(0, KEY_ID_LENGTH);
 }

@@ -1,49 +1,47 @@
 import { concatBytes } from '@noble/hashes/utils.js';
+import type { Group, GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import {
-  encodePoint,
-  encodeScalar,
-  GENERATOR,
-  modOrder,
-  parsePoint,
-  parseScalar,
-  type Point,
-  POINT_BYTES,
-  randomScalar,
-  SCALAR_BYTES,
-  scalarFromDigest,
-} from '#mpc/secp256k1.ts';
-import { taggedHash } from '#mpc/transcript.ts';
+
+const SCALAR_BYTES = 32;
 
 /** Bytes of a proof: commitment and response. */
-export const PROOF_BYTES = POINT_BYTES + SCALAR_BYTES;
+export function proofBytes<P extends GroupPoint<P>>({ pointBytes }: Group<P>): number {
+  return pointBytes + SCALAR_BYTES;
+}
 
 /** Who proves what, where. Bound into the challenge, so a proof is worth nothing in another session or another mouth. */
-export interface ProofContext {
+export interface ProofContext<P extends GroupPoint<P>> {
+  readonly group: Group<P>;
   readonly sid: Uint8Array;
   readonly prover: PartyIndex;
 }
 
 /** Schnorr's proof that somebody knows the logarithm of `secret * G` (Fiat-Shamir): R = kG, z = k + c secret. */
-export function proveKnowledge(context: ProofContext, secret: bigint): Uint8Array {
+export function proveKnowledge<P extends GroupPoint<P>>(context: ProofContext<P>, secret: bigint): Uint8Array {
+  const { generator, order, encodePoint, encodeScalar, randomScalar } = context.group;
   const nonce = randomScalar();
-  const commitment = encodePoint(GENERATOR.multiply(nonce));
-  const challenge = challengeOf(context, GENERATOR.multiply(secret), commitment);
-  return concatBytes(commitment, encodeScalar(modOrder(nonce + challenge * secret)));
+  const commitment = encodePoint(generator.multiply(nonce));
+  const challenge = challengeOf(context, generator.multiply(secret), commitment);
+  return concatBytes(commitment, encodeScalar((nonce + challenge * secret) % order));
 }
 
 /** zG = R + c P. False for anything malformed. */
-export function knows(context: ProofContext, point: Point, proof: Uint8Array): boolean {
-  if (proof.length !== PROOF_BYTES) return false;
-  const encoded = proof.subarray(0, POINT_BYTES);
-  const commitment = parsePoint(encoded);
-  const response = parseScalar(proof.subarray(POINT_BYTES));
+export function knows<P extends GroupPoint<P>>(context: ProofContext<P>, point: P, proof: Uint8Array): boolean {
+  const { group } = context;
+  if (proof.length !== proofBytes(group)) return false;
+  const encoded = proof.subarray(0, group.pointBytes);
+  const commitment = group.parsePoint(encoded);
+  const response = group.parseScalar(proof.subarray(group.pointBytes));
   if (commitment === null || response === null || response === 0n) return false;
   const challenge = challengeOf(context, point, encoded);
   if (challenge === 0n) return false;
-  return GENERATOR.multiply(response).equals(commitment.add(point.multiplyUnsafe(challenge)));
+  return group.generator.multiply(response).equals(commitment.add(point.multiplyUnsafe(challenge)));
 }
 
-function challengeOf({ sid, prover }: ProofContext, point: Point, commitment: Uint8Array): bigint {
-  return scalarFromDigest(taggedHash('keygen/proof', sid, Uint8Array.of(prover), encodePoint(point), commitment));
+function challengeOf<P extends GroupPoint<P>>(
+  { group, sid, prover }: ProofContext<P>,
+  point: P,
+  commitment: Uint8Array,
+): bigint {
+  return group.hashToScalar('keygen/proof', sid, Uint8Array.of(prover), group.encodePoint(point), commitment);
 }

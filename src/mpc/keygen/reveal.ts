@@ -1,25 +1,26 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
-import { SingleUse } from '#mpc/ecdsa/single-use.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import type { AfterCommit, CommitState } from '#mpc/keygen/commit.ts';
 import { peersOf } from '#mpc/keygen/session.ts';
+import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { DIGEST_BYTES } from '#mpc/transcript.ts';
 
-export interface AfterReveal extends AfterCommit {
+export interface AfterReveal<P extends GroupPoint<P>> extends AfterCommit<P> {
   readonly theirCommitments: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
-export type RevealState = SingleUse<AfterReveal>;
+export type RevealState<P extends GroupPoint<P>> = SingleUse<AfterReveal<P>>;
 
 /**
  * Round 1: once every commitment is there, open the own one.
  * Refuses: a commitment that is missing or of the wrong length.
  */
-export function reveal(
-  state: CommitState,
+export function reveal<P extends GroupPoint<P>>(
+  state: CommitState<P>,
   inbox: ReadonlyMap<PartyIndex, Uint8Array>,
-): RoundResult<{ readonly state: RevealState; readonly message: Uint8Array }> {
+): RoundResult<{ readonly state: RevealState<P>; readonly message: Uint8Array }> {
   const own = state.take();
   const theirCommitments = new Map<PartyIndex, Uint8Array>();
   for (const peer of peersOf(own.session)) {

@@ -1,8 +1,12 @@
+import type { KeyScheme } from '#domain/chain.ts';
+import type { Group, GroupPoint } from '#mpc/group.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /** One run of the key generation. Everything here comes from the node itself; the sid holds a nonce of every party. */
-export interface KeygenSession {
+export interface KeygenSession<P extends GroupPoint<P>> {
+  readonly scheme: KeyScheme;
+  readonly group: Group<P>;
   /** 32 bytes, never used twice. */
   readonly sid: Uint8Array;
   readonly self: PartyIndex;
@@ -12,7 +16,8 @@ export interface KeygenSession {
 }
 
 /** Throws for what our own node may not ask for. */
-export function checkKeygenSession({ sid, self, parties, threshold }: KeygenSession): void {
+export function checkKeygenSession<P extends GroupPoint<P>>(session: KeygenSession<P>): void {
+  const { sid, self, parties, threshold } = session;
   if (sid.length !== 32) throw new Error('a sid has 32 bytes');
   const complete = parties.every((party, i) => party === parsePartyIndex(i + 1));
   if (!complete || !parties.includes(self)) throw new Error('parties are 1 to n and include self');
@@ -23,13 +28,19 @@ export function checkKeygenSession({ sid, self, parties, threshold }: KeygenSess
 
 /** Com of the commit-and-reveal: H(sid, party, package, salt). The party is named, so that nobody can copy a commitment. */
 export function commitToPackage(
-  { sid }: KeygenSession,
+  { sid }: { readonly sid: Uint8Array },
   party: PartyIndex,
   opening: { readonly encoded: Uint8Array; readonly salt: Uint8Array },
 ): Uint8Array {
   return taggedHash('keygen/commitment', sid, Uint8Array.of(party), opening.encoded, opening.salt);
 }
 
-export function peersOf({ self, parties }: KeygenSession): readonly PartyIndex[] {
+export function peersOf({
+  self,
+  parties,
+}: {
+  readonly self: PartyIndex;
+  readonly parties: readonly PartyIndex[];
+}): readonly PartyIndex[] {
   return parties.filter((party) => party !== self);
 }

@@ -68,9 +68,10 @@ test('a field that stands there twice is seen once, and it is the one that is si
 test('the inspection takes exactly the message and nothing else', () => {
   const intent = said('hello');
   const { payload, signingDigest } = composeMessage(intent);
+  const hashed = hexToBytes(hashMessage('hello'));
   expect(inspectPayload(intent, payload)).toEqual({
     ok: true,
-    value: { kind: 'message', signingDigest: hexToBytes(hashMessage('hello')) },
+    value: { kind: 'message', signingDigest: hashed, signedMessage: hashed },
   });
   expect(signingDigest).toBe(hashMessage('hello'));
   const wrong = { ok: false, refusal: 'wrong-message' };

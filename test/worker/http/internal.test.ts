@@ -185,7 +185,13 @@ test('whoever is told an address finds it in the directory: money that is sent t
   const vault = coordinator.VAULT.getByName(`vault:${founded['id']}`);
   // What the foundation has left to do is done; the next alarm is not before a tenth of a second.
   await runDurableObjectAlarm(vault);
-  await vault.recordKey({ keyId, scheme: 'ecdsa-secp256k1', publicKey: '02', addresses: { anvil: address } });
+  await vault.recordKey({
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    publicShares: {},
+    addresses: { anvil: address },
+  });
   const { body } = await asService(`GET /internal/vault/${founded['id']}`);
   expect(body['wallets']).toEqual([{ chain: 'anvil', address }]);
   const directory = coordinator.DB.prepare('SELECT vault_id FROM wallets WHERE chain = ? AND address = ?');

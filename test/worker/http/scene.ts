@@ -119,6 +119,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     keyId,
     scheme: 'ecdsa-secp256k1',
     publicKey: '02',
+    publicShares: {},
     addresses: Object.fromEntries(founded.body['chains'].map((chain: string) => [chain, WALLET])),
   } as const;
   await coordinator.VAULT.getByName(`vault:${id}`).recordKey(key);

@@ -1,0 +1,52 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import type { ChainSignature } from '#chains/chain-adapter.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import { completed, type RoundResult } from '#mpc/abort.ts';
+import { combinePartials } from '#mpc/ecdsa/combine.ts';
+import { aggregate } from '#mpc/frost/aggregate.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+
+/** What a coordinator knows of the key that signs. */
+export interface SigningKey {
+  readonly scheme: KeyScheme;
+  readonly threshold: number;
+  readonly publicKey: Uint8Array;
+  /** Of every co-signer. */
+  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+}
+
+const partialResult = z.object({ partial: z.string().regex(/^([0-9a-f]{2})+$/) });
+
+/**
+ * Joins what the co-signers gave to one signature, which is verified before it is given. A node that gave nothing of the right form has
+ * given an empty part, which the combination refuses by name.
+ */
+export function combineSignature(
+  key: SigningKey,
+  message: Uint8Array,
+  results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
+): RoundResult<ChainSignature> {
+  const partials = new Map(
+    [...results].map(([index, result]) => {
+      const parsed = partialResult.safeParse(result);
+      return [index, parsed.success ? hexToBytes(parsed.data.partial) : new Uint8Array()] as const;
+    }),
+  );
+  const { scheme, publicKey } = key;
+  if (scheme === 'ecdsa-secp256k1') return combinePartials({ publicKey, digest: message, partials });
+  const aggregated = aggregate({ key: { ...key, scheme }, message, partials });
+  return aggregated.ok ? completed({ bytes: aggregated.value }) : aggregated;
+}
+
+/** Public shares as they travel and are stored: number of the node to hex. Throws for what no co-signer has given. */
+export function publicSharesFrom(record: Readonly<Record<string, string>>): ReadonlyMap<PartyIndex, Uint8Array> {
+  const shares = new Map<PartyIndex, Uint8Array>();
+  for (const [name, hex] of Object.entries(record)) {
+    const party = parsePartyIndex(Number.parseInt(name, 10));
+    if (party === null) throw new Error('a public share is of a co-signer');
+    shares.set(party, hexToBytes(hex));
+  }
+  return shares;
+}

@@ -1,0 +1,51 @@
+import { mapHashToField } from '@noble/curves/abstract/modular.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
+import { randomBytes } from '@noble/hashes/utils.js';
+import type { Group } from '#mpc/group.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+
+/**
+ * The prime-order group of Ed25519 (RFC 8032) as the key generation uses it. The signing is noble's (frost/). Scalars are BigInt, with
+ * what secp256k1.ts says of that.
+ */
+export type EdwardsPoint = InstanceType<typeof ed25519.Point>;
+
+const Curve = ed25519.Point;
+const SCALAR_BYTES = 32;
+/** FIPS 186-5 A.2.1: so many bits more than the order, and the bias is below 2^-128. */
+const WIDE_BYTES = 48;
+
+export const ED25519: Group<EdwardsPoint> = {
+  generator: Curve.BASE,
+  order: Curve.Fn.ORDER,
+  pointBytes: 32,
+  parsePoint,
+  encodePoint: (point) => point.toBytes(),
+  parseScalar: (bytes) => {
+    if (bytes.length !== SCALAR_BYTES) return null;
+    const value = bytesToNumberLE(bytes);
+    return value < Curve.Fn.ORDER ? value : null;
+  },
+  encodeScalar: (value) => Curve.Fn.toBytes(value),
+  randomScalar: () => bytesToNumberLE(mapHashToField(randomBytes(WIDE_BYTES), Curve.Fn.ORDER, true)),
+  // 512 bits for an order of 253: reduced once, the bias is gone.
+  hashToScalar: (tag, ...parts) =>
+    Curve.Fn.create(
+      bytesToNumberLE(concatBytes(taggedHash(`${tag}/low`, ...parts), taggedHash(`${tag}/high`, ...parts))),
+    ),
+};
+
+/**
+ * 32 bytes as RFC 8032 encodes a point, its y below p (ZIP 215 would take more than one spelling), and of no small order in any part:
+ * the cofactor is 8, and a share or a nonce with a part of small order leaks bits of what it is multiplied by.
+ */
+function parsePoint(bytes: Uint8Array): EdwardsPoint | null {
+  if (bytes.length !== 32) return null;
+  try {
+    const point = Curve.fromBytes(bytes);
+    return point.is0() || !point.isTorsionFree() ? null : point;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,31 @@
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { bytesToNumberBE } from '@noble/curves/utils.js';
+import { GENERATOR, ORDER, parsePoint, type Point } from '#mpc/secp256k1.ts';
+
+/**
+ * What BIP-341 does to an internal key (section "Constructing and spending Taproot outputs", and BIP-86 for a key that is spent with
+ * nothing else): "Q = P + int(hashTapTweak(bytes(P)))G", where P is the point with an even y of its x. A share follows by the same steps
+ * in the scalars: both are affine, so t shares of P give t shares of Q.
+ */
+export interface Taproot {
+  /** Whether P has an odd y: every share and public share changes its sign. */
+  readonly isNegated: boolean;
+  readonly tweak: bigint;
+}
+
+/** Throws for what is no key, and for a hash that is no scalar ("If t >= order, fail"), which nobody will ever see. */
+export function taprootOf(internalKey: Uint8Array): Taproot {
+  const point = parsePoint(internalKey);
+  if (point === null) throw new Error('an internal key is a point');
+  const tweak = bytesToNumberBE(schnorr.utils.taggedHash('TapTweak', internalKey.subarray(1)));
+  if (tweak >= ORDER) throw new Error('the taproot tweak is no scalar');
+  return { isNegated: internalKey[0] === 3, tweak };
+}
+
+export function tweakPoint({ isNegated, tweak }: Taproot, point: Point): Point {
+  return (isNegated ? point.negate() : point).add(GENERATOR.multiplyUnsafe(tweak));
+}
+
+export function tweakScalar({ isNegated, tweak }: Taproot, scalar: bigint): bigint {
+  return ((isNegated ? ORDER - scalar : scalar) + tweak) % ORDER;
+}

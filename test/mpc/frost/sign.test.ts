@@ -1,0 +1,213 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { commitToNonces } from '#mpc/frost/commit.ts';
+import { signShare } from '#mpc/frost/sign.ts';
+import type { FrostScheme } from '#mpc/frost/suite.ts';
+import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
+import { encodePoint, GENERATOR, ORDER, parsePoint } from '#mpc/secp256k1.ts';
+import { party } from '../dealt-key.ts';
+import { verifiesBip340 } from './bip340.ts';
+import type { Room } from './signing-room.ts';
+import { dealt, onChain, sign } from './signing-room.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const SCHEMES: readonly FrostScheme[] = ['frost-ed25519', 'frost-secp256k1-tr'];
+const [one, two, three] = [party(1), party(2), party(3)];
+const CHAIN = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+
+/** By code that is not noble's: OpenSSL for Ed25519, plain numbers for BIP-340. */
+function isGood({ key }: Room, signature: Uint8Array, message: Uint8Array): boolean {
+  if (key.scheme === 'frost-secp256k1-tr') return verifiesBip340(signature, message, key.publicKey.subarray(1));
+  const prefix = Buffer.from('302a300506032b6570032100', 'hex');
+  const der = Buffer.concat([prefix, key.publicKey]);
+  return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature);
+}
+
+test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test", to the last bit', () => {
+  const scalar = (hex: string) => BigInt(`0x${bytesToHex(hexToBytes(hex).toReversed())}`);
+  const room = dealt('frost-ed25519', 3, 2, [
+    scalar('7b1c33d3f5291d85de664833beb1ad469f7fb6025a0ec78b3a790c6e13a98304'),
+    scalar('178199860edd8c62f5212ee91eff1295d0d670ab4ed4506866bae57e7030b204'),
+  ]);
+  expect(bytesToHex(room.key.publicKey)).toBe('15d21ccd7ee42959562fc8aa63224c8851fb3ec85a3faf66040d380fb9738673');
+  expect(room.shares.get(three)?.secret).toBe(
+    scalar('d3cb090a075eb154e82fdb4b3cb507f110040905468bb9c46da8bdea643a9a02'),
+  );
+  const randomness = [
+    '0fd2e39e111cdc266f6c0f4d0fd45c947761f1f5d3cb583dfcb9bbaf8d4c9fec',
+    '69cd85f631d5f7f2721ed5e40519b1366f340a87c2f6856363dbdcda348a7501',
+    '86d64a260059e495d0fb4fcc17ea3da7452391baa494d4b00321098ed2a0062f',
+    '13e6b25afb2eba51716a9a7d44130c0dbae0004a9ef8d7b5550c8a0e07c61775',
+  ];
+  // The nonces take 32 bytes each; what noble blinds its multiplications with changes nothing.
+  const random = crypto.getRandomValues.bind(crypto);
+  vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
+    if (array.byteLength !== 32) return random(array);
+    (array as unknown as Uint8Array).set(hexToBytes(randomness.shift() ?? ''));
+    return array;
+  });
+  const signature = sign(room, { message: Buffer.from('test'), signers: [one, three] });
+  expect(randomness).toEqual([]);
+  expect(signature.ok && bytesToHex(signature.value)).toBe(
+    '36282629c383bb820a88b71cae937d41f2f2adfcc3d02e55507e2fb9e2dd3cbe' +
+      'bd9d2b0844e49ae0f3fa935161e1419aab7b47d21a37ebeae1f17d4987b3160b',
+  );
+});
+
+test('BIP-341, the first of its vectors without a script: tweak and output key', () => {
+  const internal = hexToBytes('02d6889cb081036e0faefa3a35157ad71086b123b2b144b649798b494c300a961d');
+  const taproot = taprootOf(internal);
+  expect(taproot.tweak.toString(16)).toBe('b86e7be8f39bab32a6f2c0443abbc210f0edac0e2c53d501b36b64437d9c6c70');
+  const output = encodePoint(tweakPoint(taproot, parsePoint(internal)!));
+  expect(bytesToHex(output.subarray(1))).toBe('53a1f6e454df1aa2776a2814a721372d6258050de330b3c6d10ee8f4e0dda343');
+});
+
+test('a taproot tweak of a secret is the secret of the tweaked key, of either parity', () => {
+  for (const secret of [1n, 2n, 3n, 6n, ORDER - 1n]) {
+    const point = GENERATOR.multiply(secret);
+    const taproot = taprootOf(encodePoint(point));
+    expect(GENERATOR.multiply(tweakScalar(taproot, secret)).equals(tweakPoint(taproot, point))).toBe(true);
+  }
+});
+
+describe.each(SCHEMES)('%s', (scheme) => {
+  test('every two of three sign, and every three of five, and others than noble verify it', () => {
+    for (const [n, threshold, signers] of [
+      [3, 2, [1, 2]],
+      [3, 2, [1, 3]],
+      [3, 2, [2, 3]],
+      [5, 3, [1, 3, 5]],
+      [5, 3, [2, 3, 4]],
+      [3, 3, [1, 2, 3]],
+    ] as const) {
+      const room = dealt(scheme, n, threshold);
+      const message = randomBytes(32 + n);
+      const signature = sign(room, { message, signers: signers.map(party) });
+      expect(signature.ok && isGood(room, signature.value, message)).toBe(true);
+      expect(signature.ok && isGood(room, signature.value, randomBytes(32))).toBe(false);
+    }
+  });
+
+  test('on each chain the wallet has a key of its own, and its shares sign for it and for no other', () => {
+    // Ten keys, so that both parities of the inner and of the outer key are among them.
+    for (let i = 0; i < 10; i++) {
+      const root = dealt(scheme, 3, 2);
+      const [main, trial] = [onChain(root, CHAIN), onChain(root, 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')];
+      const message = randomBytes(40);
+      const signature = sign(main, { message, signers: [one, three] });
+      if (!signature.ok) throw new Error(signature.abort.step);
+      expect(isGood(main, signature.value, message)).toBe(true);
+      expect(isGood(trial, signature.value, message)).toBe(false);
+      expect(isGood(root, signature.value, message)).toBe(false);
+    }
+  });
+
+  const room = dealt(scheme, 3, 2);
+  const width = scheme === 'frost-ed25519' ? 32 : 33;
+  const message = randomBytes(50);
+  const broken: readonly (readonly [string, (bytes: Uint8Array) => Uint8Array | null])[] = [
+    ['none', () => null],
+    ['too few bytes', (bytes) => bytes.slice(1)],
+    ['too many bytes', (bytes) => Uint8Array.of(...bytes, 0)],
+    ['no point', (bytes) => bytes.fill(0xff)],
+    ['zeroes', (bytes) => bytes.fill(0)],
+    ['a first point that is none', (bytes) => bytes.fill(0xff, 0, width)],
+    ['a second point that is none', (bytes) => bytes.fill(0xff, width)],
+  ];
+
+  test.each(broken)('commitments that are %s: their sender is named', (_name, change) => {
+    const spoilt = sign(room, {
+      message,
+      signers: [one, two],
+      tamper: (from, _to, bytes) => (from === two ? change(bytes) : bytes),
+    });
+    expect(spoilt).toEqual({ ok: false, abort: { culprit: two, step: 'frost-sign/commitments', ban: false } });
+  });
+
+  test('a share of the signature that is wrong, no scalar, or of no length: its sender is named', () => {
+    const wrongs: readonly (readonly [string, (partial: Uint8Array) => Uint8Array])[] = [
+      ['share', (partial) => partial.fill(7, 0, 31)],
+      ['share', (partial) => partial.fill(0xff, 0, 32)],
+      ['share', (partial) => partial.fill(0, 0, 32)],
+      ['malformed', (partial) => partial.slice(1)],
+      ['malformed', () => new Uint8Array()],
+    ];
+    for (const [step, change] of wrongs) {
+      const given = sign(room, {
+        message,
+        signers: [one, two],
+        give: (from, partial) => (from === two ? change(partial) : partial),
+      });
+      expect(given).toEqual({ ok: false, abort: { culprit: two, step: `frost-aggregate/${step}`, ban: false } });
+    }
+  });
+
+  test('whoever tells two signers two things cannot make an honest one look like the cheater', () => {
+    const other = commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
+    const told = sign(room, {
+      message,
+      signers: [one, two],
+      tamper: (from, to, bytes) => (from === two && to === one ? Uint8Array.from(other) : bytes),
+    });
+    expect(told).toMatchObject({
+      ok: false,
+      abort: { step: 'frost-aggregate/commitments', suspects: [one, two] },
+    });
+  });
+
+  test('a nonce signs once: neither the state nor a copy of it can be used again', () => {
+    const [mine, theirs] = [one, two].map((self) =>
+      commitToNonces({ share: room.shares.get(self)!, signers: [one, two], message }),
+    );
+    const inbox = new Map([[two, theirs!.message]]);
+    expect(signShare(mine!.state, inbox).ok).toBe(true);
+    expect(() => signShare(mine!.state, inbox)).toThrow('already used');
+    expect(JSON.stringify(mine!.state)).toBe('"[secret]"');
+    expect(() => structuredClone(theirs!.state).take()).toThrow();
+  });
+
+  test('two sittings over one message have nothing in common but the key', () => {
+    const [first, second] = [1, 2].map(() => sign(room, { message, signers: [one, two] }));
+    expect(first).not.toEqual(second);
+  });
+
+  test('too few shares give no signature, whoever adds them up', () => {
+    const five = dealt(scheme, 5, 3);
+    const few = { key: { ...five.key, threshold: 2 }, shares: new Map([...five.shares].map(lowered)) };
+    const tried = sign(few, { message, signers: [one, two] });
+    expect(tried).toMatchObject({ ok: false, abort: { step: 'frost-aggregate/signature' } });
+  });
+
+  test.each([
+    [[two, one], 'sorted'],
+    [[one, one], 'sorted'],
+    [[two, three], 'self'],
+    [[one, two, three], 'threshold'],
+    [[one], 'threshold'],
+  ])('our own node never signs with %j', (signers, word) => {
+    expect(() => commitToNonces({ share: room.shares.get(one)!, signers, message })).toThrow(word);
+  });
+});
+
+function lowered<K, V extends { readonly threshold: number }>([self, share]: readonly [K, V]) {
+  return [self, { ...share, threshold: 2 }] as const;
+}
+
+test('commitments with a part of small order are refused: they would tell bits of what is multiplied with them', () => {
+  const room = dealt('frost-ed25519', 3, 2);
+  const torsion = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
+  expect(torsion.isSmallOrder()).toBe(true);
+  const twisted = (bytes: Uint8Array) => {
+    bytes.set(ed25519.Point.fromBytes(bytes.slice(0, 32)).add(torsion).toBytes(), 0);
+    return bytes;
+  };
+  const signed = sign(room, {
+    message: randomBytes(32),
+    signers: [one, two],
+    tamper: (from, _to, bytes) => (from === two ? twisted(bytes) : bytes),
+  });
+  expect(signed).toMatchObject({ ok: false, abort: { culprit: two, step: 'frost-sign/commitments' } });
+});

@@ -1,0 +1,78 @@
+import type { RoundResult } from '#mpc/abort.ts';
+import { walletOf, walletShare } from '#mpc/derivation.ts';
+import { aggregate } from '#mpc/frost/aggregate.ts';
+import { commitToNonces } from '#mpc/frost/commit.ts';
+import { signShare } from '#mpc/frost/sign.ts';
+import type { FrostKey, FrostScheme, FrostShare } from '#mpc/frost/suite.ts';
+import { isFrostShare } from '#mpc/frost/suite.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import { commitments, evaluate, evaluateInExponent, randomPolynomial } from '#mpc/keygen/feldman.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import type { KeyShare } from '#mpc/share.ts';
+import { party } from '../dealt-key.ts';
+
+export interface Room {
+  readonly key: FrostKey;
+  readonly shares: ReadonlyMap<PartyIndex, FrostShare>;
+}
+
+/** A key dealt in one place, as no key of Conclave ever is: for tests of the signing alone. */
+export function dealt(scheme: FrostScheme, n: number, threshold: number, fixed: readonly bigint[] = []): Room {
+  const parties = Array.from({ length: n }, (_, i) => party(i + 1));
+  return inGroupOf(scheme, (group) => {
+    const polynomial = fixed.length > 0 ? fixed : randomPolynomial(group, threshold);
+    const points = commitments(group, polynomial);
+    const publicKey = group.encodePoint(points[0]!);
+    const publicShares = new Map(
+      parties.map((one) => [one, group.encodePoint(evaluateInExponent(points, one))] as const),
+    );
+    const shares = parties.map((self) => {
+      const secret = evaluate(group, polynomial, self);
+      return [self, { scheme, keyId: 'k', epoch: 1, self, threshold, secret, publicKey, publicShares }] as const;
+    });
+    return { key: { scheme, threshold, publicKey, publicShares }, shares: new Map(shares) };
+  });
+}
+
+/** The same key on a chain. */
+export function onChain({ key, shares }: Room, chain: string): Room {
+  const derived = [...shares].map(([self, share]) => [self, frost(walletShare(share, chain))] as const);
+  return { key: walletOf(key, chain), shares: new Map(derived) };
+}
+
+function frost(share: KeyShare): FrostShare {
+  if (!isFrostShare(share)) throw new Error('a share of another scheme');
+  return share;
+}
+
+/** What one message becomes on its way to one receiver. */
+type Tamper = (from: PartyIndex, to: PartyIndex, bytes: Uint8Array) => Uint8Array | null;
+
+interface Sitting {
+  readonly message: Uint8Array;
+  readonly signers: readonly PartyIndex[];
+  /** Of the commitments. */
+  readonly tamper?: Tamper;
+  /** Of what goes to the coordinator. */
+  readonly give?: (from: PartyIndex, partial: Uint8Array) => Uint8Array;
+}
+
+/** Honest code of all signers and of the coordinator, with what is changed between them. */
+export function sign(room: Room, { message, signers, tamper, give }: Sitting): RoundResult<Uint8Array> {
+  const first = new Map(
+    signers.map((self) => [self, commitToNonces({ share: room.shares.get(self)!, signers, message })] as const),
+  );
+  const partials = new Map<PartyIndex, Uint8Array>();
+  for (const self of signers) {
+    const inbox = new Map<PartyIndex, Uint8Array>();
+    for (const from of signers.filter((one) => one !== self)) {
+      const sent = Uint8Array.from(first.get(from)!.message);
+      const bytes = tamper === undefined ? sent : tamper(from, self, sent);
+      if (bytes !== null) inbox.set(from, bytes);
+    }
+    const round = signShare(first.get(self)!.state, inbox);
+    if (!round.ok) return round;
+    partials.set(self, give === undefined ? round.value : give(self, Uint8Array.from(round.value)));
+  }
+  return aggregate({ key: room.key, message, partials });
+}
