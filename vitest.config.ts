@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import { builtinModules } from 'node:module';
 import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
@@ -17,6 +18,8 @@ async function coordinatorUnderTest(): Promise<string> {
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'import'],
     external: ['cloudflare:*', 'node:*'],
+    // Some packages name Node's modules without their prefix, in parts that no Worker uses.
+    alias: Object.fromEntries(builtinModules.map((name) => [name, `node:${name}`])),
     sourcemap: 'inline',
     outfile,
   });

@@ -32,6 +32,7 @@ export function casesOf(scene: Scene): readonly Case[] {
   const always = (text: string) => async () => [text];
   const common = { connections: CONNECTIONS, once: false, openLoop: true };
   const bare = { ...common, port: ports.bare };
+  const signing = { ...common, baseline: null, port: ports.sign, connections: 1, openLoop: false };
   const service = { ...common, port: ports.service };
   const { token } = alice;
   const body = {
@@ -90,15 +91,9 @@ export function casesOf(scene: Scene): readonly Case[] {
       once: true,
       requests: async () => Array.from({ length: DELIVERIES_PER_BLOCK }, (_, i) => delivery(scene.monitorSecret, i)),
     },
-    {
-      ...common,
-      name: 'signEcdsa',
-      baseline: null,
-      port: ports.sign,
-      connections: 1,
-      openLoop: false,
-      requests: always(request('POST /')),
-    },
+    { ...signing, name: 'signEcdsa', requests: always(request('POST /ecdsa-secp256k1')) },
+    { ...signing, name: 'signEd25519', requests: always(request('POST /frost-ed25519')) },
+    { ...signing, name: 'signBip340', requests: always(request('POST /frost-secp256k1-tr')) },
   ];
 }
 

@@ -1,81 +1,128 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { getAddressDecoder } from '@solana/kit';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import { KEY_SCHEMES } from '#domain/chain.ts';
 import { parseAmount } from '#domain/amount.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import { newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
+import type { TransferIntent } from '#domain/intent.ts';
 import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
 import { NO_RULES } from '#domain/rules.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor, Attempt } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
+import { combineSignature, publicSharesFrom } from '#jobs/combine.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
 import { generateKey } from '#jobs/generate-key.ts';
+import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 
-/** One signature per request, each of a new transfer: what happens between the last approval and the signed bytes, no chain asked. */
+/**
+ * One signature per request, by the scheme that its path names: what happens between the last approval and the signed bytes of a new
+ * transfer, no chain asked. No chain takes BIP-340 yet: of that it is the proof that a new key can sign.
+ */
 
 interface Scene {
+  readonly scheme: KeyScheme;
   readonly vault: Vault;
   readonly key: VaultKey;
-  readonly adapter: ChainAdapter;
+  /** Null where no chain takes signatures of this scheme. */
+  readonly adapter: ChainAdapter | null;
   readonly address: string;
   readonly signers: readonly Actor[];
 }
 
-let scene: Promise<Scene> | null = null;
+const CHAINS: Readonly<Record<KeyScheme, string | null>> = {
+  'ecdsa-secp256k1': 'anvil',
+  'frost-ed25519': 'solana-local',
+  'frost-secp256k1-tr': null,
+};
+
+const scenes = new Map<KeyScheme, Promise<Scene>>();
 let nonce = 0n;
 
 export default {
-  async fetch(_request: Request, env: CoordinatorEnv): Promise<Response> {
-    scene ??= setUp(env);
-    const { vault, key, adapter, address, signers } = await scene;
-    const nowMs = Date.now();
-    const actor = present(signers[0]);
-    const request = {
-      chain: adapter.chain.name,
-      action: { kind: 'transfer', to: address, tokenAddress: null, amount: present(parseAmount('1000')) } as const,
-      note: null,
-      externalId: null,
-      acceptLookalikeOf: null,
-      idempotency: null,
-    };
-    const transaction = newTransaction(request, {
-      vault,
-      chain: adapter.chain,
-      from: address,
-      lookalikeOf: null,
-      actor,
-      nowMs,
-    });
-    const quote = {
-      gasLimit: '21000',
-      maxFeePerGas: '2000000000',
-      maxPriorityFeePerGas: '1000000000',
-      maxFee: present(parseAmount('42000000000000')),
-    };
-    const { intent } = transaction;
-    if (intent.kind === 'message') throw new Error('a transfer is no message');
-    const attempt = unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce++) }, 1, nowMs);
-    const outcome = await thresholdSign(cosignersOf(env), {
-      key,
-      signingThreshold: 2,
-      intent,
-      attempt,
-      approvals: signers.map((signer) => ({ actor: signer, digest: transaction.digest, atMs: nowMs })),
-      policies: [{ policy: vault.policy, mandate: null }],
-    });
-    if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
-    const signed = adapter.assemble(intent, attempt, outcome.signature);
-    return signed.ok ? new Response(signed.value.hash) : new Response(signed.refusal.detail, { status: 500 });
+  async fetch(request: Request, env: CoordinatorEnv): Promise<Response> {
+    const scheme = present(KEY_SCHEMES.find((one) => new URL(request.url).pathname === `/${one}`));
+    const scene = await (scenes.get(scheme) ?? opened(env, scheme));
+    return scene.adapter === null ? proven(env, scene) : signed(env, scene, scene.adapter);
   },
 } satisfies ExportedHandler<CoordinatorEnv>;
 
-async function setUp(env: CoordinatorEnv): Promise<Scene> {
-  const adapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
-  const id = present(parseVaultId(900_000));
+function opened(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
+  const scene = setUp(env, scheme);
+  scenes.set(scheme, scene);
+  return scene;
+}
+
+async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter): Promise<Response> {
+  const { vault, key, address, signers } = scene;
+  const nowMs = Date.now();
+  const actor = present(signers[0]);
+  const request = {
+    chain: adapter.chain.name,
+    action: { kind: 'transfer', to: address, tokenAddress: null, amount: present(parseAmount('1000')) } as const,
+    note: null,
+    externalId: null,
+    acceptLookalikeOf: null,
+    idempotency: null,
+  };
+  const place = { vault, chain: adapter.chain, from: address, lookalikeOf: null, actor, nowMs };
+  const transaction = newTransaction(request, place);
+  const { intent } = transaction;
+  if (intent.kind !== 'transfer') throw new Error('a transfer is no message');
+  const attempt = attemptOf(adapter, intent, nowMs);
+  const outcome = await thresholdSign(cosignersOf(env), {
+    key,
+    signingThreshold: 2,
+    intent,
+    attempt,
+    approvals: signers.map((signer) => ({ actor: signer, digest: transaction.digest, atMs: nowMs })),
+    policies: [{ policy: vault.policy, mandate: null }],
+  });
+  if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
+  const assembled = adapter.assemble(intent, attempt, outcome.signature);
+  return assembled.ok ? new Response(assembled.value.hash) : new Response(assembled.refusal.detail, { status: 500 });
+}
+
+function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number): Attempt {
+  const maxFee = present(parseAmount('42000000000000'));
+  nonce += 1n;
+  if (adapter.chain.family === 'evm') {
+    const quote = { gasLimit: '21000', maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1000000000', maxFee };
+    return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce) }, 1, nowMs);
+  }
+  const quote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
+  // Another one each time: the same bytes are never signed for two transactions.
+  const anchor = {
+    anchor: { kind: 'nonce', place: 0, value: getAddressDecoder().decode(randomBytes(32)) },
+    validUntil: null,
+  };
+  return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);
+}
+
+async function proven(env: CoordinatorEnv, { scheme, key }: Scene): Promise<Response> {
+  const nodes = cosignersOf(env).slice(0, 2);
+  const signers = nodes.map(({ index }) => index);
+  const ran = await relay({ nodes, place: () => `key/${key.keyId}`, request: () => ({ signers, request: null }) });
+  if (!ran.ok) return new Response(ran.refusal.code, { status: 500 });
+  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', key.keyId]]));
+  const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
+  const combined = combineSignature({ scheme, threshold: 2, publicKey, publicShares }, digest, ran.value);
+  return combined.ok ? new Response('proven') : new Response(combined.abort.step, { status: 500 });
+}
+
+async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
+  const name = CHAINS[scheme];
+  const adapter = name === null ? null : adapterFor(present(findChain(chainsFrom({}), name)), []);
+  const id = present(parseVaultId(900_000 + KEY_SCHEMES.indexOf(scheme)));
   const tokenId = present(parseTokenId('0123456789abcdef'));
   const signers = [1, 2].map(() => ({ userId: newUserId(Date.now(), randomBytes(10)), tokenId, address: null }));
   const policy = {
@@ -86,23 +133,20 @@ async function setUp(env: CoordinatorEnv): Promise<Scene> {
     rules: NO_RULES,
     previousHash: NO_PREVIOUS_POLICY,
   };
-  const generated = await generateKey(cosignersOf(env), {
-    scheme: 'ecdsa-secp256k1',
-    threshold: 2,
-    policies: [policy],
-  });
+  const generated = await generateKey(cosignersOf(env), { scheme, threshold: 2, policies: [policy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
-  const address = adapter.addressOf(hexToBytes(generated.value.publicKey));
-  const key: VaultKey = { ...generated.value, addresses: { anvil: address } };
+  const publicKey = hexToBytes(generated.value.publicKey);
+  const address = adapter?.addressOf(walletKey({ scheme, publicKey }, adapter.chain.caip2)) ?? '';
+  const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
   const configuration = {
     name: 'bench',
     initialState: 'SUBMITTED',
     decisionPeriodSeconds: 3600,
     mostPending: 100,
-    chains: ['anvil'],
+    chains: name === null ? [] : [name],
     signingThreshold: 2,
   } as const;
-  return { vault: { id, configuration, members: [], policy, keys: [key] }, key, adapter, address, signers };
+  return { scheme, vault: { id, configuration, members: [], policy, keys: [key] }, key, adapter, address, signers };
 }
 
 function present<T>(value: T | null | undefined): T {

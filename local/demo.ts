@@ -2,28 +2,43 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatEther, formatUnits } from 'viem';
+import { address, getAddressDecoder } from '@solana/kit';
+import { formatUnits } from 'viem';
+import { tokenAccountIn } from '#chains/solana/accounts.ts';
+import { tokenAccountOf } from '#chains/solana/address.ts';
+import { ED25519 } from '#mpc/ed25519.ts';
 import { startAnvil } from './anvil.ts';
 import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
 import type { TransactionRecord, TransferBody } from './client.ts';
 import { Client } from './client.ts';
 import { listen, sessionCookie } from './live-feed.ts';
-import { watchLocalChain } from './monitor.ts';
+import { watchLocalChain, watchSolana } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
+import type { SolanaLedger } from './solana-ledger.ts';
+import { startSolanaNode } from './solana-node.ts';
+import { mintTo, newToken } from './solana-tokens.ts';
 import { startStack } from './stack.ts';
 
-/** The whole way of two transfers, driven as a client would and checked against the chain itself. Exit 0, or 1 with the reason. */
+/** The whole way of four transfers on two chains, driven as a client would and checked against the chain itself. Exit 0, or 1 with the reason. */
 
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 const ETHER = 10n ** 18n;
+const SOL = 10n ** 9n;
 const DOLLAR = 10n ** 6n;
 /** The first look is early, and each later: the local chain is fast, and 20 reads a minute are the limit. */
 const FIRST_POLL_MS = 150;
 const SUCCESS_DEADLINE_MS = 60_000;
 
 const startedAt = performance.now();
+
+/** What a chain itself says that somebody has, and what its coin is called. */
+interface Purse {
+  readonly coin: { readonly symbol: string; readonly decimals: number };
+  readonly balance: (of: string) => Promise<bigint>;
+  readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
+}
 
 interface Scene {
   readonly chain: LocalChain;
@@ -39,37 +54,45 @@ async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-demo-'));
   const anvil = await startAnvil();
   say('chain', `anvil at ${anvil.url}`);
-  const stack = await startStack({ folder, rpcUrls: { anvil: [anvil.url] } });
-  const monitor = await watchLocalChain(anvil.url, stack.monitor);
+  const solana = await startSolanaNode();
+  say('chain', `a ledger of Solana at ${solana.url}`);
+  const rpcUrls = { anvil: [anvil.url], 'solana-local': [solana.url] };
+  const stack = await startStack({ folder, rpcUrls });
+  const monitors = [await watchLocalChain(anvil.url, stack.monitor), watchSolana(solana.ledger, stack.monitor)];
   try {
     say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
     const service = new Client(stack.url, stack.serviceKey);
     const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
     say('users', 'alice, bob and carol will sign; mallory is an outsider');
-    const vault = await foundVault(service, { name: 'Treasury', signers: [alice, bob, carol], threshold: 2 });
-    say('vault', `2 of 3 approve, 2 of 3 co-signers sign; address ${vault.address}`);
+    const wish = { name: 'Treasury', signers: [alice, bob, carol], threshold: 2, chains: ['solana-local'] };
+    const vault = await foundVault(service, wish);
+    const wallet = vault.addresses['solana-local'] ?? '';
+    say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address} and ${wallet}`);
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 10n * ETHER);
     const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
-    say('funds', `10 ETH and 1000 DUSD (${dollar})`);
+    const coins = solanaPurse(solana.ledger);
+    const token = coins.fund(wallet);
+    say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token})`);
 
     const scene: Scene = { chain, alice, bob, mallory, service, url: stack.url };
     const to = await chain.account(5);
     const common = { vaultId: vault.id, chain: 'anvil', to };
-    await drive(scene, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
-    await drive(scene, {
-      ...common,
-      amount: (250n * DOLLAR).toString(),
-      tokenAddress: dollar,
-      note: '250 Demo Dollars',
-    });
+    const ethers = { ...chain, coin: { symbol: 'ETH', decimals: 18 } };
+    const dollars = (250n * DOLLAR).toString();
+    await drive(scene, ethers, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
+    await drive(scene, ethers, { ...common, amount: dollars, tokenAddress: dollar, note: '250 Demo Dollars' });
+    const there = { vaultId: vault.id, chain: 'solana-local', to: coins.somebody };
+    await drive(scene, coins, { ...there, amount: (SOL / 4n).toString(), note: 'A quarter of a SOL' });
+    await drive(scene, coins, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
     await receive(scene, vault);
     await showBalances(scene, vault, dollar);
     await showHistory(alice, vault.id);
   } finally {
-    await monitor.stop();
+    for (const monitor of monitors) await monitor.stop();
     await stack.stop();
     await anvil.stop();
+    await solana.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -80,10 +103,11 @@ async function enterPeople(service: Client, url: string): Promise<readonly [Pers
 }
 
 /** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
-async function drive(scene: Scene, body: TransferBody): Promise<void> {
-  const { chain, alice, bob, mallory } = scene;
+async function drive(scene: Scene, purse: Purse, body: TransferBody): Promise<void> {
+  const { alice, bob, mallory } = scene;
+  const { coin } = purse;
   const token = body.tokenAddress ?? null;
-  const holdings = (of: string) => (token === null ? chain.balance(of) : chain.tokenBalance(token, of));
+  const holdings = (of: string) => (token === null ? purse.balance(of) : purse.tokenBalance(token, of));
   console.log(`\n${body.note}`);
 
   const receivedBefore = await holdings(body.to);
@@ -115,11 +139,38 @@ async function drive(scene: Scene, body: TransferBody): Promise<void> {
   expect(`the transfer succeeds (${done.stateReason ?? 'no reason given'})`, done.state === 'SUCCEEDED');
   const received = (await holdings(body.to)) - receivedBefore;
   const spent = sentBefore - (await holdings(created.from));
-  const fee = token === null ? BigInt(done.feePaid ?? '0') : 0n;
   expect('the recipient has exactly the amount more', received === BigInt(body.amount));
-  expect('the vault has exactly amount and fee less', spent === BigInt(body.amount) + fee);
-  const shown = token === null ? `${formatEther(received)} ETH` : `${formatUnits(received, 6)} DUSD`;
-  say('checked', `on chain: ${shown} received, fee ${formatEther(BigInt(done.feePaid ?? '0'))} ETH`);
+  expect('the vault has exactly less what its record says', spent === lossOf(done, token));
+  const shown = token === null ? formatUnits(received, coin.decimals) : formatUnits(received, 6);
+  const unit = token === null ? coin.symbol : 'dollars';
+  const fee = formatUnits(BigInt(done.feePaid ?? '0'), coin.decimals);
+  say('checked', `on chain: ${shown} ${unit} received, fee ${fee} ${coin.symbol}`);
+}
+
+/** What a transfer has cost the vault in its asset: what it moved out, with the rent of accounts that it opened, and of the coin the fee. */
+function lossOf({ movements, from, feePaid }: TransactionRecord, token: string | null): bigint {
+  const out = movements.filter((one) => one.from === from && one.tokenAddress === token);
+  const moved = out.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  return token === null ? moved + BigInt(feePaid ?? '0') : moved;
+}
+
+/** The ledger's own word, and somebody outside. */
+function solanaPurse(ledger: SolanaLedger) {
+  const somebody = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
+  return {
+    somebody,
+    coin: { symbol: 'SOL', decimals: 9 },
+    /** 10 SOL, and 1000 of a new token, whose mint it gives. */
+    fund: (wallet: string): string => {
+      ledger.airdrop(address(wallet), 10n * SOL);
+      const mint = newToken(ledger);
+      mintTo(ledger, mint, address(wallet), 1000n * DOLLAR);
+      return mint;
+    },
+    balance: async (of: string) => ledger.account(address(of))?.lamports ?? 0n,
+    tokenBalance: async (mint: string, of: string) =>
+      tokenAccountIn(ledger.account(tokenAccountOf(address(of), address(mint))))?.units ?? 0n,
+  };
 }
 
 /** Shows each state as it comes and gives the record at the end. */
@@ -167,11 +218,14 @@ async function showBalances({ chain, alice }: Scene, vault: ReadyVault, dollar: 
   const { balances } = await alice.client.balances(vault.id);
   console.log('\nBalances of the vault');
   const held = new Map<string | null, bigint>();
-  for (const { asset, current } of balances) {
+  for (const { chain: name, asset, current } of balances) {
     const all = BigInt(current);
-    held.set(asset.tokenAddress, all);
+    if (name === 'anvil') held.set(asset.tokenAddress, all);
     const isCoin = asset.tokenAddress === null;
-    say('balance', `${isCoin ? formatEther(all) : formatUnits(all, 6)} ${isCoin ? 'ETH' : 'DUSD'}`);
+    say(
+      'balance',
+      `${formatUnits(all, isCoin ? (asset.decimals ?? 0) : 6)} ${isCoin ? asset.symbol : 'dollars'}, ${name}`,
+    );
   }
   expect('the ledger has the ethers of the chain', held.get(null) === (await chain.balance(vault.address)));
   expect('the ledger has its dollars', held.get(dollar) === (await chain.tokenBalance(dollar, vault.address)));
@@ -181,10 +235,10 @@ async function showHistory(person: Person, vaultId: number): Promise<void> {
   const { transactions } = await person.client.transactions(vaultId);
   console.log('\nHistory of the vault, newest first');
   for (const { state, displayType, amount, asset, txHash } of transactions) {
-    const unit = asset?.tokenAddress == null ? 'wei' : 'units of DUSD';
+    const unit = asset?.tokenAddress == null ? `of the smallest unit of ${asset?.symbol}` : 'units of a dollar';
     say(state, `${displayType.toLowerCase()} ${amount} ${unit}, ${txHash}`);
   }
-  expect('the history has both transfers and what came in', transactions.length === 5);
+  expect('the history has all transfers and what came in', transactions.length === 9);
 }
 
 function say(what: string, text: string): void {

@@ -22,14 +22,14 @@ type RawRequest = (question: { readonly method: string; readonly params: readonl
 /** What an unreliable monitor does with what it sees, by numbers from 0 up to 1 that may be the same each time. */
 export class Mischievous {
   readonly #chance: () => number;
-  #kept: readonly Hex[] = [];
+  #kept: readonly string[] = [];
 
   constructor(chance: () => number) {
     this.#chance = chance;
   }
 
   /** What of these, and of what was kept back before, is reported now. */
-  due(hashes: readonly Hex[]): readonly Hex[] {
+  due(hashes: readonly string[]): readonly string[] {
     const reported = hashes.filter(() => !this.#happens(MISCHIEF.lost));
     const all = [...this.#kept, ...reported, ...reported.filter(() => this.#happens(MISCHIEF.doubled))];
     const fates = all.map((hash) => ({ hash, isLate: this.#happens(MISCHIEF.late), place: this.#chance() }));

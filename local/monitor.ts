@@ -3,11 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'viem';
 import { createClient, http } from 'viem';
 import { getBlock, getBlockNumber } from 'viem/actions';
+import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import type { Mischievous } from './mischief.ts';
 import { reorganise } from './mischief.ts';
+import type { SolanaLedger } from './solana-ledger.ts';
 
-/** CAIP-2 of anvil. */
+/** CAIP-2 of anvil, and of the local ledger of Solana. */
 const LOCAL_CHAIN = 'eip155:31337';
+const LOCAL_SOLANA = `solana:${LOCAL_CLUSTER}`;
 const POLL_MS = 100;
 
 export interface MonitorPlace {
@@ -77,6 +80,34 @@ export async function watchLocalChain(
   };
 }
 
+/** The same of the local ledger of Solana, which takes nothing back. */
+export function watchSolana(
+  ledger: Pick<SolanaLedger, 'slot' | 'since'>,
+  place: MonitorPlace,
+  mischief: Pick<Mischievous, 'due'> | null = null,
+): { readonly stop: () => Promise<void> } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const follow = async () => {
+    let seen = ledger.slot;
+    while (!signal.aborted) {
+      const hashes = ledger.since(seen).map(({ hash }) => hash);
+      seen = ledger.slot;
+      for (const txHash of mischief?.due(hashes) ?? hashes) {
+        await reportUntilTaken(place, { txHash, chain: LOCAL_SOLANA }, signal);
+      }
+      await pause(POLL_MS, undefined, { signal }).catch(() => null);
+    }
+  };
+  const watching = follow();
+  return {
+    stop: async () => {
+      controller.abort();
+      await watching;
+    },
+  };
+}
+
 interface Watch {
   readonly client: Client;
   readonly place: MonitorPlace;
@@ -101,9 +132,9 @@ async function watch({ client, place, mischief, signal }: Watch, begin: bigint):
   }
 }
 
-async function reportUntilTaken(place: MonitorPlace, hash: string, signal: AbortSignal): Promise<void> {
+async function reportUntilTaken(place: MonitorPlace, seen: string | Sight, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    if ((await report(place, hash).catch(() => 0)) === 200) return;
+    if ((await report(place, seen).catch(() => 0)) === 200) return;
     await pause(POLL_MS);
   }
 }

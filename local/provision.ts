@@ -22,7 +22,10 @@ export interface VaultWish {
 
 export interface ReadyVault {
   readonly id: number;
+  /** On anvil. */
   readonly address: string;
+  /** By the name of the chain. */
+  readonly addresses: Readonly<Record<string, string>>;
 }
 
 const ROLES = ['viewer', 'initiator', 'signer'] as const;
@@ -51,20 +54,21 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
   };
   const vault = await good(service.api.internal.vault.$post({ json: founding }));
-  const address = await until('key', () => addressOf(service, vault.id), KEY_DEADLINE_MS);
-  return { id: vault.id, address };
+  const addresses = await until('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);
+  return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
 }
 
 /**
- * The address of a vault's wallet, or null while there is none. The local co-signers compute on the one thread that also
+ * The addresses of a vault's wallets, or null while one is missing. The local co-signers compute on the one thread that also
  * answers, for seconds when a machine is busy; a connection that has idled that long is closed under the next question, which
  * is simply asked again.
  */
-export async function addressOf(service: Client, vaultId: number): Promise<string | null> {
+export async function addressesOf(service: Client, vaultId: number): Promise<Readonly<Record<string, string>> | null> {
   try {
     const param = { vaultId: String(vaultId) };
     const vault = await good(service.api.internal.vault[':vaultId'].$get({ param }));
-    return vault.wallets.find((wallet) => wallet.chain === 'anvil')?.address ?? null;
+    const found = vault.wallets.flatMap(({ chain, address }) => (address === null ? [] : [[chain, address] as const]));
+    return found.length === vault.wallets.length ? Object.fromEntries(found) : null;
   } catch (error) {
     if (error instanceof NoAnswer) return null;
     throw error;

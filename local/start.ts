@@ -2,15 +2,18 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { address } from '@solana/kit';
+import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import { startAnvil } from './anvil.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
 import { sessionCookie } from './live-feed.ts';
 import { Mischievous } from './mischief.ts';
-import { watchLocalChain } from './monitor.ts';
+import { watchLocalChain, watchSolana } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
 import { seededRandom } from './seeded-random.ts';
+import { startSolanaNode } from './solana-node.ts';
 import { startStack } from './stack.ts';
 
 /**
@@ -20,16 +23,19 @@ import { startStack } from './stack.ts';
 
 const FOLDER = resolve(import.meta.dirname, '..', '.conclave');
 const ETHER = 10n ** 18n;
+const SOL = 10n ** 9n;
+const SOLANA = 'solana-local';
 const CRON_MS = 60_000;
 const OWNER_ONLY = 0o600;
 /** So that what is worth something here is seen to be. */
-const [LOCAL_COIN, LOCAL_PRICE] = ['eip155:31337', '2500.00'];
+const LOCAL_PRICES = { 'eip155:31337': '2500.00', [`solana:${LOCAL_CLUSTER}`]: '150.00' };
 
 const { values } = parseArgs({
   options: {
     fresh: { type: 'boolean', default: false },
     port: { type: 'string', default: '8787' },
     'chain-port': { type: 'string', default: '8545' },
+    'solana-port': { type: 'string', default: '8899' },
     mischief: { type: 'string' },
   },
 });
@@ -39,20 +45,32 @@ async function main(): Promise<void> {
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
   const stackFolder = join(FOLDER, 'stack');
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
+  const solana = await startSolanaNode({ port: portOf(values['solana-port']), folder: FOLDER });
   const stack = await startStack({
     folder: stackFolder,
     port: portOf(values.port),
-    rpcUrls: { anvil: [anvil.url] },
-    prices: { [LOCAL_COIN]: LOCAL_PRICE },
+    rpcUrls: { anvil: [anvil.url], [SOLANA]: [solana.url] },
+    prices: LOCAL_PRICES,
   });
-  const monitor = await watchLocalChain(anvil.url, stack.monitor, mischief);
+  const monitors = [
+    await watchLocalChain(anvil.url, stack.monitor, mischief),
+    watchSolana(solana.ledger, stack.monitor, mischief),
+  ];
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
-  const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2 });
+  const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2, chains: [SOLANA] });
+  const wallet = vault.addresses[SOLANA] ?? '';
+  if (solana.ledger.account(address(wallet)) === null) solana.ledger.airdrop(address(wallet), 10n * SOL);
   const chain = localChain(anvil.url);
   if ((await chain.balance(vault.address)) === 0n) await chain.fund(vault.address, 10n * ETHER);
-  show({ url: stack.url, rpcUrl: anvil.url, serviceKey: stack.serviceKey, logFile: stack.logFile });
+  show({
+    url: stack.url,
+    rpcUrl: anvil.url,
+    solanaUrl: solana.url,
+    serviceKey: stack.serviceKey,
+    logFile: stack.logFile,
+  });
   showPeople(people);
   const cookie = await sessionCookie(service, signers[0]?.id ?? '');
   showCurl({ url: stack.url, vault, people, cookie, recipient: await chain.account(5) });
@@ -63,9 +81,10 @@ async function main(): Promise<void> {
   await interrupted();
   clearInterval(cron);
   console.log('\nStopping; `npm start` goes on from here.');
-  await monitor.stop();
+  for (const monitor of monitors) await monitor.stop();
   await stack.stop();
   await anvil.stop();
+  await solana.stop();
 }
 
 /** The people, with the tokens that they had the last time. */
@@ -96,7 +115,8 @@ function mischiefOf(seed: string | undefined): Mischievous | null {
 function show(facts: Readonly<Record<string, string>>): void {
   console.log(`
 Conclave      ${facts['url']}   (three co-signers behind it)
-Chain         ${facts['rpcUrl']}   anvil, chain id 31337
+Chains        ${facts['rpcUrl']}   anvil, chain id 31337
+              ${facts['solanaUrl']}   a ledger of Solana
 Service key   ${facts['serviceKey']}
 Log           ${facts['logFile']}
 `);
@@ -118,7 +138,8 @@ function showCurl(scene: {
   const [alice, bob] = people;
   const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000000000000000' };
   console.log(`
-Vault ${vault.id} (2 of 3: alice, bob, carol) has the address ${vault.address}. To send 0.001 ETH from it:
+Vault ${vault.id} (2 of 3: alice, bob, carol) has the addresses ${vault.address} (anvil)
+and ${vault.addresses[SOLANA] ?? ''} (solana-local). To send 0.001 ETH from it:
 
   curl -s ${url}/transaction/transfer -H 'authorization: Bearer ${alice?.token ?? ''}' \\
     -H 'content-type: application/json' -H "idempotency-key: $(uuidgen)" -d '${JSON.stringify(body)}'

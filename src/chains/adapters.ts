@@ -1,5 +1,6 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { evmAdapter } from '#chains/evm/adapter.ts';
+import { solanaAdapter } from '#chains/solana/adapter.ts';
 import type { Chain } from '#domain/chain.ts';
 import { unreachable } from '#domain/result.ts';
 
@@ -8,6 +9,8 @@ export function adapterFor(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
   switch (chain.family) {
     case 'evm':
       return evmAdapter(chain, rpcUrls);
+    case 'solana':
+      return solanaAdapter(chain, rpcUrls);
     default:
       return unreachable(chain.family);
   }

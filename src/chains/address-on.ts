@@ -1,5 +1,7 @@
-import { addressOfPublicKey } from '#chains/evm/address.ts';
+import { addressOfPublicKey as evmAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
+import { addressOfPublicKey as solanaAddress } from '#chains/solana/address.ts';
+import { clusterOf } from '#chains/solana/cluster.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 
 /**
@@ -7,6 +9,7 @@ import type { KeyScheme } from '#domain/chain.ts';
  * coordinator could change. Null for a chain that no adapter knows, or that takes no signature of this scheme.
  */
 export function addressOn(chain: string, scheme: KeyScheme, publicKey: Uint8Array): string | null {
-  if (chainIdOf(chain) !== null) return scheme === 'ecdsa-secp256k1' ? addressOfPublicKey(publicKey) : null;
+  if (chainIdOf(chain) !== null) return scheme === 'ecdsa-secp256k1' ? evmAddress(publicKey) : null;
+  if (clusterOf(chain) !== null) return scheme === 'frost-ed25519' ? solanaAddress(publicKey) : null;
   return null;
 }

@@ -1,7 +1,11 @@
 import { LISTED_TOKENS } from '#chains/listed-tokens.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import type { Chain } from '#domain/chain.ts';
 
 const GWEI = 10n ** 9n;
+
+/** Lamports. */
+const SOLANA_MAX_FEE = 20_000_000n;
 
 /**
  * The chains that Conclave knows without configuration (names and CAIP-2: chains.md part 6).
@@ -85,6 +89,19 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 50_000_000n * GWEI,
     explorer: null,
   }),
+  // 32 blocks: what is that deep is rooted, and no fork can take it back. The cap holds the accounts that a first payment opens (some 3.5
+  // million lamports) and a price for the hurry.
+  solana('solana', '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', {
+    confirmations: 32,
+    pollIntervalMs: 2000,
+    explorer: 'https://explorer.solana.com/tx/{hash}',
+  }),
+  solana('solana-devnet', 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1', {
+    confirmations: 32,
+    pollIntervalMs: 2000,
+    explorer: 'https://explorer.solana.com/tx/{hash}?cluster=devnet',
+  }),
+  solana('solana-local', LOCAL_CLUSTER, { confirmations: 1, pollIntervalMs: 250, explorer: null }),
 ];
 
 interface Traits extends Pick<Chain, 'nativeSymbol' | 'confirmations' | 'pollIntervalMs' | 'explorer'> {
@@ -92,12 +109,28 @@ interface Traits extends Pick<Chain, 'nativeSymbol' | 'confirmations' | 'pollInt
   readonly maxFee: bigint;
 }
 
+function solana(
+  name: string,
+  cluster: string,
+  traits: Pick<Chain, 'confirmations' | 'pollIntervalMs' | 'explorer'>,
+): Chain {
+  return {
+    name,
+    caip2: `solana:${cluster}`,
+    family: 'solana',
+    nativeSymbol: 'SOL',
+    nativeDecimals: 9,
+    ...traits,
+    maxFee: SOLANA_MAX_FEE.toString(),
+    tokens: LISTED_TOKENS[name] ?? [],
+  };
+}
+
 function evm(name: string, chainId: string, traits: Traits): Chain {
   return {
     name,
     caip2: `eip155:${chainId}`,
     family: 'evm',
-    chainId,
     nativeDecimals: 18,
     ...traits,
     maxFee: traits.maxFee.toString(),

@@ -2,45 +2,65 @@ import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/event.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import type { Action, MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
 
-export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address';
+export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve';
 
 /** `permanent` ends the transaction before anything is signed; `transient` says that the same question may do better later. */
 export type PreparationFault =
   | { readonly kind: 'permanent'; readonly reason: FailureReason; readonly detail: string | null }
   | { readonly kind: 'transient'; readonly detail: string };
 
-/** What inclusion costs now. Decimal strings, because a quote may travel; opaque to everyone but the adapter that gave it. */
+/** What inclusion costs now; the rest is known to nobody but the adapter that gave it. */
 export interface Quote {
-  readonly gasLimit: string;
-  readonly maxFeePerGas: string;
-  readonly maxPriorityFeePerGas: string;
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
 }
 
-/** One speed of an estimate; wei per gas, and in the chain's smallest unit what that comes to. */
-export interface FeeTier {
-  readonly maxFeePerGas: string;
-  readonly maxPriorityFeePerGas: string;
-  /** At the price of now, data fee included. */
+/** What an estimate says of each speed, in the chain's smallest unit. */
+interface FeeTier {
+  /** At the price of now, with everything that is paid once. */
   readonly expectedFee: Amount;
-  /** The most that it can come to while the price rises, data fee included. */
+  /** The most that it can come to. */
   readonly maxFee: Amount;
 }
 
-export interface FeeEstimate {
+interface Tiers<T> {
+  readonly slow: FeeTier & T;
+  readonly normal: FeeTier & T;
+  readonly fast: FeeTier & T;
+}
+
+/** Wei per gas. */
+interface GasPrices {
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+}
+
+export interface EvmFeeEstimate extends Tiers<GasPrices> {
   readonly gasLimit: string;
   /** Of OP-stack chains for putting the bytes on Ethereum; 0 elsewhere. */
   readonly dataFee: Amount;
-  readonly slow: FeeTier;
-  readonly normal: FeeTier;
-  readonly fast: FeeTier;
+}
+
+/** Prices are millionths of a lamport per compute unit. */
+export interface SolanaFeeEstimate extends Tiers<{ readonly unitPrice: string }> {
+  readonly unitLimit: string;
+  /** Lamports that the accounts which are opened hold from then on: the recipient's for a token, the wallet's own for its nonce. */
+  readonly accountRent: Amount;
+}
+
+type FeeEstimate = EvmFeeEstimate | SolanaFeeEstimate;
+
+/** Which of the wallet's nonces an attempt is to use, and the attempt that it takes the place of. */
+export interface AnchorPlace {
+  readonly from: string;
+  readonly nonce: bigint;
+  readonly replaced: Attempt | null;
 }
 
 /** A message in the one spelling that is signed, and how it is hashed. */
@@ -70,7 +90,9 @@ export type BroadcastVerdict =
 
 export type Observation =
   | { readonly type: 'included'; readonly inclusion: Inclusion }
-  | { readonly type: 'absent'; readonly inMempool: boolean; readonly nonceTaken: boolean };
+  | { readonly type: 'absent'; readonly inMempool: boolean; readonly nonceTaken: boolean }
+  /** The newest attempt can not be included any more, and nothing has been in its place: it calls for another. */
+  | { readonly type: 'lapsed' };
 
 /** Why nothing can be said. Never holds the address of a node: those carry keys. */
 export interface ChainFault {
@@ -114,6 +136,7 @@ export interface Watched {
   readonly nonce: bigint;
   /** Every hash that was ever signed for this nonce. */
   readonly hashes: readonly string[];
+  readonly newest: Pick<Attempt, 'payload' | 'validUntil'>;
   /** Where it was found before, or null. */
   readonly inclusion: Inclusion | null;
 }
@@ -122,21 +145,25 @@ export interface Watched {
  * What Conclave needs of a chain. The first group is pure; the second talks to the operator's nodes and answers with values,
  * never with an exception: a node that is away, lies in its shape, or serves another chain is a fault and not a crash.
  */
-export interface ChainAdapter {
+export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends FeeEstimate = FeeEstimate> {
   readonly chain: Chain;
   /** The largest amount that the chain can carry, in its smallest unit. */
   readonly largestAmount: bigint;
+  /** What can be done on it. */
+  readonly kinds: readonly Action['kind'][];
+  /** Transactions of one wallet that can be on their way at once; null where the chain puts them into an order by itself. */
+  readonly mostInFlight: number | null;
   /** @param publicKey of the wallet, as its scheme encodes it. Throws for bytes that are no point: that key was never generated. */
   addressOf(publicKey: Uint8Array): string;
-  /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, `bad-checksum`. */
+  /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and what is wrong on this chain. */
   parseRecipient(text: string): Result<string, AddressFault>;
   parseToken(text: string): Result<string, AddressFault>;
   /** The canonical spelling of calldata; null for what is none, or too long. */
   parseCalldata(text: string): string | null;
   /** Refuses in words. */
   parseMessage(text: string): Result<MessageText, string>;
-  /** The unsigned bytes of an intent at a nonce. */
-  compose(intent: OnChainIntent, quote: Quote, nonce: bigint): ComposedBytes;
+  /** The unsigned bytes of an intent. */
+  compose(intent: OnChainIntent, quote: Q, anchor: A): ComposedBytes;
   /** Joins bytes and signature. Refuses what is not exactly the intent, signed by exactly its wallet. */
   assemble(
     intent: OnChainIntent,
@@ -149,9 +176,11 @@ export interface ChainAdapter {
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
-  quote(intent: OnChainIntent, replaced: Attempt | null): Promise<Result<Quote, PreparationFault>>;
+  quote(intent: OnChainIntent, replaced: Attempt | null): Promise<Result<Q, PreparationFault>>;
+  /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
+  anchor(place: AnchorPlace): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */
-  estimate(intent: OnChainIntent): Promise<Result<FeeEstimate, PreparationFault>>;
+  estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
   accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**

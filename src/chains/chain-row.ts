@@ -1,7 +1,9 @@
 import { canonicalAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
+import { isPublicKey } from '#chains/solana/address.ts';
+import { clusterOf } from '#chains/solana/cluster.ts';
 import { parseAmount } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain, ChainFamily, ListedToken } from '#domain/chain.ts';
 
 type Reader = (value: unknown) => boolean;
 
@@ -13,20 +15,18 @@ const isWholeNumber =
 
 const MOST_TOKENS = 500;
 
-/** Exactly as the chain spells it: what is compared with it comes from the chain. */
-function isListedToken(value: unknown): boolean {
+function isListedToken(value: unknown): value is ListedToken {
   if (typeof value !== 'object' || value === null) return false;
   const { address, symbol, decimals, isCash, ...rest } = value as Partial<Record<string, unknown>>;
   if (Object.keys(rest).length > 0 || typeof isCash !== 'boolean' || typeof address !== 'string') return false;
-  return canonicalAddress(address) === address && isText(symbol, /^[!-~]{1,32}$/) && isWholeNumber(0, 77)(decimals);
+  return isText(symbol, /^[!-~]{1,32}$/) && isWholeNumber(0, 77)(decimals);
 }
 
 /** One reader for each field of a row. What has no reader is refused. */
 const FIELDS: Record<keyof Chain, Reader> = {
   name: isName,
-  caip2: (value) => typeof value === 'string' && chainIdOf(value) !== null,
-  family: (value) => value === 'evm',
-  chainId: (value) => typeof value === 'string' && chainIdOf(`eip155:${value}`) !== null,
+  caip2: (value) => typeof value === 'string' && familyOf(value) !== null,
+  family: (value) => value === 'evm' || value === 'solana',
   nativeSymbol: (value) => isText(value, /^[A-Za-z0-9.]{1,16}$/),
   nativeDecimals: isWholeNumber(0, 36),
   confirmations: isWholeNumber(1, 10_000),
@@ -38,7 +38,7 @@ const FIELDS: Record<keyof Chain, Reader> = {
 
 /**
  * Reads one row of the CHAINS setting. With the name of a chain that is known, only what differs need stand in it; the identity
- * of that chain (`caip2`, `family`, `chainId`) cannot change, because signed bytes and recorded transactions hang on it.
+ * of that chain (`caip2`, `family`) cannot change, because signed bytes and recorded transactions hang on it.
  *
  * Throws, because a service with a wrong chain table must not start: names the row and the field, in the order above.
  */
@@ -54,12 +54,27 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
   }
   const merged = { tokens: [], ...before, ...row };
   if (!isChain(merged)) throw new Error(`CHAINS: ${String(name)} lacks one of ${Object.keys(FIELDS).join(', ')}`);
-  if (merged.caip2 !== `eip155:${merged.chainId}`)
-    throw new Error(`CHAINS: ${merged.name} has a caip2 of another chain`);
+  if (familyOf(merged.caip2) !== merged.family) {
+    throw new Error(`CHAINS: ${merged.name} has a caip2 of another family`);
+  }
+  const spelled = merged.tokens.every(({ address }) => SPELLED[merged.family](address));
+  if (!spelled) throw new Error(`CHAINS: ${merged.name} has a wrong 'tokens'`);
   if (before !== undefined && before.caip2 !== merged.caip2) {
     throw new Error(`CHAINS: ${merged.name} is ${before.caip2}; another chain needs another name`);
   }
   return merged;
+}
+
+/** Exactly as the chain spells an address: what is compared with it comes from the chain. */
+const SPELLED: Readonly<Record<ChainFamily, (address: string) => boolean>> = {
+  evm: (address) => canonicalAddress(address) === address,
+  solana: isPublicKey,
+};
+
+/** The family whose namespace a CAIP-2 is of; null for what is none, in its one spelling. */
+function familyOf(caip2: string): ChainFamily | null {
+  if (chainIdOf(caip2) !== null) return 'evm';
+  return clusterOf(caip2) === null ? null : 'solana';
 }
 
 function isChain(value: object): value is Chain {

@@ -43,7 +43,7 @@ function stakeOf(action: Action): Stake {
       };
     }
     case 'message':
-      return action.format === 'eip191' ? NOTHING : typedStake(action.message);
+      return action.format === 'eip712' ? typedStake(action.message) : NOTHING;
     default:
       return unreachable(action);
   }

@@ -32,6 +32,11 @@ export const LISTED_TOKENS: Readonly<Record<string, readonly ListedToken[]>> = {
     cash('WAVAX', 18, '0xB31f66AA3C1e785363F0875A1B74E27b85FD66c7'),
     cash('USDC', 6, '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'),
   ],
+  solana: [
+    cash('WSOL', 9, 'So11111111111111111111111111111111111111112'),
+    cash('USDC', 6, 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+    cash('USDT', 6, 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
+  ],
 };
 
 function cash(symbol: string, decimals: number, address: string): ListedToken {

@@ -1,11 +1,13 @@
 import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/payload.ts';
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/payload.ts';
+import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/payload.ts';
+import { inspectSolanaMessage, inspectSolanaPayload } from '#chains/solana/payload.ts';
 import type { Intent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
-export type PayloadFault = 'unsupported-chain' | EvmPayloadFault;
-export type InspectedPayload = EvmPayload | EvmMessage;
+export type PayloadFault = 'unsupported-chain' | EvmPayloadFault | SolanaPayloadFault;
+export type InspectedPayload = EvmPayload | EvmMessage | SolanaPayload | SolanaMessage;
 
 /**
  * Proves that unsigned bytes do exactly what an intent says and cost at most what it allows. Every co-signer runs this by
@@ -14,7 +16,14 @@ export type InspectedPayload = EvmPayload | EvmMessage;
  * Refuses `unsupported-chain` first, then what the chain's family refuses.
  */
 export function inspectPayload(intent: Intent, payload: string): Result<InspectedPayload, PayloadFault> {
-  const isEvm = typeof intent.chain === 'string' && intent.chain.startsWith('eip155:');
-  if (!isEvm) return refused('unsupported-chain');
-  return intent.kind === 'message' ? inspectEvmMessage(intent, payload) : inspectEvmPayload(intent, payload);
+  const chain: unknown = intent.chain;
+  const namespace = typeof chain === 'string' ? chain.slice(0, chain.indexOf(':')) : '';
+  switch (namespace) {
+    case 'eip155':
+      return intent.kind === 'message' ? inspectEvmMessage(intent, payload) : inspectEvmPayload(intent, payload);
+    case 'solana':
+      return intent.kind === 'message' ? inspectSolanaMessage(intent, payload) : inspectSolanaPayload(intent, payload);
+    default:
+      return refused('unsupported-chain');
+  }
 }

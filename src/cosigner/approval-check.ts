@@ -56,6 +56,8 @@ interface Bid {
   readonly nonce: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Of both prices of the attempt before. */
+  readonly leastRisePercent: bigint;
 }
 
 /**
@@ -85,8 +87,12 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
   const { signedMessage, signingDigest } = payload.value;
-  const bid = payload.value.kind === 'message' ? null : { nonce: payload.value.nonce, ...payload.value.fees };
+  const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);
   return accepted({ purpose: request.purpose, intentDigest, signedMessage, signingDigest, bid });
+}
+
+function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { readonly kind: 'message' }>): Bid {
+  return { nonce, ...fees, leastRisePercent };
 }
 
 /**

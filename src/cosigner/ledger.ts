@@ -28,9 +28,6 @@ interface SignedRow {
   readonly max_tip: string | null;
 }
 
-/** A replacement pays at least a tenth more, as nodes demand; anything less would only be a second signature. */
-const REPLACEMENT_PERCENT = 110n;
-
 /** What a node has written down. A row is written before the answer that it permits leaves the node, and never taken back. */
 export class Ledger {
   readonly #sql: SqlStorage;
@@ -103,8 +100,8 @@ export class Ledger {
   }
 
   /**
-   * The sign-once rule: one transaction, one digest; and a further one only as a replacement or cancellation of the same intent at the
-   * same account nonce that pays at least a tenth more, so that at most one of them is ever mined.
+   * The sign-once rule: one transaction, one digest; and a further one only as a replacement or cancellation of the same intent that uses
+   * up the same nonce, and pays as much more as the chain demands, so that at most one of them is ever carried out.
    *
    * Refuses `second-digest`. Writes the row when `record` is true; the caller does so before the first message leaves.
    */
@@ -166,7 +163,7 @@ function replaces(newest: SignedRow, attempt: number, { bid, intentDigest, purpo
   if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
   const { nonce, max_fee: maxFee, max_tip: maxTip } = newest;
   if (bid === null || nonce === null || maxFee === null || maxTip === null) return false;
-  const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * REPLACEMENT_PERCENT;
+  const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * bid.leastRisePercent;
   return (
     attempt === newest.attempt + 1 &&
     intentDigest === newest.intent_digest &&

@@ -3,7 +3,7 @@ import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
 import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
 import { parsePolicyChangeId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent } from '#domain/intent.ts';
+import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent, MESSAGE_FORMATS } from '#domain/intent.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
 import type { PolicyMandate } from '#domain/policy-change.ts';
 import { MOST_RULES, type Rules } from '#domain/rules.ts';
@@ -134,8 +134,8 @@ export function intentOf(value: unknown): Intent {
     }
     case 'message': {
       const fields = fieldsOf(value, [...FRAME_FIELDS, 'format', 'message']);
-      const format = fields['format'];
-      if (format !== 'eip191' && format !== 'eip712') throw new Malformed('format');
+      const format = MESSAGE_FORMATS.find((one) => one === fields['format']);
+      if (format === undefined) throw new Malformed('format');
       return { kind, ...frameOf(fields), format, message: textOf(fields['message'], LONGEST_CONTENT) };
     }
     default:

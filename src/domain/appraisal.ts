@@ -1,5 +1,6 @@
 import { unitsOf } from '#domain/amount.ts';
 import type { BalanceChange } from '#domain/movement.ts';
+import { isCollectible } from '#domain/movement.ts';
 import type { Price } from '#domain/price.ts';
 import { usdText, worthOf } from '#domain/price.ts';
 
@@ -61,8 +62,8 @@ export function worthOfAll(changes: readonly BalanceChange[], appraisal: Apprais
 const UNPRICED: Price = { state: 'unpriced' };
 const UNKNOWN: Price = { state: 'unknown' };
 
-function worthOfOne({ tokenAddress, tokenId, units }: BalanceChange, appraisal: Appraisal): Worth {
-  if (tokenId !== null) return { state: 'unknown' };
+function worthOfOne({ kind, tokenAddress, units }: BalanceChange, appraisal: Appraisal): Worth {
+  if (isCollectible({ kind })) return { state: 'unknown' };
   // A deployment without sources has no price for the coin either.
   const nothing = { price: appraisal.native.price.state === 'unpriced' ? UNPRICED : UNKNOWN, decimals: null };
   const { price, decimals } = tokenAddress === null ? appraisal.native : (factsOf(appraisal, tokenAddress) ?? nothing);

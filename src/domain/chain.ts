@@ -1,7 +1,7 @@
 import { unreachable } from '#domain/result.ts';
 
 /** What the domain knows of a chain; addresses of nodes and adapters live in `chains/`. */
-export type ChainFamily = 'evm';
+export type ChainFamily = 'evm' | 'solana';
 
 /**
  * The signature scheme of a family's keys: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never
@@ -23,11 +23,9 @@ export interface ListedToken {
 export interface Chain {
   /** Canonical name, as it stands in every answer. */
   readonly name: string;
-  /** CAIP-2, accepted on input as an alias. */
+  /** CAIP-2, accepted on input as an alias. What is signed follows from it: of EVM the chain id. */
   readonly caip2: string;
   readonly family: ChainFamily;
-  /** EIP-155 chain id, in decimal: it is signed, so it is an amount-like value and never a float. */
-  readonly chainId: string;
   readonly nativeSymbol: string;
   readonly nativeDecimals: number;
   /** Blocks, counting the one that holds the transaction, before it is SUCCEEDED. */
@@ -50,6 +48,8 @@ export function keySchemeOf(family: ChainFamily): KeyScheme {
   switch (family) {
     case 'evm':
       return 'ecdsa-secp256k1';
+    case 'solana':
+      return 'frost-ed25519';
     default:
       return unreachable(family);
   }

@@ -1,5 +1,6 @@
 import { unitsOf } from '#domain/amount.ts';
 import type { BalanceChange } from '#domain/movement.ts';
+import { isCollectible } from '#domain/movement.ts';
 import type { DisplayType } from '#domain/transaction.ts';
 
 /**
@@ -11,11 +12,11 @@ export function displayTypeOf(changes: readonly BalanceChange[], isSigner: boole
   const went = changes.filter(({ units }) => unitsOf(units) < 0n);
   if (came.length === 0 && went.length === 0) return isSigner ? 'CONTRACT_INTERACTION' : 'UNKNOWN';
   if (went.length === 0) {
-    const isMint = came.every(({ isMinted }) => isMinted) && (isSigner || came.every(isUnique));
+    const isMint = came.every(({ isMinted }) => isMinted) && (isSigner || came.every(isCollectible));
     return isMint ? 'MINTED' : 'RECEIVED';
   }
   if (came.length === 0) return 'SENT';
-  if (came.every((change) => isUnique(change) && change.isMinted)) return 'MINTED';
+  if (came.every((change) => isCollectible(change) && change.isMinted)) return 'MINTED';
   if (went.every(isCash) && !came.every(isCash)) return 'BOUGHT';
   return came.every(isCash) && !went.every(isCash) ? 'SOLD' : 'TRADED';
 }
@@ -24,10 +25,6 @@ export function displayTypeOf(changes: readonly BalanceChange[], isSigner: boole
 export function displayTypeOfCall(changes: readonly BalanceChange[]): DisplayType {
   const type = displayTypeOf(changes, true);
   return type === 'SENT' || type === 'RECEIVED' ? 'CONTRACT_INTERACTION' : type;
-}
-
-function isUnique({ tokenId }: BalanceChange): boolean {
-  return tokenId !== null;
 }
 
 function isCash(change: BalanceChange): boolean {

@@ -8,6 +8,8 @@ export type FailureReason =
   | 'INSUFFICIENT_FUNDS'
   | 'SIMULATION_REVERTED'
   | 'ALLOWANCE_NOT_ZERO'
+  | 'RECIPIENT_REFUSED'
+  | 'TOKEN_REFUSED'
   | 'FEE_CAP_EXCEEDED'
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'
@@ -41,6 +43,8 @@ export type TransactionEvent =
   | { readonly type: 'include'; readonly inclusion: AppraisedInclusion; readonly confirmationsNeeded: number }
   /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
   | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean }
+  /** The newest attempt can not be included any more, and nothing else has taken its place. */
+  | { readonly type: 'lapse'; readonly attempt: number }
   /** The nonce allocator knows how it ended. */
   | { readonly type: 'settle' };
 
@@ -53,6 +57,8 @@ export interface ComposedBytes {
   readonly payload: string;
   readonly signingDigest: string;
   readonly maxFee: Amount;
+  /** The last block that can hold them; null for bytes that wait as long as it takes. */
+  readonly validUntil: string | null;
 }
 
 export interface PreparedAttempt extends ComposedBytes {

@@ -56,11 +56,14 @@ export interface Erc20ApproveIntent extends OnChainFrame {
   readonly amount: Amount;
 }
 
+/** EIP-191 for a text, EIP-712 for typed data, and Solana's off-chain message (sRFC 3, version 1). */
+export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain'] as const;
+type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
 /** Signs a text that no chain takes for a transaction. */
 export interface MessageIntent extends IntentFrame {
   readonly kind: 'message';
-  /** EIP-191 for a text, EIP-712 for typed data. */
-  readonly format: 'eip191' | 'eip712';
+  readonly format: MessageFormat;
   /** Exactly what is signed; typed data in its one canonical spelling. */
   readonly message: string;
 }

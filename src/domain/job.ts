@@ -40,6 +40,7 @@ function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJ
     case 'refused':
       return 'confirm';
     case 'underpriced':
+    case 'lapsed':
       return 'sign';
     case 'unknown':
     case undefined:

@@ -4,16 +4,34 @@ import type { Chain } from '#domain/chain.ts';
 import { listedToken } from '#domain/chain.ts';
 
 /** Spec part 6: what of a chain's transaction can concern a wallet. */
-export const MOVEMENT_KINDS = ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const;
+export const MOVEMENT_KINDS = ['native', 'internal', 'erc20', 'erc721', 'erc1155', 'spl', 'splNft'] as const;
 type MovementKind = (typeof MOVEMENT_KINDS)[number];
 
 /** What a wallet can hold: the chain's own coin, or tokens of a standard. */
-export const ASSET_KINDS = ['native', 'erc20', 'erc721', 'erc1155'] as const;
+export const ASSET_KINDS = ['native', 'erc20', 'spl', 'erc721', 'splNft', 'erc1155'] as const;
 export type AssetKind = (typeof ASSET_KINDS)[number];
+
+/** Tokens of which one unit is as good as another: they have prices. */
+export function isFungible({ kind }: { readonly kind: AssetKind }): boolean {
+  return kind === 'erc20' || kind === 'spl';
+}
+
+/** Tokens of which each is another: nobody can say what they are worth. */
+export function isCollectible({ kind }: { readonly kind: AssetKind }): boolean {
+  return kind !== 'native' && !isFungible({ kind });
+}
+
+/** What a token is that is paid by its address alone. @param chain CAIP-2 */
+export function fungibleKindOn(chain: string): AssetKind {
+  return chain.startsWith('solana:') ? 'spl' : 'erc20';
+}
 
 /** One thing that changed hands. */
 export interface ChainMovement {
-  /** The same whoever reports it: `top`, `trace:<path>`, `log:<index>` or `log:<index>:<position>`. */
+  /**
+   * The same whoever reports it: `top`, `trace:<path>`, `log:<index>` or `log:<index>:<position>`; of Solana `<from>:<to>:<mint>`
+   * or `<from>:<to>:native`, for what a transaction did to each.
+   */
   readonly uid: string;
   readonly kind: MovementKind;
   /** In the chain's canonical spelling; null for made out of nothing, or destroyed. */
@@ -21,9 +39,9 @@ export interface ChainMovement {
   readonly to: string | null;
   /** Null for the native asset. */
   readonly tokenAddress: string | null;
-  /** Decimal; null for what has no ids. */
+  /** Decimal; null for what has no ids: an NFT of Solana is a mint of its own. */
   readonly tokenId: string | null;
-  /** In the asset's smallest unit; 1 for an ERC-721. */
+  /** In the asset's smallest unit; 1 for an NFT. */
   readonly amount: Amount;
 }
 

@@ -8,6 +8,7 @@ import { unreachable } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
+import { isCollectible } from '#domain/movement.ts';
 
 /** What is worth a person's attention away from the screen (spec part 6 rule 5, and the same for what needs or has had approvals). */
 export interface Notification {
@@ -37,7 +38,7 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
   const moved = activity.changes.find(({ units }) => units !== '0');
   const title = `${vault.configuration.name}: ${activity.direction === 'in' ? 'received' : 'sent by somebody else'}`;
   const what =
-    moved === undefined ? 'A transaction' : moved.tokenId !== null ? 'A collectible' : amountText(moved, chain);
+    moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
 }
 

@@ -2,7 +2,7 @@ import { unitsOf } from '#domain/amount.ts';
 import type { Appraisal, TokenFacts, Worth } from '#domain/appraisal.ts';
 import { factsOf, factsOfAll, worthOfAll } from '#domain/appraisal.ts';
 import type { BalanceChange, ChainMovement } from '#domain/movement.ts';
-import { concerns } from '#domain/movement.ts';
+import { concerns, isCollectible } from '#domain/movement.ts';
 import { LEAST_SHOWN_WORTH, ONE_DOLLAR } from '#domain/price.ts';
 
 /**
@@ -70,7 +70,7 @@ export function hiddenReasonOf(
   const doubtful = moved.filter((change) => !isTrusted(change));
   const reason = suspicion(suspect, factsOfAll(doubtful, appraisal));
   if (reason !== null) return reason;
-  if (moved.length === 0 || moved.some(({ tokenId }) => tokenId !== null)) return null;
+  if (moved.length === 0 || moved.some(isCollectible)) return null;
   if (isLittle(worth)) return 'LOW_VALUE';
   return worth.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
 }

@@ -63,6 +63,8 @@ export interface Attempt {
   readonly signingDigest: string;
   /** The most that this attempt can cost, in the chain's smallest unit. */
   readonly maxFee: Amount;
+  /** The last block that can hold it; null for bytes that wait as long as it takes. */
+  readonly validUntil: string | null;
   readonly preparedAtMs: number;
   /** The signed bytes, hex, and their hash: stored before the first send. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;
@@ -77,10 +79,10 @@ export interface Attempt {
 
 /**
  * `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. `underpriced` calls for
- * another attempt. `refused` did not get in and is not followed by another one now; an earlier attempt or somebody else's
+ * another attempt, and so does `lapsed`: those bytes can not be included any more. `refused` did not get in and is not followed by another one now; an earlier attempt or somebody else's
  * transaction may have the nonce, and the chain will tell.
  */
-export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'refused'] as const;
+export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'refused'] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /** Where an attempt was found in the chain, and what it did to the wallet besides costing its fee. */

@@ -104,7 +104,7 @@ const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   const wanted =
     newest === null ||
-    newest.sent?.outcome === 'underpriced' ||
+    callsForAnother(newest) ||
     (newest.signed !== null && callsForCancellation(newest, transaction.cancelling));
   if (event.attempt.purpose !== nextPurpose(transaction)) return null;
   if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
@@ -139,6 +139,7 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
     unknown: 'REBROADCASTING',
     underpriced: 'REPRICING',
+    lapsed: 'SIGNING_AGAIN',
     refused: 'REFUSED_BY_NODE',
   }[event.outcome];
   return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent }) };
@@ -152,10 +153,18 @@ const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstan
   return send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
 };
 
+const lapse: Step<'lapse'> = (transaction, event) => {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.number !== event.attempt || newest.sent === null || callsForAnother(newest))
+    return null;
+  const sent = { ...newest.sent, outcome: 'lapsed' as const, answer: 'no block can hold it any more' };
+  return { stateReason: 'SIGNING_AGAIN', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
 const speedUp: Step<'speedUp'> = (transaction) => {
   const newest = newestAttempt(transaction);
   // Not sent yet, or a better one is on its way already.
-  if (newest === null || newest.sent === null || newest.sent.outcome === 'underpriced') return null;
+  if (newest === null || newest.sent === null || callsForAnother(newest)) return null;
   const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'a faster one was asked for' };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
@@ -165,8 +174,10 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason })
   const newest = attempts.at(-1);
   if (newest === undefined || newest.sent === null) return null;
   const { cancelling } = transaction;
-  if (newest.sent.outcome !== 'underpriced' && !callsForCancellation(newest, cancelling)) return null;
-  const sent = newest.sent.outcome === 'underpriced' ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
+  if (!callsForAnother(newest) && !callsForCancellation(newest, cancelling)) return null;
+  const sent = callsForAnother(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
+  // Nothing of it can ever be included, nor of those before: their time was over earlier.
+  if (newest.sent.outcome === 'lapsed') return { state: 'FAILED', stateReason: reason, attempts };
   // A cancellation that can not be had is not wanted any more; one that is out stays.
   const stays = cancelling && newest.purpose === 'cancellation';
   return { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
@@ -247,6 +258,7 @@ const TABLE: Record<TransactionState, Row> = {
     abandonReplacement,
     include,
     miss: missInBroadcast,
+    lapse,
     setVisibility,
   },
   CONFIRMING: { include, miss: reorganise, setVisibility },
@@ -298,6 +310,11 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
     ...(finished === null ? [] : [{ type: 'finish', job: finished } as const]),
     ...(started === null ? [] : [{ type: 'start', job: started } as const]),
   ];
+}
+
+/** It can not, or not well enough, be included as it is. */
+function callsForAnother({ sent }: Attempt): boolean {
+  return sent?.outcome === 'underpriced' || sent?.outcome === 'lapsed';
 }
 
 function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {

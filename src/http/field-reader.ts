@@ -16,6 +16,7 @@ const ADDRESS_DETAILS = {
   malformed: 'is not an address of this chain',
   'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
   'zero-address': 'is the zero address, from which nothing ever comes back',
+  'off-curve': 'is an address that a program has derived, and nobody has a key for: name the wallet itself',
 } as const;
 
 /** @param faults where everything that is wrong is noted */

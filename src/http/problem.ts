@@ -29,6 +29,7 @@ export type HttpFault =
   | 'too-many-push-subscriptions'
   | 'insufficient-funds'
   | 'would-revert'
+  | 'not-on-this-chain'
   | 'allowance-not-zero'
   | 'chain-unavailable'
   | 'method-not-allowed'
@@ -86,6 +87,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'policy-forbids': [422, 'The policy of the vault forbids it'],
   'insufficient-funds': [422, 'The wallet does not have enough'],
   'would-revert': [422, 'The chain would refuse it'],
+  'not-on-this-chain': [422, 'This chain has no such thing'],
   'allowance-not-zero': [422, 'The token wants its allowance set to 0 first'],
   'quota-exceeded': [429, 'Too many requests'],
   'chain-unavailable': [503, 'The chain can not be asked'],

@@ -27,6 +27,7 @@ export async function confirm(
     from: intent.from,
     nonce: BigInt(newest.nonce),
     hashes: attempts.flatMap((attempt) => (attempt.signed === null ? [] : [attempt.signed.hash])),
+    newest: { payload: newest.payload, validUntil: newest.validUntil },
     inclusion,
   });
   // A node that is away tells nothing; the vault's alarm sends this job again.
@@ -36,6 +37,8 @@ export async function confirm(
     const found = observed.value.inclusion;
     const worth = worthBefore(inclusion, found) ?? (await worthOf(env, work, found));
     await vault.record(id, { type: 'include', inclusion: { ...found, ...worth }, confirmationsNeeded });
+  } else if (observed.value.type === 'lapsed') {
+    await vault.record(id, { type: 'lapse', attempt: newest.number });
   } else {
     const { inMempool, nonceTaken } = observed.value;
     await vault.record(id, { type: 'miss', inMempool, nonceTaken });

@@ -1,6 +1,7 @@
 import { chainAccess } from '#chains/access.ts';
 import type { VaultId } from '#domain/id.ts';
 import { appraiseTokens } from '#jobs/appraise.ts';
+import { isFungible } from '#domain/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { orderScan } from '#store/deliveries.ts';
@@ -26,7 +27,7 @@ export async function reconcile(
       held: held?.ok === true ? held.value : null,
     });
     // So that whoever looks at the balances sees what they are worth.
-    const tokens = assets.filter(({ kind }) => kind === 'erc20').flatMap(({ tokenAddress }) => tokenAddress ?? []);
+    const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
     await appraiseTokens(env, chain, tokens);
     if (difference === null) continue;
     const { since } = difference;

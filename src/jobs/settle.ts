@@ -1,10 +1,11 @@
+import { adapterFor } from '#chains/adapters.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
 /**
  * Tells the nonce allocator how a transaction ended: on chain, or never. A nonce that ended unused is given to the next
- * transaction of the wallet, because a gap blocks everything behind it.
+ * transaction of the wallet, because a gap blocks everything behind it; so is one that is used and used again, as a place on Solana.
  */
 export async function settle(
   env: CoordinatorEnv,
@@ -15,7 +16,8 @@ export async function settle(
   if (work === null) return;
   const { intent, inclusion, stateReason } = work.transaction;
   const allocator = env.WALLET_NONCE.getByName(`nonce:${intent.chain}:${intent.from}`);
-  const used = inclusion !== null || stateReason === 'CONFLICTED';
+  const isSpent = adapterFor(work.chain, []).mostInFlight === null;
+  const used = isSpent && (inclusion !== null || stateReason === 'CONFLICTED');
   if (used) await allocator.settle({ transactionId: id });
   else await allocator.release({ transactionId: id });
   await vault.record(id, { type: 'settle' });

@@ -54,7 +54,8 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });
   if (!prepared.ok) {
     const fault = prepared.refusal;
-    if (fault.kind === 'transient') await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
+    if (fault.kind === 'busy') await vault.record(id, { type: 'delaySigning', reason: 'WALLET_BUSY' });
+    else if (fault.kind === 'transient') await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
     else await giveUp(vault, work.transaction, fault);
     return;
   }
@@ -69,8 +70,13 @@ interface Preparation {
   readonly intent: OnChainIntent;
 }
 
+/** As many transactions of the wallet are on their way as its chain allows. */
+interface Busy {
+  readonly kind: 'busy';
+}
+
 /** The attempt to sign: the one that is stored already, or a new one. */
-async function prepare(preparation: Preparation): Promise<Result<Attempt, PreparationFault>> {
+async function prepare(preparation: Preparation): Promise<Result<Attempt, PreparationFault | Busy>> {
   const { env, vault, adapter, transaction, intent } = preparation;
   const { id } = transaction;
   const newest = newestAttempt(transaction);
@@ -81,7 +87,10 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, Prepar
   if (!quote.ok) return quote;
   const nonce = newest === null ? await allocateNonce(env, adapter, transaction) : accepted(newest.nonce);
   if (!nonce.ok) return nonce;
-  const composed = adapter.compose(effect, quote.value, BigInt(nonce.value));
+  const place = { from: intent.from, nonce: BigInt(nonce.value), replaced: newest };
+  const anchor = await adapter.anchor(place);
+  if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
+  const composed = adapter.compose(effect, quote.value, anchor.value);
   const after = await vault.record(id, { type: 'prepare', attempt: { ...composed, purpose } });
   const attempt = after === null ? null : newestAttempt(after);
   // Somebody else may have been faster: what is stored is what is signed.
@@ -94,16 +103,19 @@ async function allocateNonce(
   env: CoordinatorEnv,
   adapter: ChainAdapter,
   transaction: Transaction,
-): Promise<Result<string, PreparationFault>> {
+): Promise<Result<string, PreparationFault | Busy>> {
   const { chain, from } = transaction.intent;
   const counts = await adapter.accountNonce(from);
   if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
-  const { nonce } = await env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`).allocate({
+  const allocator = env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
+  const { nonce } = await allocator.allocate({
     transactionId: transaction.id,
     latest: counts.value.latest.toString(),
     pending: counts.value.pending.toString(),
   });
-  return accepted(nonce);
+  if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(nonce);
+  await allocator.release({ transactionId: transaction.id });
+  return refused({ kind: 'busy' });
 }
 
 interface SigningTurn {

@@ -76,11 +76,21 @@ async function signWith(
   return { fault: { node: culprit, code: 'aborted', detail: step, culprit } };
 }
 
+/** Of the last wallets that signed: the way from a vault's key to a wallet's takes longer than the signature. Nothing in it is secret. */
+const WALLETS = new Map<string, SigningKey>();
+const MOST_WALLETS = 500;
+
 /** The vault's key as it is on the chain of the intent. */
 function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest): SigningKey {
+  const name = `${threshold} ${key.publicKey} ${intent.chain}`;
+  const known = WALLETS.get(name);
+  if (known !== undefined) return known;
   const { scheme } = key;
   const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
-  return { threshold, ...walletOf({ scheme, publicKey, publicShares }, intent.chain) };
+  const wallet = { threshold, ...walletOf({ scheme, publicKey, publicShares }, intent.chain) };
+  if (WALLETS.size >= MOST_WALLETS) WALLETS.clear();
+  WALLETS.set(name, wallet);
+  return wallet;
 }
 
 /** ECDSA signs a digest, Ed25519 the bytes themselves. */

@@ -1,5 +1,5 @@
 import type { Asset } from '#domain/movement.ts';
-import { assetKey, NATIVE } from '#domain/movement.ts';
+import { assetKey, fungibleKindOn, NATIVE } from '#domain/movement.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -70,8 +70,10 @@ export class FeedDesk {
       for (const { kind, tokenAddress, tokenId } of (activity ?? transaction?.inclusion)?.changes ?? []) {
         touch(record.chain, { kind, tokenAddress, tokenId });
       }
-      for (const { tokenAddress } of transaction?.exposure.movements ?? []) {
-        if (tokenAddress !== null) touch(record.chain, { kind: 'erc20', tokenAddress, tokenId: null });
+      const exposure = transaction?.exposure;
+      for (const { tokenAddress } of exposure?.movements ?? []) {
+        const kind = fungibleKindOn(exposure?.chain ?? '');
+        if (tokenAddress !== null) touch(record.chain, { kind, tokenAddress, tokenId: null });
       }
     }
     for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);

@@ -13,6 +13,7 @@ const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: st
   'eip155:137': { slug: 'polygon', coin: 'coingecko:polygon-ecosystem-token' },
   'eip155:56': { slug: 'bsc', coin: 'coingecko:binancecoin' },
   'eip155:43114': { slug: 'avax', coin: 'coingecko:avalanche-2' },
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': { slug: 'solana', coin: 'coingecko:solana' },
 };
 
 /** Below this the source itself is not sure. */

@@ -1,15 +1,16 @@
 import type { Price } from '#domain/price.ts';
 
-/** An asset of a chain: `eip155:1` is its coin, `eip155:1/erc20:0x...` a token in canonical spelling (CAIP-19). */
+/** An asset of a chain: `eip155:1` is its coin, `eip155:1/erc20:0x...` or `solana:.../token:...` a token in canonical spelling (CAIP-19). */
 export type AssetName = string;
 
 export function assetName(caip2: string, tokenAddress: string | null): AssetName {
-  return tokenAddress === null ? caip2 : `${caip2}/erc20:${tokenAddress}`;
+  if (tokenAddress === null) return caip2;
+  return `${caip2}/${caip2.startsWith('solana:') ? 'token' : 'erc20'}:${tokenAddress}`;
 }
 
 /** The chain of an asset, and its token; null for its coin. */
 export function placeOf(asset: AssetName): { readonly caip2: string; readonly tokenAddress: string | null } {
-  const [caip2 = '', tokenAddress = null] = asset.split('/erc20:');
+  const [caip2 = '', tokenAddress = null] = asset.split(/\/(?:erc20|token):/);
   return { caip2, tokenAddress };
 }
 

@@ -144,7 +144,7 @@ export const tokens = sqliteTable(
 export const prices = sqliteTable(
   'prices',
   {
-    /** `eip155:1`, or `eip155:1/erc20:0x...`. */
+    /** `eip155:1`, `eip155:1/erc20:0x...`, or `solana:.../token:...`. */
     asset: text('asset').primaryKey(),
     state: text('state', { enum: ['known', 'unknown', 'unavailable'] }).notNull(),
     /** US dollars for a whole one, times 10^12, as decimal text; null when it is not known. */

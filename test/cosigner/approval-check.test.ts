@@ -71,7 +71,7 @@ test('what a quorum has approved is signed, and the node knows the digest, nonce
   const { intentDigest, signingDigest, bid } = checked.value;
   expect(intentDigest).toBe(digestOf(intent));
   expect(`0x${bytesToHex(signingDigest)}`).toBe(composeTransaction(intent, QUOTE, 4n).signingDigest);
-  expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n });
+  expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n, leastRisePercent: 110n });
 });
 
 test('asked twice it gives the same answer: nothing is remembered here', () => {

@@ -5,6 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
@@ -140,7 +141,7 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
   };
 }
 
-function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
+export function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
   return {
     key,
     signingThreshold: 2,
@@ -149,22 +150,27 @@ function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly
   };
 }
 
-function entered(key: VaultKey, action: Action, createdAtMs = Date.now()): Transaction {
+export function entered(
+  key: VaultKey,
+  action: Action,
+  createdAtMs = Date.now(),
+  chain: Chain = anvilAdapter.chain,
+): Transaction {
   const configuration = {
     name: 'Treasury',
     initialState: 'SUBMITTED',
     decisionPeriodSeconds: 3600,
     mostPending: 100,
-    chains: ['anvil'],
+    chains: [chain.name],
     signingThreshold: 2,
   } as const;
   const vault = { id: policy.vaultId, configuration, members: [], policy, keys: [key] };
   return newTransaction(
-    { chain: 'anvil', action, note: null, externalId: null, acceptLookalikeOf: null, idempotency: null },
+    { chain: chain.name, action, note: null, externalId: null, acceptLookalikeOf: null, idempotency: null },
     {
       vault,
-      chain: anvilAdapter.chain,
-      from: key.addresses['anvil'] ?? '',
+      chain,
+      from: key.addresses[chain.name] ?? '',
       lookalikeOf: null,
       actor: alice,
       nowMs: createdAtMs,

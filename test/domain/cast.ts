@@ -135,6 +135,7 @@ export const PREPARED: PreparedAttempt = {
   payload: '0x02',
   signingDigest: `0x${'cc'.repeat(32)}`,
   maxFee: amount('90'),
+  validUntil: null,
 };
 
 export function preparedAttempt(): Attempt {

@@ -42,6 +42,25 @@ test('a faster attempt that can not be had leaves the ones that are out to the c
   expect(mined.state).toBe('SUCCEEDED');
 });
 
+test('bytes that no block can hold any more are followed by others, and end it where there are none to be had', () => {
+  const sent = transactionIn('BROADCAST');
+  const lapse: TransactionEvent = { type: 'lapse', attempt: 1 };
+  const lapsed = after(sent, lapse).transaction;
+  expect([lapsed.state, lapsed.stateReason, outstandingJob(lapsed)]).toEqual(['BROADCAST', 'SIGNING_AGAIN', 'sign']);
+  expect(after(lapsed, lapse).changed).toBe(false);
+  expect(after(sent, { type: 'lapse', attempt: 2 }).changed).toBe(false);
+  const again = after(lapsed, { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299' } }).transaction;
+  expect(again.attempts.map(({ number, nonce }) => [number, nonce])).toEqual([
+    [1, '4'],
+    [2, '4'],
+  ]);
+  // Nobody signs it any more, and nothing of it can arrive: so it has failed, and its nonce is told to be free.
+  const over = after(lapsed, { type: 'abandonReplacement', reason: 'SIGNING_TIMEOUT' }).transaction;
+  expect([over.state, over.stateReason, outstandingJob(over)]).toEqual(['FAILED', 'SIGNING_TIMEOUT', 'settle']);
+  const unsigned = after(again, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
+  expect([unsigned.state, unsigned.attempts.length]).toEqual(['FAILED', 1]);
+});
+
 test('bytes that were prepared for a replacement and never signed go, those before them stay', () => {
   const prepared = after(cheap(), { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299' } }).transaction;
   expect([prepared.attempts.length, outstandingJob(prepared)]).toEqual([2, 'sign']);

@@ -37,6 +37,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   refuseBroadcast: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
+  lapse: { type: 'lapse', attempt: 1 },
   settle: { type: 'settle' },
 };
 
@@ -98,6 +99,9 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   miss: row(
     '        .            .            .            BROADCAST     BROADCAST    BROADCAST    BROADCAST    .        .         .',
+  ),
+  lapse: row(
+    '       .            .            .            BROADCAST     .            .            .            .        .         .',
   ),
   settle: row(
     '      .            .            .            .             .            .            .            .        .         .',

@@ -318,6 +318,8 @@ const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
     { type: 'miss', inMempool: true, nonceTaken: false },
     { type: 'miss', inMempool: false, nonceTaken: true },
     { type: 'settle' },
+    { type: 'lapse', attempt: 1 },
+    { type: 'lapse', attempt: 2 },
     { type: 'speedUp', actor: alice },
     { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
     { type: 'send', attempt: 2, outcome: 'refused', answer: 'no' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressOf } from '#local/provision.ts';
+import { addressesOf } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
@@ -41,7 +41,7 @@ test('killed again and again while its key is being made, a vault gets one in th
   }
   const again = await found('first');
   expect(again.id).toBe(id);
-  const address = await until('key', () => addressOf(world.service(), id), 60_000);
+  const { anvil: address = '' } = await until('key', () => addressesOf(world.service(), id), 60_000);
   await world.chain.fund(address, 10n ** 18n);
   const { alice, bob } = world.people();
   const to = await world.chain.account(7);
@@ -62,6 +62,6 @@ test('a vault that is founded while a co-signer is away waits for it, and has it
   expect(waiting.wallets[0]?.address).toBeNull();
   await world.stack().stop();
   await world.restart();
-  const address = await until('key', () => addressOf(world.service(), id), 60_000);
+  const { anvil: address = '' } = await until('key', () => addressesOf(world.service(), id), 60_000);
   expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
 });

@@ -12,6 +12,8 @@ interface HeldCall {
   readonly deliverSilently: () => Promise<void>;
   /** Gives it to the node and the answer to the caller. */
   readonly deliver: () => Promise<void>;
+  /** Gives the caller this result, and the node nothing. */
+  readonly pretend: (result: unknown) => void;
 }
 
 /** A node's address that is between the service and the real node, to stop one call at one exact moment. */
@@ -43,7 +45,11 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
     const held = holds.get(call.method);
     if (held !== undefined) {
       holds.delete(call.method);
-      held({ deliver: () => pass(call, response), deliverSilently: async () => void (await forward(call)) });
+      held({
+        deliver: () => pass(call, response),
+        deliverSilently: async () => void (await forward(call)),
+        pretend: (result) => void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result })),
+      });
       return;
     }
     if (closedWith === null) await pass(call, response);

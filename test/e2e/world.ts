@@ -27,17 +27,23 @@ export interface Cast {
   readonly mallory: Person;
 }
 
+interface WorldWish {
+  readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
+  /** Of a local ledger, where one is wanted. */
+  readonly solanaUrl?: string;
+}
+
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
-export async function startWorld(rateLimits: StackOptions['rateLimits'] = UNLIMITED) {
+export async function startWorld({ rateLimits = UNLIMITED, solanaUrl }: WorldWish = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-e2e-'));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
   const options: StackOptions = {
     folder,
-    rpcUrls: { anvil: [gate.url] },
-    ...(rateLimits === undefined ? {} : { rateLimits }),
+    rpcUrls: { anvil: [gate.url], ...(solanaUrl === undefined ? {} : { 'solana-local': [solanaUrl] }) },
+    rateLimits,
   };
   let stack: Stack = await startStack(options);
   const service = new Client(stack.url, stack.serviceKey);

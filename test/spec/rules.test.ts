@@ -12,7 +12,7 @@ let world: World;
 let vault: ReadyVault;
 
 beforeAll(async () => {
-  world = await startWorld({});
+  world = await startWorld({ rateLimits: {} });
   vault = await world.vault('treasury');
 });
 afterAll(() => world.end());

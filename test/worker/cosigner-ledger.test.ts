@@ -35,6 +35,7 @@ const checked = (
     nonce: change.nonce ?? 4n,
     maxFeePerGas: change.fee ?? 1000n,
     maxPriorityFeePerGas: change.tip ?? 100n,
+    leastRisePercent: 110n,
   },
 });
 const message = (digest: number) => ({ ...checked(digest), bid: null });

@@ -1,8 +1,8 @@
 import { getAddress } from 'viem/utils';
 import { depthOf } from '#chains/evm/depth.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
+import type { Trouble } from '#chains/fleet.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { recordedBlockStands } from '#chains/evm/observe.ts';
 import { askBlock, askReceipt, askTrace, askTransaction } from '#chains/evm/question.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
@@ -16,7 +16,7 @@ import { accepted, refused } from '#domain/result.ts';
  * Of a node that refuses to trace there are the top call and the logs, and no payments of contracts.
  */
 export async function readActivity(
-  node: EvmNode,
+  node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
 ): Promise<Result<ChainTransaction | null, Trouble>> {
@@ -52,7 +52,7 @@ export async function readActivity(
   });
 }
 
-async function absence(node: EvmNode, found: ActivityBlock | null): Promise<Result<null, Trouble>> {
+async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Result<null, Trouble>> {
   const stands = await recordedBlockStands(
     node,
     found === null ? null : { blockNumber: found.number, blockHash: found.hash },

@@ -1,10 +1,10 @@
+import { looked, preparation } from '#chains/answers.ts';
 import type {
   AccountNonce,
   ChainAdapter,
-  ChainFault,
+  EvmFeeEstimate,
   Holdings,
   Observation,
-  PreparationFault,
   Scan,
   TokenMetadata,
 } from '#chains/chain-adapter.ts';
@@ -14,38 +14,42 @@ import { assembleTransaction } from '#chains/evm/assemble.ts';
 import { broadcastSigned } from '#chains/evm/broadcast.ts';
 import { isCalldata } from '#chains/evm/call.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/compose.ts';
-import type { PermanentFault } from '#chains/evm/dry-run.ts';
 import { estimateFee } from '#chains/evm/estimate.ts';
-import type { Fleet, Trouble } from '#chains/evm/fleet.ts';
-import { onFirstFitNode } from '#chains/evm/fleet.ts';
+import { onFirstFitNode } from '#chains/fleet.ts';
 import { readAgreedHoldings, readHoldings } from '#chains/evm/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/message.ts';
-import { connect } from '#chains/evm/node.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import { chainIdOf } from '#chains/evm/chain-id.ts';
+import { evmFleet } from '#chains/evm/evm-fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { observeTransaction } from '#chains/evm/observe.ts';
 import { readFeed } from '#chains/evm/price-feed.ts';
 import { askNonce } from '#chains/evm/question.ts';
 import { scanChain } from '#chains/evm/scan.ts';
 import { readToken } from '#chains/evm/token.ts';
+import type { EvmQuote } from '#chains/evm/quote.ts';
 import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { FeedRound } from '#domain/price.ts';
-import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /** Any EVM chain with EIP-1559 fees, behind the interface that all chains share. */
-export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter {
-  const fleet: Fleet = { chainId: BigInt(chain.chainId), nodes: rpcUrls.map((url) => connect(url)) };
+export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter<EvmQuote, bigint, EvmFeeEstimate> {
+  const chainId = chainIdOf(chain.caip2);
+  if (chainId === null) throw new Error(`${chain.caip2} is no EVM chain`);
+  const fleet = evmFleet(chainId, rpcUrls);
   return {
     chain,
     largestAmount: UINT256_MAX,
+    kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
+    mostInFlight: null,
     addressOf: addressOfPublicKey,
     parseRecipient: parseAddress,
     parseToken: parseAddress,
     parseCalldata,
     parseMessage: (text) => readMessage(chain.caip2, text),
+    anchor: async ({ nonce }) => accepted(nonce),
     compose: composeTransaction,
     assemble: assembleTransaction,
     composeMessage,
@@ -89,21 +93,11 @@ function parseCalldata(text: string): string | null {
   return isCalldata(lower) ? lower : null;
 }
 
-async function accountNonce(node: EvmNode, address: string) {
+async function accountNonce(node: RpcNode, address: string) {
   const [latest, pending] = await Promise.all([
     node.ask(askNonce(address, 'latest')),
     node.ask(askNonce(address, 'pending')),
   ]);
   if (!latest.ok) return latest;
   return pending.ok ? accepted({ latest: latest.value, pending: pending.value }) : pending;
-}
-
-function preparation<T>(result: Result<T, PermanentFault | Trouble>): Result<T, PreparationFault> {
-  if (result.ok) return result;
-  const { refusal } = result;
-  return refused(refusal.kind === 'permanent' ? refusal : { kind: 'transient', detail: refusal.detail });
-}
-
-function looked<T>(result: Result<T, Trouble>): Result<T, ChainFault> {
-  return result.ok ? result : refused({ detail: result.refusal.detail });
 }

@@ -3,10 +3,10 @@ import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
 import type { SignedBytes } from '#chains/evm/assemble.ts';
 import { readSigned } from '#chains/evm/assemble.ts';
 import { classifyBroadcastError } from '#chains/evm/broadcast-error.ts';
-import type { Fleet } from '#chains/evm/fleet.ts';
-import { NO_NODE, chainTrouble } from '#chains/evm/fleet.ts';
+import type { EvmFleet } from '#chains/evm/evm-fleet.ts';
+import { NO_NODE } from '#chains/fleet.ts';
 import { isHexBytes } from '#chains/evm/hex.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { askNonce, askSend, askTransaction } from '#chains/evm/question.ts';
 
 interface Sent extends SignedBytes {
@@ -20,7 +20,7 @@ interface Sent extends SignedBytes {
  * asked wants the bytes and none can have kept them: after the silence of one (it may have passed them on), or where one lags
  * behind, the refusal of another proves nothing.
  */
-export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
+export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string): Promise<BroadcastVerdict> {
   const read = readSigned(raw);
   // Stored bytes that cannot be read back were damaged in storage. Giving the transaction up for that could free a nonce in use.
   if (!read.ok) return unknown(read.refusal.detail);
@@ -31,7 +31,7 @@ export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): 
   let refusal: BroadcastVerdict | null = null;
   let reason = NO_NODE.detail;
   for (const node of fleet.nodes) {
-    const trouble = await chainTrouble(fleet, node);
+    const trouble = await fleet.trouble(node);
     if (trouble !== null) {
       reason = trouble.detail;
       continue;
@@ -44,7 +44,7 @@ export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): 
   return uncertain ?? refusal ?? unknown(reason);
 }
 
-async function send(node: EvmNode, sent: Sent): Promise<BroadcastVerdict> {
+async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {
   const answer = await node.ask(askSend(sent.raw));
   if (answer.ok) return answer.value === sent.hash ? { outcome: 'accepted' } : unknown('the node names another hash');
   const { refusal } = answer;
@@ -67,7 +67,7 @@ async function send(node: EvmNode, sent: Sent): Promise<BroadcastVerdict> {
 
 /** A node may refuse bytes that it has: a reply was lost, or they are mined by now. So before a refusal counts, it is asked. */
 async function unlessKnown(
-  node: EvmNode,
+  node: RpcNode,
   sent: Sent,
   otherwise: () => BroadcastVerdict | Promise<BroadcastVerdict>,
 ): Promise<BroadcastVerdict> {
@@ -77,7 +77,7 @@ async function unlessKnown(
 }
 
 /** 'Nonce too low' alone proves nothing: some nodes count their mempool. Only the mined count does. */
-async function conflict(node: EvmNode, { from, transaction }: Sent, answer: string): Promise<BroadcastVerdict> {
+async function conflict(node: RpcNode, { from, transaction }: Sent, answer: string): Promise<BroadcastVerdict> {
   const count = await node.ask(askNonce(from, 'latest'));
   return count.ok && count.value > transaction.nonce ? { outcome: 'conflicted', answer } : unknown(answer);
 }

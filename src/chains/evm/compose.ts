@@ -1,5 +1,5 @@
 import { bytesToHex, keccak256 } from 'viem/utils';
-import type { Quote } from '#chains/chain-adapter.ts';
+import type { EvmQuote } from '#chains/evm/quote.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { inspectEvmPayload } from '#chains/evm/payload.ts';
 import { serialiseUnsigned } from '#chains/evm/transaction.ts';
@@ -13,7 +13,7 @@ import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
  * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every
  * co-signer makes; bytes that it refuses are a bug here and are thrown, never stored.
  */
-export function composeTransaction(intent: OnChainIntent, quote: Quote, nonce: bigint): ComposedBytes {
+export function composeTransaction(intent: OnChainIntent, quote: EvmQuote, nonce: bigint): ComposedBytes {
   const call = callOf(intent);
   const chainId = chainIdOf(intent.chain);
   if (call === null || chainId === null) throw new Error('a stored intent is in canonical form');
@@ -30,7 +30,13 @@ export function composeTransaction(intent: OnChainIntent, quote: Quote, nonce: b
   const inspected = inspectEvmPayload(intent, payload);
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
-  return { nonce: nonce.toString(), payload, signingDigest: bytesToHex(signingDigest), maxFee: amountOf(maxFee) };
+  return {
+    nonce: nonce.toString(),
+    payload,
+    signingDigest: bytesToHex(signingDigest),
+    maxFee: amountOf(maxFee),
+    validUntil: null,
+  };
 }
 
 /** What is signed for a message: the prefixed bytes and their hash, in hex. */

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { EvmNode, NodeFault } from '#chains/evm/node.ts';
+import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import { word } from '#chains/evm/hex.ts';
 import { askCall } from '#chains/evm/question.ts';
 import type { Result } from '#domain/result.ts';
@@ -15,7 +15,7 @@ const GET_L1_FEE_SELECTOR = '0x49948e0e';
  * What an OP-stack chain charges, besides gas, for putting the bytes on Ethereum, in wei, with a quarter more because its price is
  * the one of inclusion. 0 on other chains. No field of a transaction bounds it, so it is weighed before signing.
  */
-export async function dataFee(node: EvmNode, from: string, unsigned: Hex): Promise<Result<bigint, NodeFault>> {
+export async function dataFee(node: RpcNode, from: string, unsigned: Hex): Promise<Result<bigint, NodeFault>> {
   const data = `${GET_L1_FEE_SELECTOR}${encodeBytes(unsigned)}` satisfies Hex;
   const answer = await node.ask(askCall(from, { to: GAS_PRICE_ORACLE, value: 0n, data }, 'latest'));
   if (!answer.ok) return answer;

@@ -1,20 +1,18 @@
 import type { Hex } from 'viem';
-import type { PreparationFault } from '#chains/chain-adapter.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent } from '#chains/permanent-fault.ts';
 import { word } from '#chains/evm/hex.ts';
-import type { EvmNode, NodeFault } from '#chains/evm/node.ts';
+import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import { askCall, askCode } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/call.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { FailureReason } from '#domain/event.ts';
 import type { Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-
-export type PermanentFault = Extract<PreparationFault, { kind: 'permanent' }>;
 
 /** First four bytes of keccak256('allowance(address,address)'). */
 const ALLOWANCE_SELECTOR = '0xdd62ed3e';
@@ -25,7 +23,7 @@ const ALLOWANCE_SELECTOR = '0xdd62ed3e';
  * an allowance of one that keeps none; INSUFFICIENT_FUNDS.
  */
 export async function targetFault(
-  node: EvmNode,
+  node: RpcNode,
   intent: OnChainIntent,
   call: Call,
 ): Promise<PermanentFault | Trouble | null> {
@@ -50,7 +48,7 @@ export async function targetFault(
  * amount, and id 0 would pass for an allowance that is taken back; but no ERC-721 has an `allowance` to tell.
  */
 async function askHolding(
-  node: EvmNode,
+  node: RpcNode,
   intent: TransferIntent | Erc20ApproveIntent,
   token: string,
 ): Promise<Result<bigint, PermanentFault | Trouble>> {
@@ -67,7 +65,7 @@ async function askHolding(
  * when a token refuses a new allowance only because there is one already.
  */
 export async function dryRunFault(
-  node: EvmNode,
+  node: RpcNode,
   intent: OnChainIntent,
   call: Call,
 ): Promise<PermanentFault | Trouble | null> {
@@ -85,7 +83,7 @@ function answerFault(intent: OnChainIntent, call: Call, answer: Hex): PermanentF
 }
 
 /** USDT and its like: an allowance goes to 0 before it goes anywhere else. Null when that is not what was wrong. */
-async function allowanceFault(node: EvmNode, intent: Erc20ApproveIntent): Promise<PermanentFault | null> {
+async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promise<PermanentFault | null> {
   const { from, tokenAddress: token, spender } = intent;
   const reset = callOf({ ...intent, amount: amountOf(0n) });
   if (reset === null) return null;
@@ -108,7 +106,7 @@ interface Holding {
 
 /** `balanceOf(owner)` or `allowance(owner, spender)`. */
 async function askUnits(
-  node: EvmNode,
+  node: RpcNode,
   from: string,
   { token, owner, spender }: Holding,
 ): Promise<Result<bigint, PermanentFault | Trouble>> {
@@ -128,8 +126,4 @@ export function callFault(fault: NodeFault): PermanentFault | NodeFault {
   if (reason !== null) return permanent('SIMULATION_REVERTED', reason);
   const poor = fault.kind === 'error-answer' && /insufficient (?:funds|balance)/i.test(fault.detail);
   return poor ? permanent('INSUFFICIENT_FUNDS', fault.detail) : fault;
-}
-
-export function permanent(reason: FailureReason, detail: string): PermanentFault {
-  return { kind: 'permanent', reason, detail };
 }

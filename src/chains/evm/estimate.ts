@@ -1,11 +1,11 @@
-import type { FeeEstimate, FeeTier } from '#chains/chain-adapter.ts';
+import type { EvmFeeEstimate } from '#chains/chain-adapter.ts';
 import { callOf } from '#chains/evm/call.ts';
-import type { PermanentFault } from '#chains/evm/dry-run.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { targetFault } from '#chains/evm/dry-run.ts';
 import type { Fees } from '#chains/evm/fees.ts';
 import { feeTiers, median } from '#chains/evm/fees.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { askBlock, askPaidTips, askTip } from '#chains/evm/question.ts';
 import { costOf } from '#chains/evm/quote.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -18,9 +18,9 @@ import { accepted, refused } from '#domain/result.ts';
  * ALLOWANCE_NOT_ZERO, INSUFFICIENT_FUNDS for what is paid (not for the fee).
  */
 export async function estimateFee(
-  node: EvmNode,
+  node: RpcNode,
   intent: OnChainIntent,
-): Promise<Result<FeeEstimate, PermanentFault | Trouble>> {
+): Promise<Result<EvmFeeEstimate, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a rehearsed intent is in canonical form');
   const [fault, block, suggested, paid] = await Promise.all([
@@ -42,7 +42,7 @@ export async function estimateFee(
   const cost = await costOf(node, intent, { call, price: tiers.fast });
   if (!cost.ok) return cost;
   const { gasLimit, dataFee } = cost.value;
-  const tier = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): FeeTier => ({
+  const tier = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) => ({
     maxFeePerGas: maxFeePerGas.toString(),
     maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
     expectedFee: amountOf(gasLimit * (base + maxPriorityFeePerGas) + dataFee),

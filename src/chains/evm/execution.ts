@@ -1,4 +1,4 @@
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import type { KnownTransaction, Log, Receipt } from '#chains/evm/question.ts';
 import { askReplay } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
@@ -14,7 +14,7 @@ const TRANSFER_CALL_LENGTH = 2 + 2 * 68;
  * its fee out of it.
  */
 export async function executionFailure(
-  node: EvmNode,
+  node: RpcNode,
   receipt: Receipt,
   known: KnownTransaction,
 ): Promise<string | null> {

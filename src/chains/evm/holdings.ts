@@ -2,9 +2,9 @@ import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR } from '#chains/evm/call.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/evm/fleet.ts';
-import { chainTrouble, NO_NODE } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Fleet, Trouble } from '#chains/fleet.ts';
+import { NO_NODE } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { word } from '#chains/evm/hex.ts';
 import { askBalanceAt, askBlock, askCall } from '#chains/evm/question.ts';
 import type { Amount } from '#domain/amount.ts';
@@ -25,7 +25,7 @@ const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
  * most nodes have no state any more.
  */
 export async function readHoldings(
-  node: EvmNode,
+  node: RpcNode,
   chain: Chain,
   { address, assets }: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
@@ -48,7 +48,7 @@ export async function readAgreedHoldings(
   let trouble: Trouble = NO_NODE;
   let told: Holdings | null = null;
   for (const node of fleet.nodes) {
-    const unfit = await chainTrouble(fleet, node);
+    const unfit = await fleet.trouble(node);
     const held: Result<Holdings, Trouble> =
       unfit !== null
         ? refused(unfit)
@@ -77,7 +77,7 @@ export interface HoldingsQuestion {
 }
 
 async function holdingsAt(
-  node: EvmNode,
+  node: RpcNode,
   { address, assets }: HoldingsQuestion,
   blockNumber: bigint,
 ): Promise<Result<Holdings, Trouble>> {
@@ -101,7 +101,7 @@ interface Held {
  * chain itself always says: a node that can not tell its coin is no use.
  */
 async function unitsHeld(
-  node: EvmNode,
+  node: RpcNode,
   { address, asset, blockNumber }: Held,
 ): Promise<Result<bigint | null, Trouble>> {
   if (asset.tokenAddress === null) return node.ask(askBalanceAt(address, blockNumber));

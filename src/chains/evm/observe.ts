@@ -1,6 +1,6 @@
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
@@ -20,7 +20,7 @@ import type { Inclusion } from '#domain/transaction.ts';
  * for one that somebody else has replaced.
  */
 export async function observeTransaction(
-  node: EvmNode,
+  node: RpcNode,
   chain: Chain,
   watched: Watched,
 ): Promise<Result<Observation, Trouble>> {
@@ -35,7 +35,7 @@ export async function observeTransaction(
 }
 
 interface View {
-  readonly node: EvmNode;
+  readonly node: RpcNode;
   readonly chain: Chain;
   readonly watched: Watched;
   readonly head: Block;
@@ -47,7 +47,7 @@ interface Found {
 }
 
 /** At most one attempt of a nonce can be in a chain, so the first receipt is the only one. */
-async function findReceipt(node: EvmNode, hashes: readonly string[]): Promise<Result<Found | null, Trouble>> {
+async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Result<Found | null, Trouble>> {
   const receipts = await Promise.all(hashes.map(async (hash) => ({ hash, answer: await node.ask(askReceipt(hash)) })));
   for (const { hash, answer } of receipts) {
     if (!answer.ok) return answer;
@@ -120,7 +120,7 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
 
 /** A block that is beyond the node's head, or has no answer, proves no reorganisation: only another block at its height does. */
 export async function recordedBlockStands(
-  node: EvmNode,
+  node: RpcNode,
   recorded: Pick<Inclusion, 'blockNumber' | 'blockHash'> | null,
 ): Promise<Result<boolean, Trouble>> {
   if (recorded === null) return accepted(false);

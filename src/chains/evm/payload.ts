@@ -34,6 +34,8 @@ export interface EvmPayload {
   /** Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee comes on top; no bytes can bound it. */
   readonly maxFee: bigint;
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+  /** A further attempt at the same nonce pays at least so much of both prices: nodes take no less, so it would only be a second signature. */
+  readonly leastRisePercent: bigint;
 }
 
 /** A message was proven to be the one of its intent. */
@@ -73,6 +75,7 @@ export function inspectEvmPayload(intent: OnChainIntent, payload: string): Resul
     nonce,
     maxFee: gasLimit * maxFeePerGas,
     fees: { maxFeePerGas, maxPriorityFeePerGas },
+    leastRisePercent: 110n,
   });
 }
 

@@ -1,7 +1,7 @@
 import { DECIMALS_SELECTOR } from '#chains/evm/call.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { askView } from '#chains/evm/question.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
@@ -14,7 +14,7 @@ const WORD_DIGITS = 64;
 const INT256_SIGN = 1n << 255n;
 
 /** The newest answer of a feed. Whether it is fit to be used is for whoever asks to say. */
-export async function readFeed(node: EvmNode, feed: string): Promise<Result<FeedRound, Trouble>> {
+export async function readFeed(node: RpcNode, feed: string): Promise<Result<FeedRound, Trouble>> {
   const to = canonicalAddress(feed);
   if (to === null) return refused({ kind: 'unfit', detail: 'a feed is a contract' });
   const [round, decimals] = await Promise.all([

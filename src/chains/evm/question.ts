@@ -1,15 +1,9 @@
 import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
-import { isObject } from '#chains/evm/json.ts';
+import { isObject } from '#chains/json.ts';
+import type { Question } from '#chains/json-rpc.ts';
 import type { Call } from '#chains/evm/call.ts';
-
-/** A JSON-RPC call together with the only shape of answer that is believed. `read` gives undefined for any other. */
-export interface Question<T> {
-  readonly method: string;
-  readonly params: readonly unknown[];
-  read(answer: unknown): T | undefined;
-}
 
 export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
 

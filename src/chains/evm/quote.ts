@@ -1,12 +1,13 @@
 import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { dataFee } from '#chains/evm/data-fee.ts';
-import type { PermanentFault } from '#chains/evm/dry-run.ts';
-import { callFault, dryRunFault, permanent, targetFault } from '#chains/evm/dry-run.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { callFault, dryRunFault, targetFault } from '#chains/evm/dry-run.ts';
+import { permanent } from '#chains/permanent-fault.ts';
 import type { Fees } from '#chains/evm/fees.ts';
 import { feesFor, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { askBalance, askBlock, askGas, askPaidTips, askTip } from '#chains/evm/question.ts';
 import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
 import type { Call } from '#chains/evm/call.ts';
@@ -17,6 +18,13 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction.ts';
 
+/** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
+export interface EvmQuote extends Quote {
+  readonly gasLimit: string;
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+}
+
 /**
  * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
  *
@@ -25,10 +33,10 @@ import type { Attempt } from '#domain/transaction.ts';
  * the data fee of OP-stack chains; `Quote.maxFee` is what the bytes themselves allow.
  */
 export async function quoteTransaction(
-  node: EvmNode,
+  node: RpcNode,
   intent: OnChainIntent,
   replaced: Attempt | null,
-): Promise<Result<Quote, PermanentFault | Trouble>> {
+): Promise<Result<EvmQuote, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
   const [balance, token, fees] = await Promise.all([
@@ -71,7 +79,7 @@ export interface Cost {
 
 /** Runs the call, and gives what it takes besides a price. Refuses as `quoteTransaction` does for the call itself. */
 export async function costOf(
-  node: EvmNode,
+  node: RpcNode,
   intent: OnChainIntent,
   priced: Priced,
 ): Promise<Result<Cost, PermanentFault | Trouble>> {
@@ -93,7 +101,7 @@ export async function costOf(
   return accepted({ gasLimit, dataFee: data.value });
 }
 
-async function marketFees(node: EvmNode, caip2: string): Promise<Result<Fees, Trouble>> {
+async function marketFees(node: RpcNode, caip2: string): Promise<Result<Fees, Trouble>> {
   const [block, tip] = await Promise.all([node.ask(askBlock('latest')), suggestedTip(node)]);
   if (!block.ok) return block;
   const baseFeePerGas = block.value?.baseFeePerGas ?? null;
@@ -102,7 +110,7 @@ async function marketFees(node: EvmNode, caip2: string): Promise<Result<Fees, Tr
 }
 
 /** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
-async function suggestedTip(node: EvmNode): Promise<bigint | null> {
+async function suggestedTip(node: RpcNode): Promise<bigint | null> {
   const tip = await node.ask(askTip);
   if (tip.ok) return tip.value;
   const paid = await node.ask(askPaidTips);

@@ -1,7 +1,8 @@
 import type { Hex } from 'viem';
 import { decodeAbiParameters } from 'viem/utils';
-import type { NodeFault } from '#chains/evm/node.ts';
-import { readable } from '#chains/evm/readable.ts';
+import { parseHexBytes } from '#chains/evm/hex.ts';
+import type { NodeFault } from '#chains/json-rpc.ts';
+import { readable } from '#chains/readable.ts';
 
 /** How nodes word it when a call fails inside the EVM and not in the node. */
 const REVERT_WORDS = [
@@ -42,7 +43,8 @@ export function revertReason(fault: NodeFault): string | null {
   const words = fault.detail.toLowerCase();
   const reverted = fault.code === REVERT_CODE || REVERT_WORDS.some((word) => words.includes(word));
   if (!reverted) return null;
-  return (fault.data === null ? null : decodeRevert(fault.data)) ?? fault.detail;
+  const data = parseHexBytes(fault.data);
+  return (data === null ? null : decodeRevert(data)) ?? fault.detail;
 }
 
 /**

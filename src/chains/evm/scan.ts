@@ -1,6 +1,6 @@
 import type { Scan } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import type { TraceCall } from '#chains/evm/question.ts';
 import {
   askBalanceAt,
@@ -36,7 +36,7 @@ interface Range {
  * by where the balance changed. What is found is only a hash; what it moved is read as for any hint.
  */
 export async function scanChain(
-  node: EvmNode,
+  node: RpcNode,
   { address, since }: { readonly address: string; readonly since: bigint | null },
 ): Promise<Result<Scan, Trouble>> {
   const head = await node.ask(askBlock('latest'));
@@ -66,7 +66,7 @@ export async function scanChain(
 }
 
 /** A node that finds it too much is asked for half of it, and then the other half. */
-async function logHashes(node: EvmNode, address: string, range: Range): Promise<Result<readonly string[], Trouble>> {
+async function logHashes(node: RpcNode, address: string, range: Range): Promise<Result<readonly string[], Trouble>> {
   const word = `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
   const shapes = [
     [TRANSFER, word],
@@ -110,7 +110,7 @@ interface Changes {
  * The blocks in which the account changed, by halving: a quiet account costs two looks, however many blocks there are. A node that has no
  * old state is asked for the newest blocks alone.
  */
-async function changedBlocks(node: EvmNode, address: string, { from, to }: Range): Promise<Result<Changes, Trouble>> {
+async function changedBlocks(node: RpcNode, address: string, { from, to }: Range): Promise<Result<Changes, Trouble>> {
   const newest = await stateAt(node, address, to);
   if (!newest.ok) return newest;
   if (newest.value === null) return refused({ kind: 'unfit', detail: 'the node has no state of its head' });
@@ -139,14 +139,14 @@ async function changedBlocks(node: EvmNode, address: string, { from, to }: Range
 }
 
 /** Null when the node has no state of that time (any more). */
-async function stateAt(node: EvmNode, address: string, at: bigint): Promise<Result<State | null, Trouble>> {
+async function stateAt(node: RpcNode, address: string, at: bigint): Promise<Result<State | null, Trouble>> {
   const [balance, nonce] = await Promise.all([node.ask(askBalanceAt(address, at)), node.ask(askNonce(address, at))]);
   for (const answer of [balance, nonce]) if (!answer.ok && answer.refusal.kind === 'no-answer') return answer;
   return accepted(balance.ok && nonce.ok ? { at, balance: balance.value, nonce: nonce.value } : null);
 }
 
 /** What of a block paid the address, or was done by it. Where the node does not trace, what a transaction pays by itself. */
-async function paymentHashes(node: EvmNode, address: string, number: bigint) {
+async function paymentHashes(node: RpcNode, address: string, number: bigint) {
   const traced = await node.ask(askBlockTrace(number));
   if (traced.ok) {
     const hashes = traced.value.filter(({ root }) => pays(root, address)).map(({ hash }) => hash);

@@ -1,8 +1,8 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { DECIMALS_SELECTOR } from '#chains/evm/call.ts';
 import type { TokenMetadata } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/evm/fleet.ts';
-import type { EvmNode } from '#chains/evm/node.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { askView } from '#chains/evm/question.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -16,7 +16,7 @@ const LONGEST_TEXT = 64;
 const MOST_DECIMALS = 77n;
 
 /** What a token says of itself; null for what it does not say, or not in any shape that is known. */
-export async function readToken(node: EvmNode, address: string): Promise<Result<TokenMetadata, Trouble>> {
+export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, Trouble>> {
   const to = canonicalAddress(address);
   if (to === null) return accepted({ symbol: null, name: null, decimals: null });
   const [symbol, name, decimals] = await Promise.all([

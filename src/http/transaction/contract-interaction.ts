@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
+import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
   addressField,
@@ -48,7 +49,7 @@ export const contractInteraction = route({
 
 async function createInteraction(context: HttpContext): Promise<Response> {
   const body = interactionBody.parse(await context.req.json());
-  return create(context, body, (reader) => {
+  const read: ActionReader['read'] = (reader) => {
     const to = reader.recipient(body.to, '/to');
     const data = reader.adapter.parseCalldata(body.data);
     if (data === null) {
@@ -58,5 +59,6 @@ async function createInteraction(context: HttpContext): Promise<Response> {
     const value = reader.amount(body.value, '/value', '0');
     if (to === null || data === null || value === null) return null;
     return { kind: 'contract-interaction', to, data, value };
-  });
+  };
+  return create(context, body, { kind: 'contract-interaction', read });
 }

@@ -40,6 +40,7 @@ export const creationFields = {
 
 /** What the chain, the vault and a repeated request may have against a creation. */
 export const CREATION_REFUSALS = [
+  'not-on-this-chain',
   'forbidden',
   'idempotency-key-reused',
   'external-id-taken',
@@ -68,18 +69,27 @@ export interface CreationBody {
   readonly acceptLookalikeOf?: string | null | undefined;
 }
 
-/** What a caller wants, in the spelling of its chain; or every fault of it. */
-export type ReadAction = (reader: FieldReader) => Action | null;
+/** What a caller wants. */
+export interface ActionReader {
+  readonly kind: Action['kind'];
+  /** In the spelling of its chain; null after every fault of it is noted. */
+  readonly read: (reader: FieldReader) => Action | null;
+}
 
 /**
  * Creates a transaction of any kind. 201 with the record; an Idempotency-Key that comes again answers as the first time, marked
  * `Idempotency-Replayed`. What would fail on its chain is refused before anything is stored.
  *
- * Refuses, in order: `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`,
+ * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`,
  * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
-export async function create(context: HttpContext, body: CreationBody, readAction: ReadAction): Promise<Response> {
-  const read = readCreation(context, body, readAction);
+export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
+  const chain = findChain(chainsFrom(context.env), body.chain);
+  if (chain !== null && !adapterFor(chain, []).kinds.includes(action.kind)) {
+    const detail = `There is no ${action.kind} on ${chain.name}: it is of another family of chains.`;
+    return problem(context, 'not-on-this-chain', { detail });
+  }
+  const read = readCreation(context, body, action);
   if (!read.ok) return invalidRequest(context, read.refusal);
   const idempotency = await idempotencyOf(context);
   if (idempotency === 'malformed') {
@@ -112,7 +122,7 @@ interface ReadCreation {
 export function readCreation(
   context: HttpContext,
   body: CreationBody,
-  readAction: ReadAction,
+  actionReader: ActionReader,
 ): Result<ReadCreation, readonly FieldFault[]> {
   const chains = chainsFrom(context.env);
   const chain = findChain(chains, body.chain);
@@ -126,7 +136,7 @@ export function readCreation(
   if (vaultId === null) {
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
   }
-  const action = readAction(reader);
+  const action = actionReader.read(reader);
   const { note = null, externalId = null, acceptLookalikeOf: named = null } = body;
   const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
+import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
   addressField,
@@ -48,11 +49,12 @@ export const erc20Approve = route({
 
 async function createApproval(context: HttpContext): Promise<Response> {
   const body = approveBody.parse(await context.req.json());
-  return create(context, body, (reader) => {
+  const read: ActionReader['read'] = (reader) => {
     const tokenAddress = reader.token(body.tokenAddress, '/tokenAddress');
     const spender = reader.recipient(body.spender, '/spender');
     const amount = reader.amount(body.amount, '/amount', '0');
     if (tokenAddress === null || spender === null || amount === null) return null;
     return { kind: 'erc20-approve', tokenAddress, spender, amount };
-  });
+  };
+  return create(context, body, { kind: 'erc20-approve', read });
 }

@@ -38,24 +38,47 @@ const estimateBody = z
     ],
   });
 
-const tier = z.strictObject({
-  maxFeePerGas: z.string(),
-  maxPriorityFeePerGas: z.string(),
+const fees = {
   expectedFee: z.string().meta({ description: 'At the price of now' }),
   maxFee: z.string().meta({ description: 'The most that it can come to' }),
+};
+const place = {
+  chain: z.string(),
+  feeAsset: z.strictObject({ tokenAddress: z.null(), symbol: z.string(), decimals: z.int() }),
+};
+
+const gasTier = z.strictObject({ maxFeePerGas: z.string(), maxPriorityFeePerGas: z.string(), ...fees });
+const gasEstimate = z.strictObject({
+  ...place,
+  gasLimit: z.string(),
+  dataFee: z.string().meta({ description: 'Of OP-stack chains, for the bytes on Ethereum; part of every fee here' }),
+  slow: gasTier,
+  normal: gasTier,
+  fast: gasTier,
 });
 
-const estimateSchema = z
-  .strictObject({
-    chain: z.string(),
-    feeAsset: z.strictObject({ tokenAddress: z.null(), symbol: z.string(), decimals: z.int() }),
-    gasLimit: z.string(),
-    dataFee: z.string().meta({ description: 'Of OP-stack chains, for the bytes on Ethereum; part of every fee here' }),
-    slow: tier,
-    normal: tier,
-    fast: tier,
-  })
-  .meta({ id: 'FeeEstimate' });
+const unitTier = z.strictObject({
+  unitPrice: z.string().meta({ description: 'Millionths of a lamport for each compute unit' }),
+  ...fees,
+});
+const unitEstimate = z.strictObject({
+  ...place,
+  unitLimit: z.string().meta({ description: 'Compute units' }),
+  accountRent: z.string().meta({ description: 'Lamports that newly opened accounts hold; part of every fee here' }),
+  slow: unitTier,
+  normal: unitTier,
+  fast: unitTier,
+});
+
+/** By the family of the chain: EVM, Solana. */
+const estimateSchema = z.union([gasEstimate, unitEstimate]).meta({ id: 'FeeEstimate' });
+
+const NEVER_ESTIMATED: ReadonlySet<string> = new Set([
+  'idempotency-key-reused',
+  'external-id-taken',
+  // Every chain has transfers.
+  'not-on-this-chain',
+]);
 
 /**
  * POST /transaction/estimate-fee (spec part 4): what a transfer would cost now, slow, normal and fast. Stores nothing, and counts
@@ -72,7 +95,7 @@ export const estimateFee = route({
   summary: 'tells what a transfer would cost now, at three speeds',
   body: estimateBody,
   answer: { status: 200, schema: estimateSchema },
-  refuses: CREATION_REFUSALS.filter((code) => code !== 'idempotency-key-reused' && code !== 'external-id-taken'),
+  refuses: CREATION_REFUSALS.filter((code) => !NEVER_ESTIMATED.has(code)),
   handle: estimate,
 });
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isDeceptive } from '#http/plain-text.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
+import type { ActionReader } from '#http/transaction/creation.ts';
 import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
@@ -18,7 +19,8 @@ const messageBody = z.strictObject({ ...creationFields, message: z.string() }).m
 });
 
 /**
- * POST /transaction/message (spec part 4): signs a text (EIP-191), or typed data (EIP-712) when the message is typed-data JSON.
+ * POST /transaction/message (spec part 4): signs a text (EIP-191), or typed data (EIP-712) when the message is typed-data JSON; on Solana an
+ * off-chain message.
  * It ends in SUCCEEDED with a `signature` and no `txHash`.
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
@@ -36,15 +38,16 @@ export const message = route({
 
 async function createMessage(context: HttpContext): Promise<Response> {
   const body = messageBody.parse(await context.req.json());
-  return create(context, body, ({ adapter, fault }) => {
-    const read = adapter.parseMessage(body.message);
-    if (!read.ok) return fault({ pointer: '/message', code: 'invalid-message', detail: read.refusal });
+  const read: ActionReader['read'] = ({ adapter, fault }) => {
+    const text = adapter.parseMessage(body.message);
+    if (!text.ok) return fault({ pointer: '/message', code: 'invalid-message', detail: text.refusal });
     // Line breaks and tabs belong to sign-in texts. What turns a text around on a screen belongs to nothing that is signed, and
     // in typed data it may have come as an escape.
-    if (isDeceptive(read.value.message.replaceAll(/[\n\r\t]/g, ' '))) {
+    if (isDeceptive(text.value.message.replaceAll(/[\n\r\t]/g, ' '))) {
       const detail = 'has no control characters and no marks that change the direction of text';
       return fault({ pointer: '/message', code: 'deceptive-text', detail });
     }
-    return { kind: 'message', ...read.value };
-  });
+    return { kind: 'message', ...text.value };
+  };
+  return create(context, body, { kind: 'message', read });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
+import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
 import { HIDDEN_REASONS } from '#domain/spam.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
 import {
@@ -78,7 +78,7 @@ const transactionFields = {
     .nullable()
     .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
   warnings: z.array(warning).meta({ description: 'What a signer should not overlook; an open set of codes' }),
-  messageFormat: z.enum(['eip191', 'eip712']).nullable(),
+  messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),
   feePaid: amount.nullable(),
   nonce: text.nullable(),

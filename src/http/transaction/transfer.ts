@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import type { ReadAction } from '#http/transaction/creation.ts';
+import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,
   addressField,
@@ -64,11 +64,12 @@ export function readTransfer(body: {
   readonly to: string;
   readonly amount: string;
   readonly tokenAddress?: string | null | undefined;
-}): ReadAction {
-  return (reader) => {
+}): ActionReader {
+  const read: ActionReader['read'] = (reader) => {
     const to = reader.recipient(body.to, '/to');
     const tokenAddress = body.tokenAddress == null ? null : reader.token(body.tokenAddress, '/tokenAddress');
     const amount = reader.amount(body.amount, '/amount', '1');
     return to === null || amount === null ? null : { kind: 'transfer', to, tokenAddress, amount };
   };
+  return { kind: 'transfer', read };
 }

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
-import { ASSET_KINDS } from '#domain/movement.ts';
+import { ASSET_KINDS, isCollectible } from '#domain/movement.ts';
 import { usdText, worthOf } from '#domain/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/asset-record.ts';
 import { timeText } from '#http/time-text.ts';
@@ -77,7 +77,7 @@ async function quotesOf(db: D1Database, page: readonly BalanceView[], chains: re
         views.flatMap(({ tokenAddress: token }) => token ?? []),
       )),
     );
-    const priced = views.filter(({ tokenId }) => tokenId === null);
+    const priced = views.filter((view) => !isCollectible(view));
     prices.push(
       ...(await knownPrices(
         db,
@@ -101,7 +101,7 @@ function balanceRecord(
     tokens.filter((token) => token.chain === view.chain),
   );
   const name = chain === null ? null : assetName(chain.caip2, tokenAddress);
-  const price = view.tokenId === null ? prices.find((one) => one.asset === name && one.usdE12 !== null) : undefined;
+  const price = isCollectible(view) ? undefined : prices.find((one) => one.asset === name && one.usdE12 !== null);
   // Below nothing something is missing, and nobody owns less than nothing.
   const amount = final.startsWith('-') ? '0' : final;
   const current = view.current < 0n ? 0n : view.current;

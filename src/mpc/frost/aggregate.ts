@@ -12,7 +12,7 @@ const SHARE_BYTES = 32;
  * bytes, R and z as the scheme's standard encodes them, and nothing that does not verify by that standard.
  *
  * Refuses: a malformed share (its sender); two views of the commitments (one of the signers, and nobody can tell which); commitments that
- * are no points (their sender); a share that is wrong (its sender).
+ * are no points (their sender); a share that is wrong (its sender). Who it was is looked for only where there is no signature.
  */
 export function aggregate(input: {
   readonly key: FrostKey;
@@ -34,11 +34,11 @@ export function aggregate(input: {
   const all = new Map(
     signers.map((signer, i) => [signer, agreed.slice(i * 2 * suite.pointBytes, (i + 1) * 2 * suite.pointBytes)]),
   );
-  const wrong = malformedAmong(key.scheme, all);
-  if (wrong !== null) return abortedBy(wrong, 'frost-aggregate/commitments');
   const shares = new Map([...partials].map(([signer, partial]) => [signer, partial.slice(0, SHARE_BYTES)] as const));
   const signature = sum(suite, { key, message, all, shares });
   if (signature === null) {
+    const wrong = malformedAmong(key.scheme, all);
+    if (wrong !== null) return abortedBy(wrong, 'frost-aggregate/commitments');
     const liar = signers.find((signer) => !isGenuine(suite, { key, message, all, shares }, signer));
     return liar === undefined
       ? abortedByOneOf(signers, 'frost-aggregate/signature')

@@ -1,6 +1,8 @@
 import type { FROST, FrostPublic, FrostSecret, NonceCommitments } from '@noble/curves/abstract/frost.js';
-import { ed25519, ed25519_FROST } from '@noble/curves/ed25519.js';
+import { createFROST } from '@noble/curves/abstract/frost.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { schnorr, schnorr_FROST } from '@noble/curves/secp256k1.js';
+import { sha512 } from '@noble/hashes/sha2.js';
 import type { KeyScheme } from '#domain/chain.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -21,9 +23,21 @@ export interface Suite {
   readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 }
 
+/**
+ * FROST(Ed25519, SHA-512) of RFC 9591 section 6.1, as noble makes its own (`ed25519_FROST`), but for a hook that looks a second time
+ * whether each point is of prime order: that look is the dearest part of a signature, and noble takes it once for every suite.
+ */
+const FROST_ED25519: FROST = createFROST({
+  name: 'FROST-ED25519-SHA512-v1',
+  Point: ed25519.Point,
+  hash: sha512,
+  // Nothing before the challenge: RFC 8032 has nothing there either.
+  H2: '',
+});
+
 const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   'frost-ed25519': {
-    frost: ed25519_FROST,
+    frost: FROST_ED25519,
     verify: (signature, message, publicKey) => ed25519.verify(signature, message, publicKey, { zip215: false }),
   },
   'frost-secp256k1-tr': {
@@ -32,7 +46,7 @@ const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   },
 };
 
-/** FROST(Ed25519, SHA-512) of RFC 9591 section 6.1, and its form for BIP-340 (even y), as noble has them. */
+/** What signs and verifies for a scheme; for BIP-340 (even y) noble's own suite. */
 export function suiteOf(scheme: FrostScheme): Suite {
   return { ...SUITES[scheme], pointBytes: inGroupOf(scheme, ({ pointBytes }) => pointBytes) };
 }

@@ -5,7 +5,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import { compile } from '#local/contracts/compile.ts';
 import { present } from './cast.ts';
-import { startFalseNode } from './false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 

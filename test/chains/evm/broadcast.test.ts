@@ -1,8 +1,8 @@
 import { keccak256 } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
-import type { FalseNode, Rule } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode, Rule } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 
@@ -208,7 +208,7 @@ test('damaged bytes are sent nowhere, and not given up', async () => {
   ]) {
     expect(await viaLiar().broadcast(bytes ?? '', name ?? '')).toMatchObject({ outcome: 'unknown' });
   }
-  const mainnet = adapterFor(anvilChain({ chainId: '1' }), [liar.url]);
+  const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [liar.url]);
   expect(await mainnet.broadcast(raw, hash)).toEqual({
     outcome: 'unknown',
     answer: 'the stored bytes are for another chain',

@@ -1,5 +1,5 @@
 import { composeTransaction } from '#chains/evm/compose.ts';
-import type { Quote } from '#chains/chain-adapter.ts';
+import type { EvmQuote } from '#chains/evm/quote.ts';
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
@@ -41,14 +41,14 @@ export const NATIVE: TransferIntent = {
 /** 25 dollars of a token with 6 decimals. */
 export const TOKEN: TransferIntent = { ...NATIVE, tokenAddress: DOLLAR, amount: amount('25000000') };
 
-export const QUOTE: Quote = {
+export const QUOTE: EvmQuote = {
   gasLimit: '60000',
   maxFeePerGas: '2000000000',
   maxPriorityFeePerGas: '1000000',
   maxFee: amount('120000000000000'),
 };
 
-export function attemptFor(intent: TransferIntent, quote: Quote = QUOTE, nonce = 4n): Attempt {
+export function attemptFor(intent: TransferIntent, quote: EvmQuote = QUOTE, nonce = 4n): Attempt {
   const prepared = composeTransaction(intent, quote, nonce);
   return { ...prepared, purpose: 'intent', number: 1, preparedAtMs: CREATED_AT_MS, signed: null, sent: null };
 }

@@ -2,10 +2,11 @@ import type { Address } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
+import { evmAdapter } from '#chains/evm/adapter.ts';
 import type { Asset } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
-import type { FalseNode } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 
@@ -64,7 +65,7 @@ const collectible = (kind: 'erc721' | 'erc1155'): Asset => ({ kind, tokenAddress
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
 const told = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly Asset[]) => {
   liar.follow(rule);
-  const answer = await held(assets, adapterFor(anvilChain(), [liar.url]));
+  const answer = await held(assets, evmAdapter(anvilChain(), [liar.url]));
   return answer.ok ? answer.value.amounts : answer.refusal;
 };
 

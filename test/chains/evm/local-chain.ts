@@ -1,7 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
-import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { evmAdapter } from '#chains/evm/adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { compile, compileDemoDollar } from '#local/contracts/compile.ts';
@@ -45,7 +44,7 @@ export async function startLocalChain() {
     client,
     mined,
     account: (index: number): Address => present(accounts[index]),
-    adapter: (differences: Partial<Chain> = {}): ChainAdapter => adapterFor(anvilChain(differences), [url]),
+    adapter: (differences: Partial<Chain> = {}) => evmAdapter(anvilChain(differences), [url]),
     sign: (wish: Wish): Promise<Hex> => {
       const fees = { gas: 21_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
       const { from, ...rest } = wish;

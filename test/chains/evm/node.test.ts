@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '#chains/evm/node.ts';
 import { askChainId } from '#chains/evm/question.ts';
-import type { FalseNode } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 
 let node: FalseNode;
 

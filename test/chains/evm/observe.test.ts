@@ -5,8 +5,8 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, Watched } from '#chains/chain-adapter.ts';
 import type { Inclusion } from '#domain/transaction.ts';
 import { present } from './cast.ts';
-import type { FalseNode, Rule } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode, Rule } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain, OddToken } from './local-chain.ts';
 import { anvilChain, ask, startLocalChain } from './local-chain.ts';
 
@@ -43,7 +43,7 @@ async function nextWallet(): Promise<Address> {
 }
 
 function watched(from: string, hashes: readonly string[], inclusion: Inclusion | null = null): Watched {
-  return { from, nonce: 0n, hashes, inclusion };
+  return { from, nonce: 0n, hashes, newest: { payload: '0x', validUntil: null }, inclusion };
 }
 
 async function inclusionOf(watching: Watched, adapter: ChainAdapter = chain.adapter()): Promise<Inclusion> {

@@ -48,6 +48,7 @@ test('an honest payment passes, and what comes out is what viem reads', () => {
       nonce: 4n,
       maxFee: 120_000_000_000_000n,
       fees: { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000n },
+      leastRisePercent: 110n,
     },
   });
   expect(signingDigest).toBe(keccak256(hex(payload)));
@@ -185,7 +186,7 @@ test('a byte with a length of its own is refused even where all lengths fit', ()
 });
 
 test.each<[string, Partial<Record<keyof TransferIntent, unknown>>, string]>([
-  ['another family', { chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }, 'unsupported-chain'],
+  ['another family', { chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }, 'intent-not-canonical'],
   ['a chain name', { chain: 'anvil' }, 'unsupported-chain'],
   ['a padded chain id', { chain: 'eip155:031337' }, 'intent-not-canonical'],
   ['a chain id in hex', { chain: 'eip155:0x7a69' }, 'intent-not-canonical'],

@@ -9,8 +9,8 @@ import type { ContractInteractionIntent, Erc20ApproveIntent, TransferIntent } fr
 import type { Attempt } from '#domain/transaction.ts';
 import { compile } from '#local/contracts/compile.ts';
 import { BOB, CREATED_AT_MS, NATIVE, amount, present } from './cast.ts';
-import type { FalseNode, Rule } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode, Rule } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain, OddToken } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 
@@ -257,7 +257,7 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
 });
 
 test('a node of another chain prices nothing', async () => {
-  const mainnet = adapterFor(anvilChain({ chainId: '1', caip2: 'eip155:1' }), [chain.url]);
+  const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [chain.url]);
   const detail = 'the node serves chain 31337, not 1';
   expect(await mainnet.quote({ ...native, chain: 'eip155:1' }, null)).toEqual(transient(detail));
   expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });

@@ -5,8 +5,8 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, Scan } from '#chains/chain-adapter.ts';
 import { compile } from '#local/contracts/compile.ts';
 import { present } from './cast.ts';
-import type { FalseNode } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 

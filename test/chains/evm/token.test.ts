@@ -2,8 +2,8 @@ import type { Address } from 'viem';
 import { encodeAbiParameters, getAddress, stringToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
-import type { FalseNode, Rule } from './false-node.ts';
-import { startFalseNode } from './false-node.ts';
+import type { FalseNode, Rule } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 

@@ -1,12 +1,12 @@
-import type { EvmNode, NodeFault } from '#chains/evm/node.ts';
-import { askChainId } from '#chains/evm/question.ts';
+import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
 /** The operator's nodes of one chain, in order of preference. */
 export interface Fleet {
-  readonly chainId: bigint;
-  readonly nodes: readonly EvmNode[];
+  readonly nodes: readonly RpcNode[];
+  /** Null when the node serves the fleet's chain. */
+  readonly trouble: (node: RpcNode) => Promise<Trouble | null>;
 }
 
 /** `unfit`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
@@ -25,17 +25,17 @@ export interface Settled {
  * refusal ends a transaction, so it too counts only when no other node sees it otherwise: one that is hours behind finds every
  * wallet empty.
  *
- * The chain id is asked each time: a URL that was changed to another network by mistake must never price, and so never lead
+ * Which chain it serves is asked each time: a URL that was changed to another network by mistake must never price, and so never lead
  * to, a signature.
  */
 export async function onFirstFitNode<T, R extends Settled>(
   fleet: Fleet,
-  operation: (node: EvmNode) => Promise<Result<T, R | Trouble>>,
+  operation: (node: RpcNode) => Promise<Result<T, R | Trouble>>,
 ): Promise<Result<T, R | Trouble>> {
   let trouble: Trouble = NO_NODE;
   let ended: R | Trouble | null = null;
   for (const node of fleet.nodes) {
-    const unfit = await chainTrouble(fleet, node);
+    const unfit = await fleet.trouble(node);
     if (unfit !== null) {
       trouble = unfit;
       continue;
@@ -46,12 +46,4 @@ export async function onFirstFitNode<T, R extends Settled>(
     else trouble = result.refusal;
   }
   return refused(ended ?? trouble);
-}
-
-/** Null when the node serves the fleet's chain. */
-export async function chainTrouble(fleet: Fleet, node: EvmNode): Promise<Trouble | null> {
-  const served = await node.ask(askChainId);
-  if (!served.ok) return served.refusal;
-  if (served.value === fleet.chainId) return null;
-  return { kind: 'unfit', detail: `the node serves chain ${served.value}, not ${fleet.chainId}` };
 }

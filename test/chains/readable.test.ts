@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { encodeErrorResult, parseAbi } from 'viem';
 import { expect, test } from 'vitest';
-import { readable, secretsOf } from '#chains/evm/readable.ts';
+import { readable, secretsOf } from '#chains/readable.ts';
 import { decodeRevert, revertReason } from '#chains/evm/revert.ts';
 
 const NODE = 'https://eth.example.org/v2/k3yk3yk3yk3y?apikey=s3cr3ts3cr3t';

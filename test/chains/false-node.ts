@@ -29,7 +29,8 @@ export async function startFalseNode(behind: string): Promise<FalseNode> {
   let script: Script = () => 'forward';
   const asked: string[] = [];
   const server = createServer((request, response) => {
-    void answer(request, response, { behind, asked, script: (method, params) => script(method, params) });
+    const scene = { behind, asked, script: (method: string, params: readonly unknown[]) => script(method, params) };
+    answer(request, response, scene).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

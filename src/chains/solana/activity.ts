@@ -1,0 +1,99 @@
+import type { Address } from '@solana/kit';
+import { isSignature } from '@solana/kit';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import { mintIn } from '#chains/solana/accounts.ts';
+import { depthOf } from '#chains/solana/depth.ts';
+import { movementsIn, possiblyUnique } from '#chains/solana/movements.ts';
+import type { Status } from '#chains/solana/question.ts';
+import { askAccounts, askBlockOf, askSlot, askStatuses, askTransaction } from '#chains/solana/question.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { ChainMovement } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** A transaction with everything that it moved; null when the node has none that is voted on, or it failed: then it moved nothing. */
+export async function readActivity(
+  node: RpcNode,
+  chain: Chain,
+  { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
+): Promise<Result<ChainTransaction | null, Trouble>> {
+  // What is no signature no cluster has; a node would call the question wrong.
+  if (!isSignature(hash)) return accepted(null);
+  const statuses = await node.ask(askStatuses([hash]));
+  if (!statuses.ok) return statuses;
+  const status = statuses.value[0] ?? null;
+  if (status === null) return absence(node, found);
+  if (status.commitment === 'processed') return accepted(null);
+  const landed = await readLanded(node, chain, { hash, status });
+  if (!landed.ok) return landed;
+  const { signer, fee, block, error, movements } = landed.value;
+  return accepted(error === null ? { hash, signer, fee, block, movements } : null);
+}
+
+interface LandedTransaction {
+  readonly signer: Address;
+  readonly fee: Amount;
+  readonly block: ActivityBlock;
+  /** Of the network; null when it succeeded. */
+  readonly error: string | null;
+  readonly movements: readonly ChainMovement[];
+}
+
+/** A transaction that has a status. */
+export async function readLanded(
+  node: RpcNode,
+  chain: Chain,
+  { hash, status }: { readonly hash: string; readonly status: Status },
+): Promise<Result<LandedTransaction, Trouble>> {
+  const [landed, blockHash, head] = await Promise.all([
+    node.ask(askTransaction(hash, 'confirmed')),
+    node.ask(askBlockOf(status.slot)),
+    node.ask(askSlot('confirmed')),
+  ]);
+  if (!landed.ok) return landed;
+  if (!blockHash.ok) return blockHash;
+  if (!head.ok) return head;
+  if (landed.value === null || blockHash.value === null) return unfit('the node has a status without its transaction');
+  if (landed.value.slot !== status.slot) return unfit('the node names two blocks for one transaction');
+  const [signer] = landed.value.accounts;
+  if (signer === undefined) return unfit('the transaction has no signer');
+  const unique = await uniqueAmong(node, possiblyUnique(landed.value));
+  if (!unique.ok) return unique;
+  return accepted({
+    signer,
+    fee: amountOf(landed.value.fee),
+    block: { number: status.slot.toString(), hash: blockHash.value, ...depthOf(status, head.value, chain) },
+    error: landed.value.error,
+    movements: movementsIn(landed.value, (mint) => unique.value.has(mint)),
+  });
+}
+
+/** What a stranger's transaction can name is bounded, and so is what a node is asked for at once. */
+const MOST_MINTS = 100;
+
+/** An NFT: one unit in all, which has no fractions. */
+async function uniqueAmong(node: RpcNode, mints: readonly Address[]): Promise<Result<ReadonlySet<Address>, Trouble>> {
+  const asked = mints.slice(0, MOST_MINTS);
+  if (asked.length === 0) return accepted(new Set());
+  const accounts = await node.ask(askAccounts(asked));
+  if (!accounts.ok) return accounts;
+  return accepted(new Set(asked.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
+}
+
+/** Never null while the block in which it was found still stands: that is a node that lags behind. */
+async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Result<null, Trouble>> {
+  if (found === null) return accepted(null);
+  const block = await node.ask(askBlockOf(BigInt(found.number)));
+  if (!block.ok) return block;
+  return block.value === found.hash
+    ? unfit('the node has the recorded block, but not the transaction')
+    : accepted(null);
+}
+
+function unfit(detail: string): Result<never, Trouble> {
+  return refused({ kind: 'unfit', detail });
+}

@@ -1,0 +1,56 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { blockhash } from '@solana/kit';
+import type { AnchorPlace } from '#chains/chain-adapter.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import { storedNonce } from '#chains/solana/accounts.ts';
+import { isPublicKey } from '#chains/solana/address.ts';
+import type { AnchorNow } from '#chains/solana/compose.ts';
+import { askAccounts, askBlockhash, askRent } from '#chains/solana/question.ts';
+import type { Anchor } from '#chains/solana/terms.ts';
+import { nonceAccountOf } from '#chains/solana/terms.ts';
+import { termsIn } from '#chains/solana/transaction.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+const NONCE_BYTES = 80;
+
+/**
+ * What the bytes of an attempt hang on: the durable nonce of the transaction's place, or its opening. A further attempt hangs on the same,
+ * so that only one of them is ever carried out; where that is used up one of the others has been, and there is no need for another.
+ */
+export async function anchorNow(
+  node: RpcNode,
+  { from, nonce, replaced }: AnchorPlace,
+): Promise<Result<AnchorNow, Trouble>> {
+  if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
+  const place = Number.parseInt(nonce.toString(), 10);
+  const accounts = await node.ask(askAccounts([nonceAccountOf(from, place)]));
+  if (!accounts.ok) return accounts;
+  const account = accounts.value.value[0] ?? null;
+  const stored = storedNonce(account);
+  if (stored !== null && stored.authority !== from) return unfit('the nonce account belongs to another wallet');
+  if (stored === null && account !== null && account.data.length > 0) return unfit('the nonce account holds no nonce');
+  const before = replaced === null ? null : (termsIn(hexToBytes(replaced.payload.slice(2)), from)?.anchor ?? null);
+  if (stored !== null) {
+    const anchor: Anchor = { kind: 'nonce', place, value: stored.value };
+    if (before !== null && !isSame(before, anchor)) return unfit('an attempt before this one has used its nonce up');
+    return accepted({ anchor, validUntil: null });
+  }
+  if (before !== null && before.kind === 'nonce') return unfit('the node does not know the nonce account');
+  const [latest, rent] = await Promise.all([node.ask(askBlockhash), node.ask(askRent(NONCE_BYTES))]);
+  if (!latest.ok) return latest;
+  if (!rent.ok) return rent;
+  return accepted({
+    anchor: { kind: 'opening', place, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
+    validUntil: latest.value.lastHeight,
+  });
+}
+
+function isSame(before: Anchor, now: Anchor): boolean {
+  return before.kind === 'nonce' && now.kind === 'nonce' && before.value === now.value;
+}
+
+function unfit(detail: string): Result<never, Trouble> {
+  return refused({ kind: 'unfit', detail });
+}

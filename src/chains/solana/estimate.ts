@@ -1,0 +1,36 @@
+import type { SolanaFeeEstimate } from '#chains/chain-adapter.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { priceTiers } from '#chains/solana/price.ts';
+import { costAt, prospectOf } from '#chains/solana/quote.ts';
+import { TOKEN_ACCOUNT_RENT } from '#chains/solana/terms.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** What an intent would cost now at three speeds, with the accounts that it opens. Refuses what `prospectOf` refuses. */
+export async function estimateFee(
+  node: RpcNode,
+  intent: OnChainIntent,
+): Promise<Result<SolanaFeeEstimate, PermanentFault | Trouble>> {
+  const looked = await prospectOf(node, intent);
+  if (!looked.ok) return looked;
+  const prospect = looked.value;
+  const { token, unitLimit, nonceRent, hasNonce } = prospect;
+  const tier = (unitPrice: bigint) => ({
+    unitPrice: unitPrice.toString(),
+    expectedFee: amountOf(costAt(prospect, unitPrice, !hasNonce)),
+    maxFee: amountOf(costAt(prospect, unitPrice, true)),
+  });
+  const { slow, normal, fast } = priceTiers(prospect.paid);
+  const opened = (hasNonce ? 0n : nonceRent) + (token?.opensAccount === true ? TOKEN_ACCOUNT_RENT : 0n);
+  return accepted({
+    unitLimit: String(unitLimit),
+    accountRent: amountOf(opened),
+    slow: tier(slow),
+    normal: tier(normal),
+    fast: tier(fast),
+  });
+}

@@ -1,0 +1,82 @@
+import type { Address } from '@solana/kit';
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import type { Holdings } from '#chains/chain-adapter.ts';
+import type { Fleet, Trouble } from '#chains/fleet.ts';
+import { NO_NODE } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import { tokenAccountIn } from '#chains/solana/accounts.ts';
+import { isPublicKey } from '#chains/solana/address.ts';
+import { askAccounts, askTokenAccounts } from '#chains/solana/question.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Asset } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+interface HoldingsQuestion {
+  readonly address: string;
+  readonly assets: readonly Asset[];
+}
+
+/** What a node tells of at once, and so at one slot. */
+const MOST_ACCOUNTS = 100;
+
+/**
+ * What a wallet holds, all at one slot that is beyond every fork. Nodes keep no state of older ones. A token is counted in every account
+ * of it that the wallet owns.
+ */
+export async function readHoldings(
+  node: RpcNode,
+  { address, assets }: HoldingsQuestion,
+): Promise<Result<Holdings, Trouble>> {
+  if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
+  const wanted = new Set(assets.flatMap(({ tokenAddress }) => tokenAddress ?? []));
+  const owned =
+    wanted.size === 0 ? null : await node.ask(askTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
+  if (owned !== null && !owned.ok) return owned;
+  const accounts = (owned?.value ?? []).filter(({ mint }) => wanted.has(mint)).slice(0, MOST_ACCOUNTS - 1);
+  const told = await node.ask(askAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
+  if (!told.ok) return told;
+  const [wallet = null, ...tokens] = told.value.value;
+  const held = new Map<Address, bigint>();
+  for (const token of tokens.map(tokenAccountIn)) {
+    // One may have been closed, or given away, since it was listed.
+    if (token?.owner === address) held.set(token.mint, (held.get(token.mint) ?? 0n) + token.units);
+  }
+  const unitsHeld = ({ tokenAddress }: Asset): bigint => {
+    if (tokenAddress === null) return wallet?.lamports ?? 0n;
+    return isPublicKey(tokenAddress) ? (held.get(tokenAddress) ?? 0n) : 0n;
+  };
+  return accepted({
+    blockNumber: told.value.slot.toString(),
+    amounts: assets.map((asset) => amountOf(unitsHeld(asset))),
+    isDisputed: false,
+  });
+}
+
+/**
+ * The same by the word of two nodes, where there are two: one alone can lie, and what it says here changes a balance. They are at two slots,
+ * so what a payment has changed in between counts as not said, and is asked for again. Refuses when a second one is configured and can not
+ * be asked.
+ */
+export async function readAgreedHoldings(fleet: Fleet, question: HoldingsQuestion): Promise<Result<Holdings, Trouble>> {
+  let trouble: Trouble = NO_NODE;
+  let told: Holdings | null = null;
+  for (const node of fleet.nodes) {
+    const unfit = await fleet.trouble(node);
+    const held: Result<Holdings, Trouble> = unfit === null ? await readHoldings(node, question) : refused(unfit);
+    if (!held.ok) {
+      trouble = held.refusal;
+      continue;
+    }
+    if (fleet.nodes.length === 1) return held;
+    if (told === null) {
+      told = held.value;
+      continue;
+    }
+    const [first, second] = [told, held.value];
+    const older = BigInt(first.blockNumber) < BigInt(second.blockNumber) ? first : second;
+    const amounts = first.amounts.map((amount, i) => (amount === second.amounts[i] ? amount : null));
+    return accepted({ blockNumber: older.blockNumber, amounts, isDisputed: amounts.includes(null) });
+  }
+  return refused(trouble);
+}

@@ -1,0 +1,126 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { isPublicKey, parseMint, parseWallet, bytesOf } from '#chains/solana/address.ts';
+import { clusterOf } from '#chains/solana/cluster.ts';
+import { offchainMessage } from '#chains/solana/message.ts';
+import type { Anchor } from '#chains/solana/terms.ts';
+import { costOf, nonceAccountOf } from '#chains/solana/terms.ts';
+import { messageBytes, termsIn } from '#chains/solana/transaction.ts';
+import { parseAmount, unitsOf } from '#domain/amount.ts';
+import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { equalBytes } from '@noble/curves/utils.js';
+import type { Address } from '@solana/kit';
+
+export type SolanaPayloadFault =
+  | 'unsupported-kind'
+  | 'intent-not-canonical'
+  | 'malformed'
+  | 'too-long'
+  | 'wrong-transfer'
+  | 'units-out-of-range'
+  | 'fee-above-cap'
+  | 'wrong-message';
+
+/** What the bytes were proven to be. */
+export interface SolanaPayload {
+  readonly kind: 'transaction';
+  /** 32 bytes, SHA-256 of the message: names it. What Ed25519 signs is the message itself. */
+  readonly signingDigest: Uint8Array;
+  readonly signedMessage: Uint8Array;
+  /** What only one transaction can ever use up: the value of the durable nonce, or the address of the account that is opened. */
+  readonly nonce: bigint;
+  /** Lamports. */
+  readonly maxFee: bigint;
+  /** Millionths of a lamport for each compute unit; it has one price. */
+  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+  /** A further attempt needs to pay no more: of those that use up the same, one is carried out, whatever they pay. */
+  readonly leastRisePercent: bigint;
+}
+
+/** A message was proven to be the one of its intent. */
+export interface SolanaMessage {
+  readonly kind: 'message';
+  readonly signingDigest: Uint8Array;
+  readonly signedMessage: Uint8Array;
+}
+
+/** Lamports and units of a token are 64 bits. */
+export const UINT64_MAX = 2n ** 64n - 1n;
+
+/** What fits into a packet of the network (1,232 bytes) beside one signature and their number. */
+const MOST_MESSAGE_BYTES = 1_232 - 65;
+
+/** The network's own limit for a transaction. */
+const MOST_UNITS = 1_400_000;
+
+/**
+ * Proves that bytes are the one message that carries out a transfer: the terms are read out of them, the message is made again from the
+ * intent and those terms, and it has to be the same to the last byte. So whatever is not foreseen here is not signed.
+ *
+ * Refuses, in order: `unsupported-kind` (calldata and allowances are of another family), `intent-not-canonical`, `malformed`, `too-long`,
+ * `wrong-transfer`, `units-out-of-range`, `fee-above-cap`.
+ */
+export function inspectSolanaPayload(
+  intent: OnChainIntent,
+  payload: string,
+): Result<SolanaPayload, SolanaPayloadFault> {
+  if (intent.kind !== 'transfer') return refused('unsupported-kind');
+  const wallet = canonicalWallet(intent);
+  if (wallet === null) return refused('intent-not-canonical');
+  const bytes = bytesOfPayload(payload);
+  if (bytes === null) return refused('malformed');
+  if (bytes.length > MOST_MESSAGE_BYTES) return refused('too-long');
+  const terms = termsIn(bytes, wallet);
+  if (terms === null) return refused('malformed');
+  const wanted = messageBytes(intent, terms);
+  if (wanted === null || !equalBytes(wanted, bytes)) return refused('wrong-transfer');
+  if (terms.unitLimit > MOST_UNITS) return refused('units-out-of-range');
+  const cost = costOf(terms);
+  if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
+  return accepted({
+    kind: 'transaction',
+    signingDigest: sha256(bytes),
+    signedMessage: bytes,
+    nonce: usedUpBy(terms.anchor, wallet),
+    maxFee: cost,
+    fees: { maxFeePerGas: terms.unitPrice, maxPriorityFeePerGas: terms.unitPrice },
+    leastRisePercent: 100n,
+  });
+}
+
+/**
+ * Proves that bytes are the off-chain message of an intent, whose first byte no transaction has.
+ * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ */
+export function inspectSolanaMessage(
+  intent: MessageIntent,
+  payload: string,
+): Result<SolanaMessage, SolanaPayloadFault> {
+  const wanted = offchainMessage(intent);
+  if (wanted === null) return refused('intent-not-canonical');
+  const bytes = bytesOfPayload(payload);
+  if (bytes === null || !equalBytes(wanted, bytes)) return refused('wrong-message');
+  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessage: bytes });
+}
+
+/** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
+function canonicalWallet({ chain, from, to, tokenAddress, amount, maxFee }: TransferIntent): Address | null {
+  const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...(tokenAddress === null ? [] : [tokenAddress])];
+  if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null) return null;
+  const units = parseAmount(amount, UINT64_MAX);
+  const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;
+  const isNamed = parseWallet(to).ok && (tokenAddress === null || parseMint(tokenAddress).ok);
+  return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
+}
+
+function bytesOfPayload(payload: string): Uint8Array | null {
+  return typeof payload === 'string' && /^0x([0-9a-f]{2})+$/.test(payload) ? hexToBytes(payload.slice(2)) : null;
+}
+
+function usedUpBy(anchor: Anchor, wallet: Address): bigint {
+  const used = anchor.kind === 'nonce' ? anchor.value : nonceAccountOf(wallet, anchor.place);
+  if (!isPublicKey(used)) throw new Error('a lifetime is 32 bytes in base58');
+  return BigInt(`0x${bytesToHex(bytesOf(used))}`);
+}

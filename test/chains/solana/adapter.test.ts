@@ -1,0 +1,265 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { getBase58Encoder } from '@solana/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Observation } from '#chains/chain-adapter.ts';
+import { bytesOf, tokenAccountOf } from '#chains/solana/address.ts';
+import { nonceAccountOf } from '#chains/solana/terms.ts';
+import { effectOf } from '#domain/intent.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Attempt, Inclusion } from '#domain/transaction.ts';
+import type { SolanaNode } from '#local/solana-node.ts';
+import { startSolanaNode } from '#local/solana-node.ts';
+import { mintTo, newToken } from '#local/solana-tokens.ts';
+import { present } from '../evm/cast.ts';
+import { adapterAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
+
+/** The way of a payment, on the real virtual machine: each step as the jobs take it. */
+
+const SOL = 1_000_000_000n;
+
+let node: SolanaNode;
+
+beforeAll(async () => {
+  node = await startSolanaNode();
+});
+afterAll(() => node.stop());
+
+const adapter = () => adapterAt(node.url);
+const balance = (of: Wallet['address']) => node.ledger.account(of)?.lamports ?? 0n;
+
+function funded(lamports = 10n * SOL): Wallet {
+  const wallet = new Wallet();
+  node.ledger.airdrop(wallet.address, lamports);
+  return wallet;
+}
+
+interface Signed {
+  readonly attempt: Attempt;
+  readonly raw: string;
+  readonly hash: string;
+}
+
+async function signed(
+  wallet: Wallet,
+  intent: OnChainIntent,
+  { place = 0n, replaced = null }: { place?: bigint; replaced?: Attempt | null } = {},
+): Promise<Signed> {
+  const quote = await adapter().quote(intent, replaced);
+  if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+  const anchor = await adapter().anchor({ from: wallet.address, nonce: place, replaced });
+  if (!anchor.ok) throw new Error(anchor.refusal.detail);
+  const attempt = attemptOf(adapter().compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
+  const assembled = adapter().assemble(intent, attempt, wallet.sign(attempt.payload));
+  if (!assembled.ok) throw new Error(assembled.refusal.detail);
+  return { attempt, ...assembled.value };
+}
+
+async function sent(wallet: Wallet, intent: OnChainIntent, place = 0n): Promise<Signed> {
+  const one = await signed(wallet, intent, { place });
+  expect(await adapter().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+  return one;
+}
+
+async function observed(
+  wallet: Wallet,
+  attempts: readonly Signed[],
+  inclusion: Inclusion | null = null,
+): Promise<Observation> {
+  const newest = present(attempts.at(-1)).attempt;
+  const hashes = attempts.map(({ hash }) => hash);
+  const seen = await adapter().observe({ from: wallet.address, nonce: 0n, hashes, newest, inclusion });
+  if (!seen.ok) throw new Error(seen.refusal.detail);
+  return seen.value;
+}
+
+test('the first payment opens the nonce of its place, the next ones use it, and each arrives to the lamport', async () => {
+  const wallet = funded();
+  const first = payment(wallet.address);
+  const opening = await sent(wallet, first);
+  expect(opening.attempt.validUntil).not.toBeNull();
+  expect(balance(present(first.to as Wallet['address']))).toBe(SOL);
+  expect(node.ledger.account(nonceAccountOf(wallet.address, 0))?.data.length).toBe(80);
+  const second = payment(wallet.address, { amount: units(900_000n) });
+  const later = await sent(wallet, second);
+  expect([later.attempt.validUntil, balance(second.to as Wallet['address'])]).toEqual([null, 900_000n]);
+
+  const seen = await observed(wallet, [later]);
+  if (seen.type !== 'included') throw new Error(seen.type);
+  const { succeeded, finalized, feePaid, changes, movements } = seen.inclusion;
+  expect([succeeded, finalized, changes.map((one) => one.units)]).toEqual([true, true, ['-900000']]);
+  expect(movements.map(({ from, to, amount }) => [from, to, amount])).toEqual([[wallet.address, second.to, '900000']]);
+  expect(BigInt(feePaid) <= BigInt(later.attempt.maxFee) && BigInt(feePaid) >= 5_000n).toBe(true);
+});
+
+test('the same bytes sent many times are one payment', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const one = await sent(wallet, intent);
+  for (let i = 0; i < 5; i++) {
+    expect(await adapter().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+    node.ledger.advance(40n);
+  }
+  expect(balance(intent.to as Wallet['address'])).toBe(SOL);
+});
+
+test('of two openings of one place only one is ever carried out, in whatever order they arrive', async () => {
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ]) {
+    const wallet = funded();
+    const intent = payment(wallet.address);
+    const first = await signed(wallet, intent);
+    node.ledger.advance(1n);
+    const second = await signed(wallet, intent, { replaced: first.attempt });
+    expect(second.hash).not.toBe(first.hash);
+    const both = [first, second];
+    for (const i of order) await adapter().broadcast(present(both[i]).raw, present(both[i]).hash);
+    expect(balance(intent.to as Wallet['address'])).toBe(SOL);
+    const seen = await observed(wallet, [present(both[order[0] ?? 0])]);
+    expect(seen.type === 'included' && seen.inclusion.succeeded).toBe(true);
+  }
+});
+
+test('an opening whose blockhash has expired has lapsed, and only then; another attempt takes its place', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const first = await signed(wallet, intent);
+  node.ledger.advance(150n);
+  expect(await observed(wallet, [first])).toEqual({ type: 'absent', inMempool: false, nonceTaken: false });
+  node.ledger.advance(1n);
+  expect(await observed(wallet, [first])).toEqual({ type: 'lapsed' });
+  await adapter().broadcast(first.raw, first.hash);
+  expect(balance(intent.to as Wallet['address'])).toBe(0n);
+  const second = await signed(wallet, intent, { replaced: first.attempt });
+  await adapter().broadcast(second.raw, second.hash);
+  expect(balance(intent.to as Wallet['address'])).toBe(SOL);
+  expect((await observed(wallet, [first, second])).type).toBe('included');
+});
+
+test('an opening is only said to have lapsed where no fork can still hold it', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const first = await signed(wallet, intent);
+  node.ledger.finalityDepth = 32n;
+  node.ledger.advance(160n);
+  expect((await observed(wallet, [first])).type).toBe('absent');
+  node.ledger.advance(30n);
+  expect((await observed(wallet, [first])).type).toBe('lapsed');
+  node.ledger.finalityDepth = 0n;
+});
+
+test('bytes on a durable nonce wait as long as it takes; a dearer attempt has the same nonce, and one of them pays', async () => {
+  const wallet = funded();
+  await sent(wallet, payment(wallet.address));
+  const intent = payment(wallet.address);
+  const slow = await signed(wallet, intent);
+  node.ledger.advance(1_000n);
+  expect(await observed(wallet, [slow])).toEqual({ type: 'absent', inMempool: false, nonceTaken: false });
+  const fast = await signed(wallet, intent, { replaced: slow.attempt });
+  await adapter().broadcast(fast.raw, fast.hash);
+  await adapter().broadcast(slow.raw, slow.hash);
+  expect(balance(intent.to as Wallet['address'])).toBe(SOL);
+  const seen = await observed(wallet, [slow, fast]);
+  expect(seen.type === 'included' && seen.inclusion.hash).toBe(fast.hash);
+});
+
+test('a cancellation uses the nonce up, and what it took the place of can never be carried out', async () => {
+  const wallet = funded();
+  await sent(wallet, payment(wallet.address));
+  const intent = payment(wallet.address);
+  const unwanted = await signed(wallet, intent);
+  const cancel = await signed(wallet, effectOf(intent, 'cancellation'), { replaced: unwanted.attempt });
+  await adapter().broadcast(cancel.raw, cancel.hash);
+  await adapter().broadcast(unwanted.raw, unwanted.hash);
+  expect(balance(intent.to as Wallet['address'])).toBe(0n);
+  expect(await observed(wallet, [unwanted])).toEqual({ type: 'absent', inMempool: false, nonceTaken: true });
+  const seen = await observed(wallet, [unwanted, cancel]);
+  expect(seen.type === 'included' && seen.inclusion.changes.map((one) => one.units)).toEqual([]);
+});
+
+test('payments in two places are on their way at once, and neither waits for the other', async () => {
+  const wallet = funded();
+  const intents = [0, 1, 2].map(() => payment(wallet.address));
+  const all: Signed[] = [];
+  for (const [i, intent] of intents.entries()) all.push(await signed(wallet, intent, { place: BigInt(i) }));
+  for (const one of all.toReversed()) await adapter().broadcast(one.raw, one.hash);
+  for (const intent of intents) expect(balance(intent.to as Wallet['address'])).toBe(SOL);
+});
+
+test('what fails on the chain has cost its fee and moved nothing, and its nonce is used up', async () => {
+  const wallet = funded();
+  await sent(wallet, payment(wallet.address));
+  const [large, other] = [8n, 2n].map((sol) => payment(wallet.address, { amount: units(sol * SOL) }));
+  const [first, second] = [present(large), present(other)];
+  const doomed = await signed(wallet, first, { place: 0n });
+  await sent(wallet, second, 1n);
+  await adapter().broadcast(doomed.raw, doomed.hash);
+  const seen = await observed(wallet, [doomed]);
+  if (seen.type !== 'included') throw new Error(seen.type);
+  const { succeeded, failure, changes, feePaid } = seen.inclusion;
+  expect([succeeded, failure, changes]).toEqual([false, '{"InstructionError":[3,{"Custom":1}]}', []]);
+  expect(BigInt(feePaid)).toBeGreaterThanOrEqual(5_000n);
+  const again = await signed(wallet, payment(wallet.address, { amount: units(1n * SOL) }), { place: 0n });
+  node.ledger.advance(200n);
+  expect(await adapter().broadcast(doomed.raw, doomed.hash)).toEqual({ outcome: 'accepted' });
+  await adapter().broadcast(again.raw, again.hash);
+  expect((await observed(wallet, [again])).type).toBe('included');
+  expect(balance(first.to as Wallet['address'])).toBe(0n);
+});
+
+test('tokens go from account to account, and the recipient gets one where there is none', async () => {
+  const wallet = funded();
+  const mint = newToken(node.ledger);
+  mintTo(node.ledger, mint, wallet.address, 5_000_000n);
+  const to = stranger();
+  const intent = payment(wallet.address, { to, tokenAddress: mint, amount: units(1_500_000n) });
+  const one = await sent(wallet, intent);
+  const held = await adapter().holdings(to, [{ kind: 'spl', tokenAddress: mint, tokenId: null }], false);
+  expect(held.ok && held.value.amounts).toEqual(['1500000']);
+  const seen = await observed(wallet, [one]);
+  if (seen.type !== 'included') throw new Error(seen.type);
+  const { changes, movements } = seen.inclusion;
+  // Both rents went to accounts of others: the recipient's for the token, and its own for the nonce.
+  expect(changes.map(({ kind, units: moved }) => [kind, moved])).toEqual([
+    ['native', '-3486960'],
+    ['spl', '-1500000'],
+  ]);
+  expect(movements.some(({ to: account }) => account === tokenAccountOf(to, mint))).toBe(true);
+  const quote = await adapter().quote(intent, null);
+  expect(quote.ok && quote.value.token).toEqual({ decimals: 6, opensAccount: false });
+});
+
+test('two reads are one transaction: whoever looks at it as a stranger sees the same', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const one = await sent(wallet, intent, 0n);
+  const activity = await adapter().activity(one.hash, null);
+  if (!activity.ok || activity.value === null) throw new Error('it is there');
+  const seen = await observed(wallet, [one]);
+  if (seen.type !== 'included') throw new Error(seen.type);
+  expect([activity.value.signer, activity.value.fee, activity.value.block.hash]).toEqual([
+    wallet.address,
+    seen.inclusion.feePaid,
+    seen.inclusion.blockHash,
+  ]);
+  expect(activity.value.movements).toEqual(seen.inclusion.movements);
+});
+
+test('a message is signed as wallets do, verifies with OpenSSL, and is no transaction', () => {
+  const wallet = new Wallet();
+  const text = message(wallet.address, 'Sign in to example.com');
+  const { payload } = adapter().composeMessage(text);
+  const assembled = adapter().assembleMessage(text, wallet.sign(payload));
+  if (!assembled.ok) throw new Error(assembled.refusal.detail);
+  const signature = Uint8Array.from(getBase58Encoder().encode(assembled.value));
+  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bytesOf(wallet.address)]);
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const bytes = Buffer.from(payload.slice(2), 'hex');
+  expect([signature.length, verify(null, bytes, key, signature), bytes[0]]).toEqual([64, true, 0xff]);
+  expect(bytes.subarray(1, 16).toString()).toBe('solana offchain');
+  expect(adapter().assembleMessage({ ...text, message: 'Sign in to example.org' }, wallet.sign(payload)).ok).toBe(
+    false,
+  );
+  expect(adapter().assembleMessage(text, new Wallet().sign(payload)).ok).toBe(false);
+});

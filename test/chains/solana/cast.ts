@@ -1,0 +1,73 @@
+import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import type { Address } from '@solana/kit';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { findChain, chainsFrom } from '#chains/registry.ts';
+import { solanaAdapter } from '#chains/solana/adapter.ts';
+import { addressOfPublicKey } from '#chains/solana/address.ts';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import { unsignedAttempt } from '#domain/event.ts';
+import type { ComposedBytes } from '#domain/event.ts';
+import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
+import type { Attempt } from '#domain/transaction.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import { dealt, sign } from '../../mpc/frost/signing-room.ts';
+import { NATIVE, present } from '../evm/cast.ts';
+
+/** Of the local ledger. */
+export const CLUSTER = 'solana:Conc1aveLoca11111111111111111111';
+
+export function localCluster(differences: Partial<Chain> = {}): Chain {
+  return { ...present(findChain(chainsFrom({}), 'solana-local')), ...differences };
+}
+
+export const adapterAt = (...urls: string[]) => solanaAdapter(localCluster(), urls);
+
+/** A wallet as Conclave has one: its key is in three shares, and two of them sign. */
+export class Wallet {
+  readonly #room = dealt('frost-ed25519', 3, 2);
+  readonly address: Address = addressOfPublicKey(this.#room.key.publicKey);
+
+  sign(payload: string): { readonly bytes: Uint8Array } {
+    const signed = sign(this.#room, { message: hexToBytes(payload.slice(2)), signers: [party(1), party(3)] });
+    if (!signed.ok) throw new Error(signed.abort.step);
+    return { bytes: signed.value };
+  }
+}
+
+/** Somebody whose key this process throws away at once. */
+export function stranger(): Address {
+  return addressOfPublicKey(ed25519.getPublicKey(randomBytes(32)));
+}
+
+export function payment(wallet: Address, change: Partial<TransferIntent> = {}): TransferIntent {
+  const { vaultId, transactionId, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = NATIVE;
+  const frame = { vaultId, transactionId, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+  return {
+    kind: 'transfer',
+    ...frame,
+    chain: CLUSTER,
+    from: wallet,
+    to: stranger(),
+    tokenAddress: null,
+    amount: units(1_000_000_000n),
+    maxFee: units(20_000_000n),
+    lookalikeOf: null,
+    ...change,
+  };
+}
+
+export function message(wallet: Address, text: string): MessageIntent {
+  const { vaultId, transactionId, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = NATIVE;
+  const frame = { vaultId, transactionId, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+  return { kind: 'message', ...frame, chain: CLUSTER, from: wallet, format: 'solana-offchain', message: text };
+}
+
+export function units(value: bigint): Amount {
+  return amountOf(value);
+}
+
+export function attemptOf(composed: ComposedBytes, number = 1): Attempt {
+  return unsignedAttempt({ ...composed, purpose: 'intent' }, number, NATIVE.createdAtMs);
+}

@@ -1,0 +1,259 @@
+import type { Address } from '@solana/kit';
+import { getTokenEncoder, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { derivedAddress, bytesOf, tokenAccountOf } from '#chains/solana/address.ts';
+import type { Asset } from '#domain/movement.ts';
+import { NATIVE } from '#domain/movement.ts';
+import type { SolanaNode } from '#local/solana-node.ts';
+import { startSolanaNode } from '#local/solana-node.ts';
+import { account, mintTo, newToken, payTokens } from '#local/solana-tokens.ts';
+import type { FalseNode, Rule } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
+import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
+
+/** Nodes that are away, lie, or lag behind; and accounts of every odd kind. */
+
+const SOL = 1_000_000_000n;
+const METADATA = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s' as Address;
+
+let node: SolanaNode;
+let liar: FalseNode;
+
+beforeAll(async () => {
+  node = await startSolanaNode();
+  liar = await startFalseNode(node.url);
+});
+afterAll(async () => {
+  await liar.stop();
+  await node.stop();
+});
+
+const lying = () => adapterAt(liar.url);
+const spl = (tokenAddress: string): Asset => ({ kind: 'spl', tokenAddress, tokenId: null });
+
+function funded(lamports = 10n * SOL): Wallet {
+  const wallet = new Wallet();
+  node.ledger.airdrop(wallet.address, lamports);
+  return wallet;
+}
+
+const about = (method: string, rule: Rule) => liar.follow((asked) => (asked === method ? rule : 'forward'));
+
+test.each<[string, string, Rule]>([
+  ['cuts the line', 'getMultipleAccounts', 'cut'],
+  ['answers with a page', 'getMultipleAccounts', { status: 502, body: '<html>' }],
+  ['answers 429', 'getMultipleAccounts', { status: 429, body: '{"error":{"code":429,"message":"slow down"}}' }],
+  ['tells no rent', 'getMinimumBalanceForRentExemption', { result: 'much' }],
+  ['tells accounts of another shape', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [null] } }],
+  ['tells an account without lamports', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [{}] } }],
+  ['does not simulate', 'simulateTransaction', { result: { context: { slot: 1 }, value: {} } }],
+])('a node that %s has said nothing: it is asked again later', async (_name, method, rule) => {
+  const intent = payment(funded().address);
+  about(method, rule);
+  const quote = await lying().quote(intent, null);
+  expect(quote.ok ? 'fine' : quote.refusal.kind).toBe('transient');
+  expect(JSON.stringify(quote)).not.toContain('k3yk3yk3yk3y');
+});
+
+test('a node of another cluster prices nothing and is sent nothing', async () => {
+  const intent = payment(funded().address);
+  about('getGenesisHash', { result: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' });
+  const quote = await lying().quote(intent, null);
+  expect(quote).toMatchObject({ ok: false, refusal: { kind: 'transient', detail: expect.stringContaining('5eykt4') } });
+  expect(liar.asked).toEqual(['getGenesisHash']);
+  expect((await adapterAt(liar.url, node.url).quote(intent, null)).ok).toBe(true);
+  expect((await adapterAt().quote(intent, null)).ok).toBe(false);
+});
+
+test('lamports are read to the last one, however many there are', async () => {
+  const wallet = stranger();
+  const owner = '11111111111111111111111111111111';
+  const held = '{"lamports":590000000123456789,"owner":"' + owner + '","data":["","base64"],"executable":false}';
+  const body = `{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":9},"value":[${held}]}}`;
+  about('getMultipleAccounts', { status: 200, body });
+  const holdings = await lying().holdings(wallet, [NATIVE], false);
+  expect(holdings).toEqual({
+    ok: true,
+    value: { blockNumber: '9', amounts: ['590000000123456789'], isDisputed: false },
+  });
+});
+
+test('an answer that never ends is let go', async () => {
+  about('getGenesisHash', { status: 200, body: `"${'1'.repeat(5_000_000)}"` });
+  const seen = await lying().accountNonce(stranger());
+  expect(seen.ok).toBe(true);
+  const holdings = await lying().holdings(stranger(), [NATIVE], false);
+  expect(holdings).toMatchObject({ ok: false, refusal: { detail: 'getGenesisHash: an answer that is too long' } });
+});
+
+test('a node that lags behind does not make a payment disappear', async () => {
+  const wallet = funded();
+  const hash = node.ledger.airdrop(wallet.address, SOL).hash;
+  const before = await adapterAt(node.url).activity(hash, null);
+  if (!before.ok || before.value === null) throw new Error('it is there');
+  const none = { result: { context: { slot: 1 }, value: [null] } };
+  about('getSignatureStatuses', none);
+  expect((await lying().activity(hash, before.value.block)).ok).toBe(false);
+  expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
+  const elsewhere = { ...before.value.block, hash: 'another' };
+  expect(await lying().activity(hash, elsewhere)).toEqual({ ok: true, value: null });
+});
+
+test('what is only processed is neither in the chain nor gone', async () => {
+  const { hash } = node.ledger.airdrop(stranger(), SOL);
+  const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];
+  about('getSignatureStatuses', { result: { context: { slot: 5 }, value } });
+  expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const adapter = adapterAt(node.url);
+  const quote = await adapter.quote(intent, null);
+  const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced: null });
+  if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
+  const newest = attemptOf(adapter.compose(intent, quote.value, anchor.value));
+  const watched = { from: wallet.address, nonce: 0n, hashes: [hash], newest, inclusion: null };
+  expect(await lying().observe(watched)).toEqual({
+    ok: true,
+    value: { type: 'absent', inMempool: true, nonceTaken: false },
+  });
+});
+
+test('a balance is changed by the word of two nodes, and only where they say the same', async () => {
+  const wallet = funded(3n * SOL);
+  const mint = newToken(node.ledger);
+  mintTo(node.ledger, mint, wallet.address, 7n);
+  liar.follow(() => 'forward');
+  const agreed = await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
+  expect(agreed.ok && [agreed.value.amounts, agreed.value.isDisputed]).toEqual([[(3n * SOL).toString(), '7'], false]);
+  about('getTokenAccountsByOwner', { result: { context: { slot: 1 }, value: [] } });
+  const disputed = await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
+  expect(disputed.ok && [disputed.value.amounts, disputed.value.isDisputed]).toEqual([
+    [(3n * SOL).toString(), null],
+    true,
+  ]);
+  about('getMultipleAccounts', 'cut');
+  expect((await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE], true)).ok).toBe(false);
+});
+
+test('everything of a wallet is found, by the accounts of its tokens too, and page by page', async () => {
+  const wallet = funded();
+  const rich = stranger();
+  node.ledger.airdrop(rich, SOL);
+  const mint = newToken(node.ledger);
+  mintTo(node.ledger, mint, rich, 100n);
+  const first = payTokens(node.ledger, mint, { from: rich, to: wallet.address, amount: 1n });
+  const since = node.ledger.slot;
+  const second = payTokens(node.ledger, mint, { from: rich, to: wallet.address, amount: 2n });
+  const whole = await adapterAt(node.url).scan(wallet.address, null);
+  if (!whole.ok) throw new Error(whole.refusal.detail);
+  expect(whole.value.hashes).toEqual(expect.arrayContaining([first, second]));
+  const late = await adapterAt(node.url).scan(wallet.address, since.toString());
+  expect(late.ok && [late.value.hashes, late.value.tokens.fromBlock]).toEqual([[second], (since + 1n).toString()]);
+
+  const mentions = (start: number) =>
+    Array.from({ length: 1_000 }, (_, i) => ({ signature: `sig${start + i}`, slot: 900_000 - start - i, err: null }));
+  liar.follow((method, params) => {
+    if (method === 'getSlot') return { result: 900_000 };
+    if (method !== 'getSignaturesForAddress') return 'forward';
+    const { before } = params[1] as { readonly before?: string };
+    return { result: mentions(before === undefined ? 0 : Number.parseInt(before.slice(3), 10) + 1) };
+  });
+  const many = await lying().scan(stranger(), '100');
+  // Five thousand at once; the range says how far back that went.
+  expect(many.ok && [many.value.hashes.length, many.value.payments]).toEqual([
+    5_000,
+    { fromBlock: '895001', toBlock: '900000' },
+  ]);
+});
+
+test('what a token says of itself is read from Metaplex, and only there', async () => {
+  const mint = newToken(node.ledger, 4);
+  expect(await adapterAt(node.url).token(mint)).toEqual({
+    ok: true,
+    value: { name: null, symbol: null, decimals: 4 },
+  });
+  const text = (value: string, length: number) => {
+    const bytes = Buffer.alloc(4 + length);
+    bytes.writeUInt32LE(length);
+    bytes.write(value, 4);
+    return bytes;
+  };
+  const data = Buffer.concat([Buffer.from([4]), Buffer.alloc(64), text('Demo\u202E Dollar', 32), text('DUSD', 10)]);
+  const at = derivedAddress([Buffer.from('metadata'), bytesOf(METADATA), bytesOf(mint)], METADATA);
+  node.ledger.put(account(at, new Uint8Array(data), METADATA));
+  const named = { name: 'Demo Dollar', symbol: 'DUSD', decimals: 4 };
+  expect(await adapterAt(node.url).token(mint)).toEqual({ ok: true, value: named });
+  node.ledger.put(account(at, new Uint8Array(data), TOKEN_PROGRAM_ADDRESS));
+  expect(await adapterAt(node.url).token(mint)).toEqual({ ok: true, value: { ...named, name: null, symbol: null } });
+  node.ledger.put(account(at, new Uint8Array(data.subarray(0, 70)), METADATA));
+  expect((await adapterAt(node.url).token(mint)).ok).toBe(true);
+});
+
+test('a recipient whose token account was given away, or frozen, is refused by name', async () => {
+  const wallet = funded();
+  const mint = newToken(node.ledger);
+  mintTo(node.ledger, mint, wallet.address, 100n);
+  const [to, thief] = [stranger(), stranger()];
+  const put = (owner: Address, state: 1 | 2) => {
+    const held = {
+      mint,
+      owner,
+      amount: 0n,
+      delegate: null,
+      state,
+      isNative: null,
+      delegatedAmount: 0n,
+      closeAuthority: null,
+    };
+    node.ledger.put(
+      account(tokenAccountOf(to, mint), Uint8Array.from(getTokenEncoder().encode(held)), TOKEN_PROGRAM_ADDRESS),
+    );
+  };
+  const quote = async () => {
+    const answer = await adapterAt(node.url).quote(
+      payment(wallet.address, { to, tokenAddress: mint, amount: units(1n) }),
+      null,
+    );
+    return answer.ok || answer.refusal.kind === 'transient' ? 'fine' : answer.refusal.reason;
+  };
+  put(thief, 1);
+  expect(await quote()).toBe('RECIPIENT_REFUSED');
+  put(to, 2);
+  expect(await quote()).toBe('TOKEN_REFUSED');
+  put(to, 1);
+  expect(await quote()).toBe('fine');
+});
+
+test('what would leave a wallet with less than an account has to hold is refused, and all of it is not', async () => {
+  const wallet = funded(SOL);
+  const reason = async (amount: bigint) => {
+    const answer = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(amount) }), null);
+    return answer.ok ? 'fine' : answer.refusal.kind === 'permanent' ? answer.refusal.reason : answer.refusal.detail;
+  };
+  expect(await reason(SOL - 2_000_000n)).toBe('INSUFFICIENT_FUNDS');
+  expect(await reason(SOL / 2n)).toBe('fine');
+  expect(await reason(SOL)).toBe('INSUFFICIENT_FUNDS');
+  expect(await reason(0n)).toBe('fine');
+});
+
+test('prices follow what others pay, within the cap', async () => {
+  const wallet = funded();
+  const paid = (price: number) => ({
+    result: Array.from({ length: 150 }, () => ({ slot: 1, prioritizationFee: price })),
+  });
+  about('getRecentPrioritizationFees', paid(2_000_000));
+  const quote = await lying().quote(payment(wallet.address), null);
+  expect(quote.ok && quote.value.unitPrice).toBe(2_000_000n);
+  const estimate = await lying().estimate(payment(wallet.address));
+  if (!estimate.ok) throw new Error('it can be estimated');
+  const { slow, normal, fast } = estimate.value;
+  expect([slow.unitPrice, normal.unitPrice, fast.unitPrice]).toEqual(['2000000', '2000000', '3000000']);
+  about('getRecentPrioritizationFees', paid(2 ** 50));
+  expect(await lying().quote(payment(wallet.address), null)).toMatchObject({
+    ok: false,
+    refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' },
+  });
+  about('getRecentPrioritizationFees', 'cut');
+  const floor = await lying().quote(payment(wallet.address), null);
+  expect(floor.ok && floor.value.unitPrice).toBe(10_000n);
+});
