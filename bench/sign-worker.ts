@@ -15,7 +15,7 @@ import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Attempt } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import { combineSignature, publicSharesFrom } from '#jobs/combine.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
 import { generateKey } from '#jobs/generate-key.ts';
 import { relay } from '#jobs/relay.ts';
@@ -88,7 +88,7 @@ async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter):
     policies: [{ policy: vault.policy, mandate: null }],
   });
   if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
-  const assembled = adapter.assemble(intent, attempt, outcome.signature);
+  const assembled = adapter.assemble(intent, attempt, outcome.signatures);
   return assembled.ok ? new Response(assembled.value.hash) : new Response(assembled.refusal.detail, { status: 500 });
 }
 
@@ -96,7 +96,13 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   const maxFee = present(parseAmount('42000000000000'));
   nonce += 1n;
   if (adapter.chain.family === 'evm') {
-    const quote = { gasLimit: '21000', maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1000000000', maxFee };
+    const quote = {
+      coins: [],
+      gasLimit: '21000',
+      maxFeePerGas: '2000000000',
+      maxPriorityFeePerGas: '1000000000',
+      maxFee,
+    };
     return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce) }, 1, nowMs);
   }
   const quote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
@@ -115,7 +121,7 @@ async function proven(env: CoordinatorEnv, { scheme, key }: Scene): Promise<Resp
   if (!ran.ok) return new Response(ran.refusal.code, { status: 500 });
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', key.keyId]]));
   const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
-  const combined = combineSignature({ scheme, threshold: 2, publicKey, publicShares }, digest, ran.value);
+  const combined = combineSignatures({ scheme, threshold: 2, publicKey, publicShares }, [digest], ran.value);
   return combined.ok ? new Response('proven') : new Response(combined.abort.step, { status: 500 });
 }
 

@@ -22,6 +22,10 @@ export interface Settings {
   readonly rateLimits?: Readonly<Record<string, number>>;
   /** Asset to US dollars for a whole one (`eip155:31337`, `eip155:31337/erc20:0x...`); nothing has a price when absent. */
   readonly prices?: Readonly<Record<string, string>>;
+  /** Rows of the CHAINS setting; the built-in ones as they are when absent. */
+  readonly chains?: readonly object[];
+  /** Path of another entry of the coordinator, which a test has put around it. */
+  readonly entry?: string;
 }
 
 interface Secrets {
@@ -50,9 +54,10 @@ export function configure(folder: string, settings: Settings): Configuration {
   const coordinator = writeWorker(join(folder, 'coordinator'), {
     template: 'wrangler.toml',
     changes: {
+      ...(settings.entry === undefined ? {} : { main: settings.entry }),
       vars: {
         RPC_URLS: JSON.stringify(settings.rpcUrls),
-        CHAINS: '',
+        CHAINS: JSON.stringify(settings.chains ?? []),
         PRICE_SOURCES:
           settings.prices === undefined ? '' : JSON.stringify([{ type: 'static', prices: settings.prices }]),
         RATE_LIMITS: settings.rateLimits === undefined ? '' : JSON.stringify(settings.rateLimits),

@@ -2,30 +2,28 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { address, getAddressDecoder } from '@solana/kit';
 import { formatUnits } from 'viem';
-import { tokenAccountIn } from '#chains/solana/accounts.ts';
-import { tokenAccountOf } from '#chains/solana/address.ts';
-import { ED25519 } from '#mpc/ed25519.ts';
 import { startAnvil } from './anvil.ts';
+import { startBitcoinNode } from './bitcoin-node.ts';
 import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
 import type { TransactionRecord, TransferBody } from './client.ts';
 import { Client } from './client.ts';
 import { listen, sessionCookie } from './live-feed.ts';
-import { watchLocalChain, watchSolana } from './monitor.ts';
+import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
-import type { SolanaLedger } from './solana-ledger.ts';
+import type { Purse } from './purses.ts';
+import { bitcoinPurse, solanaPurse } from './purses.ts';
 import { startSolanaNode } from './solana-node.ts';
-import { mintTo, newToken } from './solana-tokens.ts';
 import { startStack } from './stack.ts';
 
-/** The whole way of four transfers on two chains, driven as a client would and checked against the chain itself. Exit 0, or 1 with the reason. */
+/** The whole way of five transfers on three chains, driven as a client would and checked against the chain itself. Exit 0, or 1 with the reason. */
 
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 const ETHER = 10n ** 18n;
 const SOL = 10n ** 9n;
+const BTC = 10n ** 8n;
 const DOLLAR = 10n ** 6n;
 /** The first look is early, and each later: the local chain is fast, and 20 reads a minute are the limit. */
 const FIRST_POLL_MS = 150;
@@ -33,18 +31,13 @@ const SUCCESS_DEADLINE_MS = 60_000;
 
 const startedAt = performance.now();
 
-/** What a chain itself says that somebody has, and what its coin is called. */
-interface Purse {
-  readonly coin: { readonly symbol: string; readonly decimals: number };
-  readonly balance: (of: string) => Promise<bigint>;
-  readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
-}
-
 interface Scene {
   readonly chain: LocalChain;
   readonly alice: Person;
   readonly bob: Person;
   readonly mallory: Person;
+  /** Waits for the end of a transfer. They take turns: 20 reads a minute are the limit of each. */
+  readonly watcher: Person;
   /** Opens the internal interface. */
   readonly service: Client;
   readonly url: string;
@@ -56,43 +49,73 @@ async function main(): Promise<void> {
   say('chain', `anvil at ${anvil.url}`);
   const solana = await startSolanaNode();
   say('chain', `a ledger of Solana at ${solana.url}`);
-  const rpcUrls = { anvil: [anvil.url], 'solana-local': [solana.url] };
+  const bitcoin = await startBitcoinNode({ minesAtOnce: true });
+  say('chain', `a regtest of Bitcoin at ${bitcoin.url}`);
+  const rpcUrls = { anvil: [anvil.url], 'solana-local': [solana.url], 'bitcoin-regtest': [bitcoin.url] };
   const stack = await startStack({ folder, rpcUrls });
-  const monitors = [await watchLocalChain(anvil.url, stack.monitor), watchSolana(solana.ledger, stack.monitor)];
+  const monitors = [
+    await watchLocalChain(anvil.url, stack.monitor),
+    watchLedger(watchableSolana(solana.ledger), stack.monitor),
+    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor),
+  ];
   try {
     say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
     const service = new Client(stack.url, stack.serviceKey);
     const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
     say('users', 'alice, bob and carol will sign; mallory is an outsider');
-    const wish = { name: 'Treasury', signers: [alice, bob, carol], threshold: 2, chains: ['solana-local'] };
+    const wish = {
+      name: 'Treasury',
+      signers: [alice, bob, carol],
+      threshold: 2,
+      chains: ['solana-local', 'bitcoin-regtest'],
+    };
     const vault = await foundVault(service, wish);
     const wallet = vault.addresses['solana-local'] ?? '';
-    say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address} and ${wallet}`);
+    const taproot = vault.addresses['bitcoin-regtest'] ?? '';
+    say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address}, ${wallet} and ${taproot}`);
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 10n * ETHER);
     const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
     const coins = solanaPurse(solana.ledger);
     const token = coins.fund(wallet);
-    say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token})`);
+    const satoshi = bitcoinPurse(bitcoin.ledger);
+    for (const part of [2n, 3n]) bitcoin.ledger.fund(taproot, (part * BTC) / 10n);
+    say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token}), half a bitcoin in two coins`);
 
-    const scene: Scene = { chain, alice, bob, mallory, service, url: stack.url };
+    const scene: Scene = { chain, alice, bob, mallory, watcher: alice, service, url: stack.url };
     const to = await chain.account(5);
     const common = { vaultId: vault.id, chain: 'anvil', to };
     const ethers = { ...chain, coin: { symbol: 'ETH', decimals: 18 } };
     const dollars = (250n * DOLLAR).toString();
     await drive(scene, ethers, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
-    await drive(scene, ethers, { ...common, amount: dollars, tokenAddress: dollar, note: '250 Demo Dollars' });
+    await drive({ ...scene, watcher: bob }, ethers, {
+      ...common,
+      amount: dollars,
+      tokenAddress: dollar,
+      note: '250 Demo Dollars',
+    });
     const there = { vaultId: vault.id, chain: 'solana-local', to: coins.somebody };
-    await drive(scene, coins, { ...there, amount: (SOL / 4n).toString(), note: 'A quarter of a SOL' });
+    await drive({ ...scene, watcher: carol }, coins, {
+      ...there,
+      amount: (SOL / 4n).toString(),
+      note: 'A quarter of a SOL',
+    });
     await drive(scene, coins, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
+    const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.somebody };
+    await drive({ ...scene, watcher: bob }, satoshi, {
+      ...third,
+      amount: ((4n * BTC) / 10n).toString(),
+      note: 'Four tenths of a bitcoin',
+    });
     await receive(scene, vault);
-    await showBalances(scene, vault, dollar);
-    await showHistory(alice, vault.id);
+    await showBalances(scene, carol, { vault, dollar });
+    await showHistory(carol, vault.id);
   } finally {
     for (const monitor of monitors) await monitor.stop();
     await stack.stop();
     await anvil.stop();
     await solana.stop();
+    await bitcoin.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -104,7 +127,7 @@ async function enterPeople(service: Client, url: string): Promise<readonly [Pers
 
 /** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
 async function drive(scene: Scene, purse: Purse, body: TransferBody): Promise<void> {
-  const { alice, bob, mallory } = scene;
+  const { alice, bob, mallory, watcher } = scene;
   const { coin } = purse;
   const token = body.tokenAddress ?? null;
   const holdings = (of: string) => (token === null ? purse.balance(of) : purse.tokenBalance(token, of));
@@ -135,7 +158,7 @@ async function drive(scene: Scene, purse: Purse, body: TransferBody): Promise<vo
     );
   }
 
-  const done = await follow(alice, created.id);
+  const done = await follow(watcher, created.id);
   expect(`the transfer succeeds (${done.stateReason ?? 'no reason given'})`, done.state === 'SUCCEEDED');
   const received = (await holdings(body.to)) - receivedBefore;
   const spent = sentBefore - (await holdings(created.from));
@@ -152,25 +175,6 @@ function lossOf({ movements, from, feePaid }: TransactionRecord, token: string |
   const out = movements.filter((one) => one.from === from && one.tokenAddress === token);
   const moved = out.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   return token === null ? moved + BigInt(feePaid ?? '0') : moved;
-}
-
-/** The ledger's own word, and somebody outside. */
-function solanaPurse(ledger: SolanaLedger) {
-  const somebody = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
-  return {
-    somebody,
-    coin: { symbol: 'SOL', decimals: 9 },
-    /** 10 SOL, and 1000 of a new token, whose mint it gives. */
-    fund: (wallet: string): string => {
-      ledger.airdrop(address(wallet), 10n * SOL);
-      const mint = newToken(ledger);
-      mintTo(ledger, mint, address(wallet), 1000n * DOLLAR);
-      return mint;
-    },
-    balance: async (of: string) => ledger.account(address(of))?.lamports ?? 0n,
-    tokenBalance: async (mint: string, of: string) =>
-      tokenAccountIn(ledger.account(tokenAccountOf(address(of), address(mint))))?.units ?? 0n,
-  };
 }
 
 /** Shows each state as it comes and gives the record at the end. */
@@ -214,8 +218,12 @@ async function receive({ chain, alice, service, url }: Scene, vault: ReadyVault)
 }
 
 /** What the ledger of the vault comes to, and what the chain itself says. */
-async function showBalances({ chain, alice }: Scene, vault: ReadyVault, dollar: string): Promise<void> {
-  const { balances } = await alice.client.balances(vault.id);
+async function showBalances(
+  { chain }: Scene,
+  person: Person,
+  { vault, dollar }: { readonly vault: ReadyVault; readonly dollar: string },
+): Promise<void> {
+  const { balances } = await person.client.balances(vault.id);
   console.log('\nBalances of the vault');
   const held = new Map<string | null, bigint>();
   for (const { chain: name, asset, current } of balances) {
@@ -238,7 +246,7 @@ async function showHistory(person: Person, vaultId: number): Promise<void> {
     const unit = asset?.tokenAddress == null ? `of the smallest unit of ${asset?.symbol}` : 'units of a dollar';
     say(state, `${displayType.toLowerCase()} ${amount} ${unit}, ${txHash}`);
   }
-  expect('the history has all transfers and what came in', transactions.length === 9);
+  expect('the history has all transfers and what came in', transactions.length === 12);
 }
 
 function say(what: string, text: string): void {

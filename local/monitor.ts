@@ -3,14 +3,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'viem';
 import { createClient, http } from 'viem';
 import { getBlock, getBlockNumber } from 'viem/actions';
+import { GENESIS } from '#chains/bitcoin/network.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import type { BitcoinLedger } from './bitcoin-ledger.ts';
 import type { Mischievous } from './mischief.ts';
 import { reorganise } from './mischief.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
 
-/** CAIP-2 of anvil, and of the local ledger of Solana. */
+/** CAIP-2 of anvil, of the local ledger of Solana, and of regtest. */
 const LOCAL_CHAIN = 'eip155:31337';
 const LOCAL_SOLANA = `solana:${LOCAL_CLUSTER}`;
+const LOCAL_BITCOIN = `bip122:${GENESIS.regtest}`;
 const POLL_MS = 100;
 
 export interface MonitorPlace {
@@ -80,21 +83,51 @@ export async function watchLocalChain(
   };
 }
 
-/** The same of the local ledger of Solana, which takes nothing back. */
-export function watchSolana(
-  ledger: Pick<SolanaLedger, 'slot' | 'since'>,
+/** A local ledger that can be looked at: gives what has been carried out since the last look. */
+export interface Watchable {
+  /** CAIP-2. */
+  readonly chain: string;
+  readonly news: () => readonly string[];
+}
+
+export function watchableSolana(ledger: Pick<SolanaLedger, 'slot' | 'since'>): Watchable {
+  let seen = ledger.slot;
+  return {
+    chain: LOCAL_SOLANA,
+    news: () => {
+      const hashes = ledger.since(seen).map(({ hash }) => hash);
+      seen = ledger.slot;
+      return hashes;
+    },
+  };
+}
+
+/** A block that came in the place of another is not news by its height: what is in it was reported, or is found by a scan. */
+export function watchableBitcoin(ledger: Pick<BitcoinLedger, 'height' | 'since'>): Watchable {
+  let seen = ledger.height;
+  return {
+    chain: LOCAL_BITCOIN,
+    news: () => {
+      const hashes = ledger.since(seen);
+      seen = ledger.height;
+      return hashes;
+    },
+  };
+}
+
+/** The same of a ledger in this process, which takes nothing back. */
+export function watchLedger(
+  { chain, news }: Watchable,
   place: MonitorPlace,
   mischief: Pick<Mischievous, 'due'> | null = null,
 ): { readonly stop: () => Promise<void> } {
   const controller = new AbortController();
   const { signal } = controller;
   const follow = async () => {
-    let seen = ledger.slot;
     while (!signal.aborted) {
-      const hashes = ledger.since(seen).map(({ hash }) => hash);
-      seen = ledger.slot;
+      const hashes = news();
       for (const txHash of mischief?.due(hashes) ?? hashes) {
-        await reportUntilTaken(place, { txHash, chain: LOCAL_SOLANA }, signal);
+        await reportUntilTaken(place, { txHash, chain }, signal);
       }
       await pause(POLL_MS, undefined, { signal }).catch(() => null);
     }

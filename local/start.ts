@@ -4,12 +4,14 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { address } from '@solana/kit';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import { GENESIS } from '#chains/bitcoin/network.ts';
 import { startAnvil } from './anvil.ts';
+import { startBitcoinNode } from './bitcoin-node.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
 import { sessionCookie } from './live-feed.ts';
 import { Mischievous } from './mischief.ts';
-import { watchLocalChain, watchSolana } from './monitor.ts';
+import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -24,11 +26,17 @@ import { startStack } from './stack.ts';
 const FOLDER = resolve(import.meta.dirname, '..', '.conclave');
 const ETHER = 10n ** 18n;
 const SOL = 10n ** 9n;
+const BTC = 10n ** 8n;
 const SOLANA = 'solana-local';
+const BITCOIN = 'bitcoin-regtest';
 const CRON_MS = 60_000;
 const OWNER_ONLY = 0o600;
 /** So that what is worth something here is seen to be. */
-const LOCAL_PRICES = { 'eip155:31337': '2500.00', [`solana:${LOCAL_CLUSTER}`]: '150.00' };
+const LOCAL_PRICES = {
+  'eip155:31337': '2500.00',
+  [`solana:${LOCAL_CLUSTER}`]: '150.00',
+  [`bip122:${GENESIS.regtest}`]: '90000.00',
+};
 
 const { values } = parseArgs({
   options: {
@@ -36,6 +44,7 @@ const { values } = parseArgs({
     port: { type: 'string', default: '8787' },
     'chain-port': { type: 'string', default: '8545' },
     'solana-port': { type: 'string', default: '8899' },
+    'bitcoin-port': { type: 'string', default: '3002' },
     mischief: { type: 'string' },
   },
 });
@@ -46,20 +55,24 @@ async function main(): Promise<void> {
   const stackFolder = join(FOLDER, 'stack');
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
   const solana = await startSolanaNode({ port: portOf(values['solana-port']), folder: FOLDER });
+  const bitcoin = await startBitcoinNode({ port: portOf(values['bitcoin-port']), folder: FOLDER, minesAtOnce: true });
   const stack = await startStack({
     folder: stackFolder,
     port: portOf(values.port),
-    rpcUrls: { anvil: [anvil.url], [SOLANA]: [solana.url] },
+    rpcUrls: { anvil: [anvil.url], [SOLANA]: [solana.url], [BITCOIN]: [bitcoin.url] },
     prices: LOCAL_PRICES,
   });
   const monitors = [
     await watchLocalChain(anvil.url, stack.monitor, mischief),
-    watchSolana(solana.ledger, stack.monitor, mischief),
+    watchLedger(watchableSolana(solana.ledger), stack.monitor, mischief),
+    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor, mischief),
   ];
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
-  const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2, chains: [SOLANA] });
+  const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2, chains: [SOLANA, BITCOIN] });
+  const taproot = vault.addresses[BITCOIN] ?? '';
+  if (bitcoin.ledger.balance(taproot) === 0n) bitcoin.ledger.fund(taproot, BTC);
   const wallet = vault.addresses[SOLANA] ?? '';
   if (solana.ledger.account(address(wallet)) === null) solana.ledger.airdrop(address(wallet), 10n * SOL);
   const chain = localChain(anvil.url);
@@ -68,6 +81,7 @@ async function main(): Promise<void> {
     url: stack.url,
     rpcUrl: anvil.url,
     solanaUrl: solana.url,
+    bitcoinUrl: bitcoin.url,
     serviceKey: stack.serviceKey,
     logFile: stack.logFile,
   });
@@ -85,6 +99,7 @@ async function main(): Promise<void> {
   await stack.stop();
   await anvil.stop();
   await solana.stop();
+  await bitcoin.stop();
 }
 
 /** The people, with the tokens that they had the last time. */
@@ -117,6 +132,7 @@ function show(facts: Readonly<Record<string, string>>): void {
 Conclave      ${facts['url']}   (three co-signers behind it)
 Chains        ${facts['rpcUrl']}   anvil, chain id 31337
               ${facts['solanaUrl']}   a ledger of Solana
+              ${facts['bitcoinUrl']}   a regtest of Bitcoin, as Esplora shows it
 Service key   ${facts['serviceKey']}
 Log           ${facts['logFile']}
 `);
@@ -138,8 +154,9 @@ function showCurl(scene: {
   const [alice, bob] = people;
   const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000000000000000' };
   console.log(`
-Vault ${vault.id} (2 of 3: alice, bob, carol) has the addresses ${vault.address} (anvil)
-and ${vault.addresses[SOLANA] ?? ''} (solana-local). To send 0.001 ETH from it:
+Vault ${vault.id} (2 of 3: alice, bob, carol) has the addresses ${vault.address} (anvil),
+${vault.addresses[SOLANA] ?? ''} (solana-local) and
+${vault.addresses[BITCOIN] ?? ''} (bitcoin-regtest). To send 0.001 ETH from it:
 
   curl -s ${url}/transaction/transfer -H 'authorization: Bearer ${alice?.token ?? ''}' \\
     -H 'content-type: application/json' -H "idempotency-key: $(uuidgen)" -d '${JSON.stringify(body)}'

@@ -1,4 +1,5 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import { evmAdapter } from '#chains/evm/adapter.ts';
 import { solanaAdapter } from '#chains/solana/adapter.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -11,6 +12,8 @@ export function adapterFor(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
       return evmAdapter(chain, rpcUrls);
     case 'solana':
       return solanaAdapter(chain, rpcUrls);
+    case 'bitcoin':
+      return bitcoinAdapter(chain, rpcUrls);
     default:
       return unreachable(chain.family);
   }

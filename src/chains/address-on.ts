@@ -2,6 +2,8 @@ import { addressOfPublicKey as evmAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { addressOfPublicKey as solanaAddress } from '#chains/solana/address.ts';
 import { clusterOf } from '#chains/solana/cluster.ts';
+import { addressOfPublicKey as bitcoinAddress } from '#chains/bitcoin/address.ts';
+import { networkOf } from '#chains/bitcoin/network.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 
 /**
@@ -11,5 +13,7 @@ import type { KeyScheme } from '#domain/chain.ts';
 export function addressOn(chain: string, scheme: KeyScheme, publicKey: Uint8Array): string | null {
   if (chainIdOf(chain) !== null) return scheme === 'ecdsa-secp256k1' ? evmAddress(publicKey) : null;
   if (clusterOf(chain) !== null) return scheme === 'frost-ed25519' ? solanaAddress(publicKey) : null;
+  const network = networkOf(chain);
+  if (network !== null) return scheme === 'frost-secp256k1-tr' ? bitcoinAddress(network, publicKey) : null;
   return null;
 }

@@ -1,8 +1,12 @@
+import { GENESIS } from '#chains/bitcoin/network.ts';
 import { LISTED_TOKENS } from '#chains/listed-tokens.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import type { Chain } from '#domain/chain.ts';
 
 const GWEI = 10n ** 9n;
+
+/** Satoshi: some 1,000 for each virtual byte of a payment with one coin. Nothing that pays more was meant. */
+const BITCOIN_MAX_FEE = 150_000n;
 
 /** Lamports. */
 const SOLANA_MAX_FEE = 20_000_000n;
@@ -102,11 +106,45 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     explorer: 'https://explorer.solana.com/tx/{hash}?cluster=devnet',
   }),
   solana('solana-local', LOCAL_CLUSTER, { confirmations: 1, pollIntervalMs: 250, explorer: null }),
+  // Three blocks: half an hour of the network's whole work; six count as beyond any reorganisation.
+  bitcoin('bitcoin', GENESIS.mainnet, {
+    confirmations: 3,
+    pollIntervalMs: 15_000,
+    explorer: 'https://mempool.space/tx/{hash}',
+  }),
+  bitcoin('bitcoin-testnet4', GENESIS.testnet4, {
+    confirmations: 3,
+    pollIntervalMs: 15_000,
+    explorer: 'https://mempool.space/testnet4/tx/{hash}',
+  }),
+  bitcoin('bitcoin-signet', GENESIS.signet, {
+    confirmations: 3,
+    pollIntervalMs: 15_000,
+    explorer: 'https://mempool.space/signet/tx/{hash}',
+  }),
+  bitcoin('bitcoin-regtest', GENESIS.regtest, { confirmations: 1, pollIntervalMs: 250, explorer: null }),
 ];
 
 interface Traits extends Pick<Chain, 'nativeSymbol' | 'confirmations' | 'pollIntervalMs' | 'explorer'> {
   /** Wei. */
   readonly maxFee: bigint;
+}
+
+function bitcoin(
+  name: string,
+  genesis: string,
+  traits: Pick<Chain, 'confirmations' | 'pollIntervalMs' | 'explorer'>,
+): Chain {
+  return {
+    name,
+    caip2: `bip122:${genesis}`,
+    family: 'bitcoin',
+    nativeSymbol: 'BTC',
+    nativeDecimals: 8,
+    ...traits,
+    maxFee: BITCOIN_MAX_FEE.toString(),
+    tokens: [],
+  };
 }
 
 function solana(

@@ -8,15 +8,23 @@ import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
 
-export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve';
+export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
 
-/** `permanent` ends the transaction before anything is signed; `transient` says that the same question may do better later. */
+/** What the wallet has is on its way: in others of its transactions, or to it. */
+export interface BusyFault {
+  readonly kind: 'busy';
+}
+
+/** `permanent` ends the transaction before anything is signed; after `busy` and `transient` the same question may do better later. */
 export type PreparationFault =
   | { readonly kind: 'permanent'; readonly reason: FailureReason; readonly detail: string | null }
+  | BusyFault
   | { readonly kind: 'transient'; readonly detail: string };
 
 /** What inclusion costs now; the rest is known to nobody but the adapter that gave it. */
 export interface Quote {
+  /** Coins (`<transaction>:<number of the output>`) that no other transaction of the wallet may use meanwhile; absent where there are accounts. */
+  readonly coins?: readonly string[];
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
 }
@@ -54,7 +62,13 @@ export interface SolanaFeeEstimate extends Tiers<{ readonly unitPrice: string }>
   readonly accountRent: Amount;
 }
 
-type FeeEstimate = EvmFeeEstimate | SolanaFeeEstimate;
+/** Prices are thousandths of a satoshi per virtual byte. */
+export interface BitcoinFeeEstimate extends Tiers<{ readonly feeRate: string }> {
+  /** Virtual bytes, as BIP-141 counts them. */
+  readonly virtualSize: string;
+}
+
+type FeeEstimate = EvmFeeEstimate | SolanaFeeEstimate | BitcoinFeeEstimate;
 
 /** Which of the wallet's nonces an attempt is to use, and the attempt that it takes the place of. */
 export interface AnchorPlace {
@@ -153,6 +167,8 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   readonly kinds: readonly Action['kind'][];
   /** Transactions of one wallet that can be on their way at once; null where the chain puts them into an order by itself. */
   readonly mostInFlight: number | null;
+  /** It pays with coins, and those that one transaction has claimed another has to leave alone. */
+  readonly paysWithCoins: boolean;
   /** @param publicKey of the wallet, as its scheme encodes it. Throws for bytes that are no point: that key was never generated. */
   addressOf(publicKey: Uint8Array): string;
   /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and what is wrong on this chain. */
@@ -164,11 +180,11 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   parseMessage(text: string): Result<MessageText, string>;
   /** The unsigned bytes of an intent. */
   compose(intent: OnChainIntent, quote: Q, anchor: A): ComposedBytes;
-  /** Joins bytes and signature. Refuses what is not exactly the intent, signed by exactly its wallet. */
+  /** Joins bytes and signatures. Refuses what is not exactly the intent, signed by exactly its wallet. */
   assemble(
     intent: OnChainIntent,
     attempt: Attempt,
-    signature: ChainSignature,
+    signatures: readonly ChainSignature[],
   ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
   /** What is signed for a message, in hex: the bytes, and their hash. */
   composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string };
@@ -176,7 +192,12 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
-  quote(intent: OnChainIntent, replaced: Attempt | null): Promise<Result<Q, PreparationFault>>;
+  quote(
+    intent: OnChainIntent,
+    replaced: Attempt | null,
+    /** Coins that other transactions of the wallet have claimed. */
+    taken?: ReadonlySet<string>,
+  ): Promise<Result<Q, PreparationFault>>;
   /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
   anchor(place: AnchorPlace): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */

@@ -1,3 +1,4 @@
+import { networkOf } from '#chains/bitcoin/network.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
@@ -26,7 +27,7 @@ function isListedToken(value: unknown): value is ListedToken {
 const FIELDS: Record<keyof Chain, Reader> = {
   name: isName,
   caip2: (value) => typeof value === 'string' && familyOf(value) !== null,
-  family: (value) => value === 'evm' || value === 'solana',
+  family: (value) => value === 'evm' || value === 'solana' || value === 'bitcoin',
   nativeSymbol: (value) => isText(value, /^[A-Za-z0-9.]{1,16}$/),
   nativeDecimals: isWholeNumber(0, 36),
   confirmations: isWholeNumber(1, 10_000),
@@ -69,12 +70,15 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
 const SPELLED: Readonly<Record<ChainFamily, (address: string) => boolean>> = {
   evm: (address) => canonicalAddress(address) === address,
   solana: isPublicKey,
+  // There are none.
+  bitcoin: () => false,
 };
 
 /** The family whose namespace a CAIP-2 is of; null for what is none, in its one spelling. */
 function familyOf(caip2: string): ChainFamily | null {
   if (chainIdOf(caip2) !== null) return 'evm';
-  return clusterOf(caip2) === null ? null : 'solana';
+  if (clusterOf(caip2) !== null) return 'solana';
+  return networkOf(caip2) === null ? null : 'bitcoin';
 }
 
 function isChain(value: object): value is Chain {

@@ -14,9 +14,9 @@ export type Trouble = NodeFault | { readonly kind: 'unfit'; readonly detail: str
 
 export const NO_NODE: Trouble = { kind: 'unfit', detail: 'no node is configured for this chain' };
 
-/** A refusal that more questions to the same node cannot mend. */
+/** A refusal that more questions to the same node cannot mend; one that is `busy` time will. */
 export interface Settled {
-  readonly kind: 'permanent';
+  readonly kind: 'permanent' | 'busy';
 }
 
 /**
@@ -42,8 +42,12 @@ export async function onFirstFitNode<T, R extends Settled>(
     }
     const result = await operation(node);
     if (result.ok) return result;
-    if (result.refusal.kind === 'permanent') ended ??= result.refusal;
+    if (isSettled(result.refusal)) ended ??= result.refusal;
     else trouble = result.refusal;
   }
   return refused(ended ?? trouble);
+}
+
+function isSettled<R extends Settled>(refusal: R | Trouble): refusal is R {
+  return refusal.kind === 'permanent' || refusal.kind === 'busy';
 }

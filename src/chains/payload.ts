@@ -1,3 +1,5 @@
+import type { BitcoinMessage, BitcoinPayload, BitcoinPayloadFault } from '#chains/bitcoin/payload.ts';
+import { inspectBitcoinMessage, inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
 import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/payload.ts';
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/payload.ts';
 import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/payload.ts';
@@ -6,8 +8,14 @@ import type { Intent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
-export type PayloadFault = 'unsupported-chain' | EvmPayloadFault | SolanaPayloadFault;
-export type InspectedPayload = EvmPayload | EvmMessage | SolanaPayload | SolanaMessage;
+export type PayloadFault = 'unsupported-chain' | EvmPayloadFault | SolanaPayloadFault | BitcoinPayloadFault;
+export type InspectedPayload =
+  | EvmPayload
+  | EvmMessage
+  | SolanaPayload
+  | SolanaMessage
+  | BitcoinPayload
+  | BitcoinMessage;
 
 /**
  * Proves that unsigned bytes do exactly what an intent says and cost at most what it allows. Every co-signer runs this by
@@ -23,6 +31,10 @@ export function inspectPayload(intent: Intent, payload: string): Result<Inspecte
       return intent.kind === 'message' ? inspectEvmMessage(intent, payload) : inspectEvmPayload(intent, payload);
     case 'solana':
       return intent.kind === 'message' ? inspectSolanaMessage(intent, payload) : inspectSolanaPayload(intent, payload);
+    case 'bip122':
+      return intent.kind === 'message'
+        ? inspectBitcoinMessage(intent, payload)
+        : inspectBitcoinPayload(intent, payload);
     default:
       return refused('unsupported-chain');
   }

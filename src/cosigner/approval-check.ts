@@ -43,8 +43,8 @@ export interface Pinned {
 export interface CheckedRequest {
   readonly purpose: AttemptPurpose;
   readonly intentDigest: string;
-  /** What is signed: of ECDSA the digest itself, of Ed25519 the bytes. */
-  readonly signedMessage: Uint8Array;
+  /** What is signed, each by a signature of its own: of ECDSA a digest, of Ed25519 the bytes, of Bitcoin one for each coin. */
+  readonly signedMessages: readonly Uint8Array[];
   /** 32 bytes: names what is signed. */
   readonly signingDigest: Uint8Array;
   /** Null for a message, which nothing ever replaces. */
@@ -86,9 +86,9 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
-  const { signedMessage, signingDigest } = payload.value;
+  const { signedMessages, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);
-  return accepted({ purpose: request.purpose, intentDigest, signedMessage, signingDigest, bid });
+  return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid });
 }
 
 function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { readonly kind: 'message' }>): Bid {

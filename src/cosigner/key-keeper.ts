@@ -77,7 +77,7 @@ export class KeyKeeper {
     const session = {
       share: wallet.share,
       signers,
-      message: checked.value.signedMessage,
+      messages: checked.value.signedMessages,
       occasion: canonicalBytes('conclave/signature/v1', [
         ['transactionId', transactionId],
         ['attempt', String(request.attempt)],
@@ -104,7 +104,7 @@ export class KeyKeeper {
     const session = {
       share,
       signers,
-      message: proofDigest(keyId),
+      messages: [proofDigest(keyId)],
       occasion: utf8ToBytes('conclave/key-proof/v1'),
       commitTo: () => {},
       stillAllowed: async () => true,

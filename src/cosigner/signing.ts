@@ -1,25 +1,26 @@
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
+import type { CommitState } from '#mpc/frost/commit.ts';
 import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostShare } from '#mpc/frost/suite.ts';
 import { isFrostShare } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
-import { taggedHash, uint32 } from '#mpc/transcript.ts';
+import { inParts, taggedHash, uint32 } from '#mpc/transcript.ts';
 
 export interface SigningSessionRequest {
   /** Of the wallet's key. */
   readonly share: KeyShare;
   /** Sorted, this node included. */
   readonly signers: readonly PartyIndex[];
-  /** What the signature is over, which this node computed itself: of ECDSA a digest of 32 bytes. */
-  readonly message: Uint8Array;
+  /** What is signed, each by a signature of its own, which this node computed itself: of ECDSA one digest of 32 bytes. */
+  readonly messages: readonly Uint8Array[];
   /** What else names this signature: the transaction and attempt, or the proof of a key. */
   readonly occasion: Uint8Array;
   /** Writes the sign-once row; throws when it may not be written. Called before the first message. */
@@ -31,17 +32,20 @@ export interface SigningSessionRequest {
 /** The set-ups of DKLs23 with each of the other signers. */
 export type Pairs = ReadonlyMap<PartyIndex, PairSetup>;
 
-/** One signature of this node's share. What is signed is fixed before the first round, and part of the session's name. */
+/**
+ * This node's share in one signature, or by FROST in several at once. What is signed is fixed before the first round, and part of the
+ * session's name.
+ */
 export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Preparation {
-  const { share, signers, message, occasion } = request;
+  const { share, signers, messages, occasion } = request;
   const context = taggedHash(
     'cosigner/sign',
     utf8ToBytes(share.keyId),
     uint32(share.epoch),
     share.publicKey,
     Uint8Array.from(signers),
-    message,
     occasion,
+    ...messages,
   );
   return {
     participants: signers,
@@ -54,24 +58,36 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
   };
 }
 
-/** RFC 9591: two rounds, and the second one's result is what the coordinator adds up. */
+/**
+ * RFC 9591: two rounds, and the second one's result is what the coordinator adds up. Several messages share the rounds and nothing else:
+ * each has nonces of its own. What is sent is one part after the other, in the order of the messages.
+ */
 function frostRound(request: SigningSessionRequest & { readonly share: FrostShare }): Round {
-  const { share, signers, message } = request;
-  const second = (state: Parameters<typeof signShare>[0]): Round => ({
+  const { share, signers, messages } = request;
+  const second = (states: readonly CommitState[]): Round => ({
     run: async (inbox: Inbox) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
-      const round = signShare(state, inbox);
-      return round.ok ? finished({ partial: bytesToHex(round.value) }) : aborted(round.abort);
+      const parts = new Map([...inbox].map(([peer, bytes]) => [peer, inParts(bytes, states.length)] as const));
+      const partials: Uint8Array[] = [];
+      for (const [i, state] of states.entries()) {
+        const round = signShare(state, new Map([...parts].map(([peer, each]) => [peer, each[i] ?? NOTHING] as const)));
+        if (!round.ok) return aborted(round.abort);
+        partials.push(round.value);
+      }
+      return finished({ partial: bytesToHex(concatBytes(...partials)) });
     },
   });
   return {
     run: async () => {
-      const { state, message: commitments } = commitToNonces({ share, signers, message });
+      const drawn = messages.map((message) => commitToNonces({ share, signers, message }));
+      const commitments = concatBytes(...drawn.map((one) => one.message));
       const peers = signers.filter((signer) => signer !== share.self);
-      return sent(new Map(peers.map((peer) => [peer, commitments])), second(state));
+      return sent(new Map(peers.map((peer) => [peer, commitments])), second(drawn.map(({ state }) => state)));
     },
   };
 }
+
+const NOTHING = new Uint8Array();
 
 function notAllowed({ self }: KeyShare) {
   return aborted({ culprit: self, step: 'sign/not-allowed', ban: false });
@@ -79,7 +95,9 @@ function notAllowed({ self }: KeyShare) {
 
 /** DKLs23, Protocol 3.6. */
 function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Array): Round {
-  const { share, signers, message: digest } = request;
+  const { share, signers } = request;
+  const [digest, ...others] = request.messages;
+  if (digest === undefined || others.length > 0) throw new Error('ECDSA signs one digest at a time');
   const third = (state: Parameters<typeof signRound3>[0]): Round => ({
     run: async (inbox: Inbox) => {
       if (!(await request.stillAllowed())) return notAllowed(share);

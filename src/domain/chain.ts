@@ -1,7 +1,7 @@
 import { unreachable } from '#domain/result.ts';
 
 /** What the domain knows of a chain; addresses of nodes and adapters live in `chains/`. */
-export type ChainFamily = 'evm' | 'solana';
+export type ChainFamily = 'evm' | 'solana' | 'bitcoin';
 
 /**
  * The signature scheme of a family's keys: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never
@@ -50,6 +50,8 @@ export function keySchemeOf(family: ChainFamily): KeyScheme {
       return 'ecdsa-secp256k1';
     case 'solana':
       return 'frost-ed25519';
+    case 'bitcoin':
+      return 'frost-secp256k1-tr';
     default:
       return unreachable(family);
   }

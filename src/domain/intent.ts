@@ -56,8 +56,8 @@ export interface Erc20ApproveIntent extends OnChainFrame {
   readonly amount: Amount;
 }
 
-/** EIP-191 for a text, EIP-712 for typed data, and Solana's off-chain message (sRFC 3, version 1). */
-export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain'] as const;
+/** EIP-191 for a text, EIP-712 for typed data, Solana's off-chain message (sRFC 3, version 1), and BIP-322 (simple) on Bitcoin. */
+export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain', 'bip322'] as const;
 type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
 /** Signs a text that no chain takes for a transaction. */

@@ -17,6 +17,7 @@ const ADDRESS_DETAILS = {
   'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
   'zero-address': 'is the zero address, from which nothing ever comes back',
   'off-curve': 'is an address that a program has derived, and nobody has a key for: name the wallet itself',
+  'other-network': 'is an address of another network of Bitcoin: what is sent there does not arrive',
 } as const;
 
 /** @param faults where everything that is wrong is noted */

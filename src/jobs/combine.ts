@@ -7,6 +7,7 @@ import { combinePartials } from '#mpc/ecdsa/combine.ts';
 import { aggregate } from '#mpc/frost/aggregate.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
+import { inParts } from '#mpc/transcript.ts';
 
 /** What a coordinator knows of the key that signs. */
 export interface SigningKey {
@@ -20,20 +21,33 @@ export interface SigningKey {
 const partialResult = z.object({ partial: z.string().regex(/^([0-9a-f]{2})+$/) });
 
 /**
- * Joins what the co-signers gave to one signature, which is verified before it is given. A node that gave nothing of the right form has
- * given an empty part, which the combination refuses by name.
+ * Joins what the co-signers gave to a signature of each message, which is verified before it is given. A node that gave nothing of the right
+ * form has given an empty part, which the combination refuses by name.
  */
-export function combineSignature(
+export function combineSignatures(
+  key: SigningKey,
+  messages: readonly Uint8Array[],
+  results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
+): RoundResult<readonly ChainSignature[]> {
+  const given = [...results].map(([index, result]) => {
+    const parsed = partialResult.safeParse(result);
+    return [index, parsed.success ? inParts(hexToBytes(parsed.data.partial), messages.length) : []] as const;
+  });
+  const signatures: ChainSignature[] = [];
+  for (const [i, message] of messages.entries()) {
+    const partials = new Map(given.map(([index, parts]) => [index, parts[i] ?? new Uint8Array()] as const));
+    const combined = combineOne(key, message, partials);
+    if (!combined.ok) return combined;
+    signatures.push(combined.value);
+  }
+  return completed(signatures);
+}
+
+function combineOne(
   key: SigningKey,
   message: Uint8Array,
-  results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
+  partials: ReadonlyMap<PartyIndex, Uint8Array>,
 ): RoundResult<ChainSignature> {
-  const partials = new Map(
-    [...results].map(([index, result]) => {
-      const parsed = partialResult.safeParse(result);
-      return [index, parsed.success ? hexToBytes(parsed.data.partial) : new Uint8Array()] as const;
-    }),
-  );
   const { scheme, publicKey } = key;
   if (scheme === 'ecdsa-secp256k1') return combinePartials({ publicKey, digest: message, partials });
   const aggregated = aggregate({ key: { ...key, scheme }, message, partials });

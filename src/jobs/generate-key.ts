@@ -12,7 +12,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
 import { pairNodes } from '#jobs/pair-nodes.ts';
 import type { SigningKey } from '#jobs/combine.ts';
-import { combineSignature, publicSharesFrom } from '#jobs/combine.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { relay } from '#jobs/relay.ts';
 
 export interface KeyRequest {
@@ -71,7 +71,7 @@ async function prove(signers: readonly CosignerClient[], keyId: KeyId, key: Sign
   });
   if (!signed.ok) return faultText('proof', signed.refusal);
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-  const combined = combineSignature(key, digest, signed.value);
+  const combined = combineSignatures(key, [digest], signed.value);
   return combined.ok ? null : `proof: ${combined.abort.step}`;
 }
 

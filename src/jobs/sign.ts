@@ -70,21 +70,21 @@ interface Preparation {
   readonly intent: OnChainIntent;
 }
 
-/** As many transactions of the wallet are on their way as its chain allows. */
-interface Busy {
-  readonly kind: 'busy';
-}
-
 /** The attempt to sign: the one that is stored already, or a new one. */
-async function prepare(preparation: Preparation): Promise<Result<Attempt, PreparationFault | Busy>> {
+async function prepare(preparation: Preparation): Promise<Result<Attempt, PreparationFault>> {
   const { env, vault, adapter, transaction, intent } = preparation;
   const { id } = transaction;
   const newest = newestAttempt(transaction);
   if (newest !== null && newest.signed === null) return accepted(newest);
   const purpose = nextPurpose(transaction);
   const effect = effectOf(intent, purpose);
-  const quote = await adapter.quote(effect, newest);
+  const allocator = allocatorOf(env, transaction);
+  const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
+  const quote = await adapter.quote(effect, newest, new Set(taken));
   if (!quote.ok) return quote;
+  const { coins = [] } = quote.value;
+  // Somebody else was faster: there are others, or there will be.
+  if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
   const nonce = newest === null ? await allocateNonce(env, adapter, transaction) : accepted(newest.nonce);
   if (!nonce.ok) return nonce;
   const place = { from: intent.from, nonce: BigInt(nonce.value), replaced: newest };
@@ -103,11 +103,10 @@ async function allocateNonce(
   env: CoordinatorEnv,
   adapter: ChainAdapter,
   transaction: Transaction,
-): Promise<Result<string, PreparationFault | Busy>> {
-  const { chain, from } = transaction.intent;
-  const counts = await adapter.accountNonce(from);
+): Promise<Result<string, PreparationFault>> {
+  const counts = await adapter.accountNonce(transaction.intent.from);
   if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
-  const allocator = env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
+  const allocator = allocatorOf(env, transaction);
   const { nonce } = await allocator.allocate({
     transactionId: transaction.id,
     latest: counts.value.latest.toString(),
@@ -116,6 +115,10 @@ async function allocateNonce(
   if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(nonce);
   await allocator.release({ transactionId: transaction.id });
   return refused({ kind: 'busy' });
+}
+
+function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Transaction) {
+  return env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
 }
 
 interface SigningTurn {
@@ -128,9 +131,9 @@ interface SigningTurn {
 async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: Attempt): Promise<void> {
   const { env, vault, adapter, work } = turn;
   const { id } = work.transaction;
-  const signature = await signatureOver(turn, attempt);
-  if (signature === null) return;
-  const assembled = adapter.assemble(effectOf(intent, attempt.purpose), attempt, signature);
+  const signatures = await signaturesOf(turn, attempt);
+  if (signatures === null) return;
+  const assembled = adapter.assemble(effectOf(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
   // The message for the broadcast follows from the outbox in any case; going on at once only saves its trip.
@@ -140,20 +143,24 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
 /** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */
 async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
   const { vault, adapter, work } = turn;
-  const signature = await signatureOver(turn, { number: 1, purpose: 'intent', ...adapter.composeMessage(intent) });
-  if (signature === null) return;
+  const composed = adapter.composeMessage(intent);
+  const [signature] = (await signaturesOf(turn, { number: 1, purpose: 'intent', ...composed })) ?? [];
+  if (signature === undefined) return;
   const assembled = adapter.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(work.transaction.id, { type: 'signMessage', signature: assembled.value });
 }
 
-/** Null when there is none yet, or never will be: that is recorded here. */
-async function signatureOver({ env, vault, work }: SigningTurn, attempt: Signable): Promise<ChainSignature | null> {
+/** Null when there are none yet, or never will be: that is recorded here. */
+async function signaturesOf(
+  { env, vault, work }: SigningTurn,
+  attempt: Signable,
+): Promise<readonly ChainSignature[] | null> {
   const { transaction, key, policies, signingThreshold } = work;
   const { id, intent, approvals } = transaction;
   const request = { key, signingThreshold, intent, attempt, approvals, policies };
   const outcome = await thresholdSign(cosignersOf(env), request);
-  if (outcome.ok) return outcome.signature;
+  if (outcome.ok) return outcome.signatures;
   if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
   else await giveUp(vault, transaction, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
   return null;

@@ -1,12 +1,14 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
+import { inspectPayload } from '#chains/payload.ts';
 import type { Intent } from '#domain/intent.ts';
+import { effectOf } from '#domain/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Attempt, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
-import { combineSignature, publicSharesFrom } from '#jobs/combine.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { groupsOf } from '#jobs/generate-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { walletOf } from '#mpc/derivation.ts';
@@ -26,7 +28,7 @@ export interface SigningRequest {
 }
 
 export type SigningOutcome =
-  | { readonly ok: true; readonly signature: ChainSignature }
+  | { readonly ok: true; readonly signatures: readonly ChainSignature[] }
   /** `unavailable` may do better later; `refused` is a node's judgement on the request itself. */
   | { readonly ok: false; readonly verdict: 'unavailable' | 'refused'; readonly reason: string };
 
@@ -42,8 +44,8 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One signature by any group of co-signers that is there. A group in which a node is away, banned or lies is left for the next
- * one; a node that judges the request ends it. The signature is verified before it is given.
+ * The signatures that bytes need (on Bitcoin one for each coin, else a single one), by any group of co-signers that is there. A group in
+ * which a node is away, banned or lies is left for the next one; a node that judges the request ends it. Each is verified before it is given.
  */
 export async function thresholdSign(
   nodes: readonly CosignerClient[],
@@ -67,13 +69,19 @@ async function signWith(
   signers: readonly CosignerClient[],
   request: SigningRequest,
 ): Promise<SigningOutcome | { readonly fault: CosignerFault }> {
-  const { key, attempt } = request;
   const run = await runWith(signers, request);
   if (!run.ok) return { fault: run.refusal };
-  const combined = combineSignature(signingKey(request), messageOf(key, attempt), run.value);
-  if (combined.ok) return { ok: true, signature: combined.value };
+  const combined = combineSignatures(signingKey(request), messagesOf(request), run.value);
+  if (combined.ok) return { ok: true, signatures: combined.value };
   const { culprit, step } = combined.abort;
   return { fault: { node: culprit, code: 'aborted', detail: step, culprit } };
+}
+
+/** What the co-signers were asked to sign. Throws for bytes that are not their intent: no co-signer has let them pass. */
+function messagesOf({ intent, attempt: { purpose, payload } }: SigningRequest): readonly Uint8Array[] {
+  const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+  if (!inspected.ok) throw new Error(`signed bytes that do not fit their intent: ${inspected.refusal}`);
+  return inspected.value.signedMessages;
 }
 
 /** Of the last wallets that signed: the way from a vault's key to a wallet's takes longer than the signature. Nothing in it is secret. */
@@ -91,11 +99,6 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
   if (WALLETS.size >= MOST_WALLETS) WALLETS.clear();
   WALLETS.set(name, wallet);
   return wallet;
-}
-
-/** ECDSA signs a digest, Ed25519 the bytes themselves. */
-function messageOf({ scheme }: VaultKey, { payload, signingDigest }: Signable): Uint8Array {
-  return hexToBytes((scheme === 'frost-ed25519' ? payload : signingDigest).slice(2));
 }
 
 /** Runs the protocol, and once more after a node that was behind has been shown the newer policies. */

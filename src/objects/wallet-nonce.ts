@@ -6,12 +6,13 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS free (nonce TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS next (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
 `;
 
 /**
  * The persistent nonce allocator of one wallet on one chain. Asked twice for the same transaction it gives the same nonce;
- * SQL refuses a nonce that two transactions would own.
+ * SQL refuses a nonce that two transactions would own. Where a chain pays with coins, it keeps who has claimed which.
  */
 export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
@@ -29,8 +30,32 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     return { nonce: nonce.toString() };
   }
 
-  /** For a transaction that failed before anything was sent. Idempotent. */
+  /** Coins that a transaction has to leave alone. */
+  claimedByOthers({ transactionId }: { readonly transactionId: string }): readonly string[] {
+    const { sql } = this.ctx.storage;
+    const rows = sql.exec<{ coin: string }>('SELECT coin FROM coin WHERE transaction_id <> ?', transactionId);
+    return [...rows].map(({ coin }) => coin);
+  }
+
+  /**
+   * Claims all of these coins for a transaction, or none of them: false when another has one. What it claimed before stays claimed, for
+   * the attempt that it is part of. Idempotent.
+   */
+  claim({ transactionId, coins }: { readonly transactionId: string; readonly coins: readonly string[] }): boolean {
+    const { sql } = this.ctx.storage;
+    const others = new Set(this.claimedByOthers({ transactionId }));
+    if (coins.some((coin) => others.has(coin))) return false;
+    this.ctx.storage.transactionSync(() => {
+      for (const coin of coins) {
+        sql.exec('INSERT OR IGNORE INTO coin (coin, transaction_id) VALUES (?, ?)', coin, transactionId);
+      }
+    });
+    return true;
+  }
+
+  /** For a transaction that failed before anything was sent, or whose place is used again. Idempotent. */
   release(request: { readonly transactionId: string }): void {
+    this.ctx.storage.sql.exec('DELETE FROM coin WHERE transaction_id = ?', request.transactionId);
     this.#store(release(this.#load(), request.transactionId));
   }
 

@@ -10,7 +10,10 @@ import type { PriceSource } from '#prices/price-source.ts';
 const EVM_ASSET = /^eip155:[1-9][0-9]{0,19}(\/erc20:0x[0-9a-fA-F]{40})?$/;
 const SOLANA_ASSET = /^solana:[1-9A-HJ-NP-Za-km-z]{32}(\/token:[1-9A-HJ-NP-Za-km-z]{32,44})?$/;
 
-const asset = z.string().refine((name) => EVM_ASSET.test(name) || SOLANA_ASSET.test(name), 'is no asset');
+const BITCOIN_ASSET = /^bip122:[0-9a-f]{32}$/;
+
+const isAsset = (name: string) => [EVM_ASSET, SOLANA_ASSET, BITCOIN_ASSET].some((shape) => shape.test(name));
+const asset = z.string().refine(isAsset, 'is no asset');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is no address');
 
 const settings = z.array(

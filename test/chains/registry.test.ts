@@ -33,10 +33,15 @@ test('without configuration there are the chains of the reference', () => {
     'solana solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp SOL',
     'solana-devnet solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 SOL',
     'solana-local solana:Conc1aveLoca11111111111111111111 SOL',
+    'bitcoin bip122:000000000019d6689c085ae165831e93 BTC',
+    'bitcoin-testnet4 bip122:00000000da84f2bafbbc53dee25a72ae BTC',
+    'bitcoin-signet bip122:00000008819873e925422c1ff0f99f7c BTC',
+    'bitcoin-regtest bip122:0f9188f13cb7b2c71f2a335e3a4fc328 BTC',
   ]);
   expect(chainsFrom({ CHAINS: '' })).toEqual(known);
   expect(chainsFrom({ CHAINS: ' [] ' })).toEqual(known);
-  for (const { family, nativeDecimals } of known) expect(nativeDecimals).toBe({ evm: 18, solana: 9 }[family]);
+  for (const { family, nativeDecimals } of known)
+    expect(nativeDecimals).toBe({ evm: 18, solana: 9, bitcoin: 8 }[family]);
 });
 
 test('a chain is found by its name and by its CAIP-2, spelled exactly', () => {

@@ -7,6 +7,7 @@ import type { Intent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { present } from '../chains/evm/cast.ts';
 import { alice, amount, bob } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { anvilAdapter, approved, approvedMessage, approvedTransfer, newKey, startNodes, vote } from './nodes.ts';
@@ -34,7 +35,7 @@ test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])
     const request = approvedMessage(key, { format: 'eip191', message });
     const outcome = await thresholdSign(nodes.some(1, 3), request);
     if (!outcome.ok) throw new Error(outcome.reason);
-    const signature = anvilAdapter.assembleMessage(request.intent, outcome.signature);
+    const signature = anvilAdapter.assembleMessage(request.intent, present(outcome.signatures[0]));
     if (!signature.ok) throw new Error(signature.refusal.detail);
     expect(await recoverMessageAddress({ message, signature: signature.value as Hex })).toBe(key.addresses['anvil']);
   },
@@ -79,7 +80,7 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   const request = approved(key, action);
   const outcome = await thresholdSign(nodes.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
-  const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signature);
+  const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const parsed = parseTransaction(assembled.value.raw as `0x02${string}`);
   expect(parsed).toMatchObject({ to: CONTRACT.toLowerCase(), ...effect });

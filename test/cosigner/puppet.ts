@@ -113,7 +113,7 @@ export class Puppet implements CosignerClient {
     const session = {
       share: present(this.#shares.get(name)),
       signers,
-      message: digest,
+      messages: [digest],
       occasion,
       commitTo: () => {},
       stillAllowed: async () => true,

@@ -35,7 +35,7 @@ beforeEach(() => void nodes.watch(() => {}));
 
 function signed(outcome: SigningOutcome, request: ApprovedTransfer): string {
   if (!outcome.ok) throw new Error(outcome.reason);
-  const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signature);
+  const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return assembled.value.raw;
 }
@@ -53,9 +53,10 @@ test.each([
   );
   const { to, value, chainId } = parseTransaction(raw as `0x02${string}`);
   expect([to, value, chainId]).toEqual([request.intent.to, 1000n, 31_337]);
-  if (!outcome.ok || 'bytes' in outcome.signature) throw new Error('unreachable');
+  const signature = outcome.ok ? outcome.signatures[0] : undefined;
+  if (signature === undefined || 'bytes' in signature) throw new Error('unreachable');
   // Low s, as EIP-2 demands: the other one of the two would be refused by every chain.
-  expect(BigInt(`0x${bytesToHex(outcome.signature.s)}`) <= HALF_ORDER).toBe(true);
+  expect(BigInt(`0x${bytesToHex(signature.s)}`) <= HALF_ORDER).toBe(true);
 });
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -205,7 +206,7 @@ test('what is on its way is cancelled by paying nothing to the wallet at its non
   const cancelled = attempt(2, 'cancellation', 2_200_000_000n);
   const outcome = await thresholdSign(nodes.some(1, 2), cancelled);
   const raw = outcome.ok
-    ? anvilAdapter.assemble(effectOf(request.intent, 'cancellation'), cancelled.attempt, outcome.signature)
+    ? anvilAdapter.assemble(effectOf(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
     : null;
   const from = key.addresses['anvil'] ?? '';
   // viem leaves out what is zero or empty.

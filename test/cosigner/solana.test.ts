@@ -11,6 +11,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#jobs/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
+import { present } from '../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../chains/solana/cast.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
@@ -84,7 +85,7 @@ test('every two nodes sign a payment, on a nonce or opening one', async () => {
     const signed = attempt(request.intent, anchor);
     const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed });
     if (!outcome.ok) throw new Error(outcome.reason);
-    expect(adapter.assemble(request.intent, signed, outcome.signature).ok).toBe(true);
+    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
   }
 });
 
@@ -96,7 +97,7 @@ test('a message is signed as one', async () => {
   const request = requestFor(key, transaction);
   const outcome = await thresholdSign(nodes.some(2, 3), { ...request, intent, attempt: signed });
   if (!outcome.ok) throw new Error(outcome.reason);
-  expect(adapter.assembleMessage(intent, outcome.signature).ok).toBe(true);
+  expect(adapter.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
   const bytes = adapter.composeMessage(message(intent.from as Address, 'hallo'));
   await refusedByAll(nodes, { ...request, intent, attempt: { ...signed, ...bytes } }, 'payload-refused');
 });

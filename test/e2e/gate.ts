@@ -2,8 +2,11 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 
 interface Call {
+  /** Of JSON-RPC; of REST the verb and the path. */
   readonly method: string;
   readonly text: string;
+  readonly verb: string;
+  readonly path: string;
 }
 
 /** A call that the gate has stopped: the caller waits, the node knows nothing of it yet. */
@@ -33,12 +36,15 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
   const said: string[] = [];
   let closedWith: number | null = null;
 
-  const forward = async ({ text }: Call): Promise<string> => {
+  const forward = async ({ text, verb, path }: Call) => {
     const headers = { 'content-type': 'application/json' };
-    return (await fetch(nodeUrl, { method: 'POST', headers, body: text })).text();
+    const body = verb === 'GET' ? null : text;
+    const answer = await fetch(`${nodeUrl}${path}`, { method: verb, headers, body });
+    return { status: answer.status, text: await answer.text() };
   };
   const pass = async (call: Call, response: ServerResponse) => {
-    response.setHeader('content-type', 'application/json').end(await forward(call));
+    const { status, text } = await forward(call);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
   };
   const answer = async (call: Call, response: ServerResponse) => {
     said.push(call.text);
@@ -60,8 +66,10 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
     let text = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     request.on('end', () => {
-      const { method }: { method: string } = JSON.parse(text);
-      answer({ method, text }, response).catch(() => response.destroy());
+      const { method: verb = '', url: path = '/' } = request;
+      const called: { method?: string } = path === '/' ? JSON.parse(text) : {};
+      const method = called.method ?? `${verb} ${path}`;
+      answer({ method, text, verb, path }, response).catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -7,7 +7,7 @@ import { tokenAccountIn } from '#chains/solana/accounts.ts';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/address.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import { Mischievous } from '#local/mischief.ts';
-import { report, watchSolana } from '#local/monitor.ts';
+import { report, watchableSolana, watchLedger } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import type { SolanaLedger } from '#local/solana-ledger.ts';
@@ -156,7 +156,7 @@ test('whatever the monitor loses, doubles and delays, in the end there is exactl
   const address = fresh.addresses[CHAIN] as Address;
   const token = newToken(ledger);
   mintTo(ledger, token, rich, 10n ** 12n);
-  const monitor = watchSolana(ledger, world.stack().monitor, new Mischievous(chance));
+  const monitor = watchLedger(watchableSolana(ledger), world.stack().monitor, new Mischievous(chance));
   const hashes: string[] = [];
   for (let i = 0; i < 25; i++) {
     const amount = BigInt(1 + Math.floor(chance() * 1_000));

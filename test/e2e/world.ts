@@ -31,19 +31,28 @@ interface WorldWish {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
   /** Of a local ledger, where one is wanted. */
   readonly solanaUrl?: string;
+  /** Of a local regtest, where one is wanted. */
+  readonly bitcoinUrl?: string;
+  /** Path of another entry of the coordinator. */
+  readonly entry?: string;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
-export async function startWorld({ rateLimits = UNLIMITED, solanaUrl }: WorldWish = {}) {
+export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry }: WorldWish = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-e2e-'));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
   const options: StackOptions = {
     folder,
-    rpcUrls: { anvil: [gate.url], ...(solanaUrl === undefined ? {} : { 'solana-local': [solanaUrl] }) },
+    rpcUrls: {
+      anvil: [gate.url],
+      ...(solanaUrl === undefined ? {} : { 'solana-local': [solanaUrl] }),
+      ...(bitcoinUrl === undefined ? {} : { 'bitcoin-regtest': [bitcoinUrl] }),
+    },
     rateLimits,
+    ...(entry === undefined ? {} : { entry }),
   };
   let stack: Stack = await startStack(options);
   const service = new Client(stack.url, stack.serviceKey);

@@ -29,7 +29,7 @@ const checked = (
 ): CheckedRequest => ({
   purpose: change.purpose ?? 'intent',
   intentDigest: change.intent ?? 'aa'.repeat(32),
-  signedMessage: new Uint8Array(32).fill(digest),
+  signedMessages: [new Uint8Array(32).fill(digest)],
   signingDigest: new Uint8Array(32).fill(digest),
   bid: {
     nonce: change.nonce ?? 4n,

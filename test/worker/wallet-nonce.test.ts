@@ -49,3 +49,19 @@ test('each wallet has its own book, and nonces past a float stay exact', async (
     nonce: (2n ** 60n + 1n).toString(),
   });
 });
+
+test('a coin is claimed by one transaction, all of a claim or nothing, until that one is over', async () => {
+  const object = wallet();
+  const others = (transactionId: string) => object.claimedByOthers({ transactionId });
+  expect(await object.claim({ transactionId: 'a', coins: ['x:0', 'y:1'] })).toBe(true);
+  expect(await object.claim({ transactionId: 'b', coins: ['z:0', 'y:1'] })).toBe(false);
+  expect(await others('a')).toEqual([]);
+  expect(await others('b')).toEqual(['x:0', 'y:1']);
+  // A second run of the same job, with another choice: what the first one may have stored stays claimed.
+  expect(await object.claim({ transactionId: 'a', coins: ['y:1', 'z:0'] })).toBe(true);
+  await evictDurableObject(object);
+  expect(await others('b')).toEqual(['x:0', 'y:1', 'z:0']);
+  await object.release({ transactionId: 'a' });
+  await object.release({ transactionId: 'a' });
+  expect(await object.claim({ transactionId: 'b', coins: ['x:0', 'y:1'] })).toBe(true);
+});

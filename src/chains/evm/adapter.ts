@@ -44,6 +44,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     largestAmount: UINT256_MAX,
     kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
     mostInFlight: null,
+    paysWithCoins: false,
     addressOf: addressOfPublicKey,
     parseRecipient: parseAddress,
     parseToken: parseAddress,

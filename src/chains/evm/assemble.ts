@@ -21,9 +21,9 @@ import type { Attempt } from '#domain/transaction.ts';
 export function assembleTransaction(
   intent: OnChainIntent,
   attempt: Attempt,
-  signature: ChainSignature,
+  [signature]: readonly ChainSignature[],
 ): Result<{ readonly raw: Hex; readonly hash: Hex }, ChainFault> {
-  if ('bytes' in signature) return refused({ detail: 'a signature of another scheme' });
+  if (signature === undefined || 'bytes' in signature) return refused({ detail: 'a signature of another scheme' });
   const inspected = inspectEvmPayload(intent, attempt.payload);
   if (!inspected.ok) return refused({ detail: `the payload does not fit the intent: ${inspected.refusal}` });
   const { signingDigest, nonce, maxFee } = inspected.value;

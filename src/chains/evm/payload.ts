@@ -28,8 +28,8 @@ export interface EvmPayload {
   readonly kind: 'transaction';
   /** 32 bytes: keccak256 of the payload, which is what is signed. */
   readonly signingDigest: Uint8Array;
-  /** The same: ECDSA signs a digest. */
-  readonly signedMessage: Uint8Array;
+  /** The same, once: ECDSA signs a digest. */
+  readonly signedMessages: readonly [Uint8Array];
   readonly nonce: bigint;
   /** Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee comes on top; no bytes can bound it. */
   readonly maxFee: bigint;
@@ -43,7 +43,7 @@ export interface EvmMessage {
   readonly kind: 'message';
   /** 32 bytes: keccak256 of the prefixed message, which is what is signed. */
   readonly signingDigest: Uint8Array;
-  readonly signedMessage: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
 }
 
 /** EIP-2681: the account nonce stays below 2^64 - 1. */
@@ -71,7 +71,7 @@ export function inspectEvmPayload(intent: OnChainIntent, payload: string): Resul
   return accepted({
     kind: 'transaction',
     signingDigest,
-    signedMessage: signingDigest,
+    signedMessages: [signingDigest],
     nonce,
     maxFee: gasLimit * maxFeePerGas,
     fees: { maxFeePerGas, maxPriorityFeePerGas },
@@ -90,7 +90,7 @@ export function inspectEvmMessage(intent: MessageIntent, payload: string): Resul
   if (wanted === null) return refused('intent-not-canonical');
   if (payload !== wanted) return refused('wrong-message');
   const signingDigest = hexToBytes(keccak256(wanted));
-  return accepted({ kind: 'message', signingDigest, signedMessage: signingDigest });
+  return accepted({ kind: 'message', signingDigest, signedMessages: [signingDigest] });
 }
 
 interface Demand {

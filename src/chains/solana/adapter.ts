@@ -42,6 +42,7 @@ export function solanaAdapter(
     largestAmount: UINT64_MAX,
     kinds: ['transfer', 'message'],
     mostInFlight: PLACES,
+    paysWithCoins: false,
     addressOf: addressOfPublicKey,
     parseRecipient: parseWallet,
     parseToken: parseMint,

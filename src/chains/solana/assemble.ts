@@ -22,12 +22,16 @@ const SIGNATURE_BYTES = 64;
 export function assembleTransaction(
   intent: OnChainIntent,
   attempt: Attempt,
-  signature: ChainSignature,
+  [signature]: readonly ChainSignature[],
 ): Result<{ readonly raw: string; readonly hash: string }, ChainFault> {
-  if (!('bytes' in signature)) return refused({ detail: 'a signature of another scheme' });
+  if (signature === undefined || !('bytes' in signature)) return refused({ detail: 'a signature of another scheme' });
   const inspected = inspectSolanaPayload(intent, attempt.payload);
   if (!inspected.ok) return refused({ detail: `the payload does not fit the intent: ${inspected.refusal}` });
-  const { signedMessage, signingDigest, maxFee } = inspected.value;
+  const {
+    signedMessages: [signedMessage],
+    signingDigest,
+    maxFee,
+  } = inspected.value;
   if (`0x${bytesToHex(signingDigest)}` !== attempt.signingDigest) {
     return refused({ detail: 'another digest was to be signed' });
   }

@@ -28,7 +28,7 @@ export interface SolanaPayload {
   readonly kind: 'transaction';
   /** 32 bytes, SHA-256 of the message: names it. What Ed25519 signs is the message itself. */
   readonly signingDigest: Uint8Array;
-  readonly signedMessage: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
   /** What only one transaction can ever use up: the value of the durable nonce, or the address of the account that is opened. */
   readonly nonce: bigint;
   /** Lamports. */
@@ -43,7 +43,7 @@ export interface SolanaPayload {
 export interface SolanaMessage {
   readonly kind: 'message';
   readonly signingDigest: Uint8Array;
-  readonly signedMessage: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
 }
 
 /** Lamports and units of a token are 64 bits. */
@@ -82,7 +82,7 @@ export function inspectSolanaPayload(
   return accepted({
     kind: 'transaction',
     signingDigest: sha256(bytes),
-    signedMessage: bytes,
+    signedMessages: [bytes],
     nonce: usedUpBy(terms.anchor, wallet),
     maxFee: cost,
     fees: { maxFeePerGas: terms.unitPrice, maxPriorityFeePerGas: terms.unitPrice },
@@ -102,7 +102,7 @@ export function inspectSolanaMessage(
   if (wanted === null) return refused('intent-not-canonical');
   const bytes = bytesOfPayload(payload);
   if (bytes === null || !equalBytes(wanted, bytes)) return refused('wrong-message');
-  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessage: bytes });
+  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [bytes] });
 }
 
 /** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */

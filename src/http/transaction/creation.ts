@@ -145,7 +145,7 @@ export function readCreation(
 
 /**
  * Asks the chain what the transaction would meet now; null when nothing speaks against it. A chain without nodes is not asked.
- * A fee above the cap does not stop it here: fees fall again in the time that approvals take.
+ * A fee above the cap does not stop it here: fees fall again in the time that approvals take; and what is on its way arrives in it.
  */
 async function rehearse(context: HttpContext, vaultId: VaultId, request: CreationRequest): Promise<Response | null> {
   const chain = findChain(chainsFrom(context.env), request.chain);
@@ -161,7 +161,8 @@ async function rehearse(context: HttpContext, vaultId: VaultId, request: Creatio
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return null;
   const quote = await adapter.quote(intent, null);
-  if (quote.ok || (quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED')) return null;
+  if (quote.ok || quote.refusal.kind === 'busy') return null;
+  if (quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED') return null;
   return preparationProblem(context, quote.refusal);
 }
 
@@ -173,6 +174,10 @@ export function preparationProblem(context: HttpContext, fault: PreparationFault
     const headers = { 'retry-after': RETRY_SECONDS };
     const detail = 'No node of the chain could be asked, and nothing was stored. Try again.';
     return problem(context, 'chain-unavailable', { detail, headers });
+  }
+  if (fault.kind === 'busy') {
+    const detail = 'What the wallet has is on its way, in other transactions or to it.';
+    return problem(context, 'insufficient-funds', { detail });
   }
   const detail = fault.detail ?? 'The chain gives no reason.';
   if (fault.reason === 'INSUFFICIENT_FUNDS') return problem(context, 'insufficient-funds', { detail });

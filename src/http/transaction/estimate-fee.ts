@@ -70,8 +70,20 @@ const unitEstimate = z.strictObject({
   fast: unitTier,
 });
 
-/** By the family of the chain: EVM, Solana. */
-const estimateSchema = z.union([gasEstimate, unitEstimate]).meta({ id: 'FeeEstimate' });
+const rateTier = z.strictObject({
+  feeRate: z.string().meta({ description: 'Thousandths of a satoshi per virtual byte' }),
+  ...fees,
+});
+const sizeEstimate = z.strictObject({
+  ...place,
+  virtualSize: z.string().meta({ description: 'Virtual bytes' }),
+  slow: rateTier,
+  normal: rateTier,
+  fast: rateTier,
+});
+
+/** By the family of the chain: EVM, Solana, Bitcoin. */
+const estimateSchema = z.union([gasEstimate, unitEstimate, sizeEstimate]).meta({ id: 'FeeEstimate' });
 
 const NEVER_ESTIMATED: ReadonlySet<string> = new Set([
   'idempotency-key-reused',

@@ -20,7 +20,7 @@ const messageBody = z.strictObject({ ...creationFields, message: z.string() }).m
 
 /**
  * POST /transaction/message (spec part 4): signs a text (EIP-191), or typed data (EIP-712) when the message is typed-data JSON; on Solana an
- * off-chain message.
+ * off-chain message, on Bitcoin one of BIP-322.
  * It ends in SUCCEEDED with a `signature` and no `txHash`.
  *
  * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.

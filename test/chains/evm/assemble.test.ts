@@ -40,7 +40,7 @@ const { ORDER } = secp256k1.Point.Fn;
 const valueOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 
 test('the bytes and the signature become exactly what anvil signed', () => {
-  expect(assembleTransaction(INTENT, ATTEMPT, SIGNATURE)).toEqual({
+  expect(assembleTransaction(INTENT, ATTEMPT, [SIGNATURE])).toEqual({
     ok: true,
     value: { raw: RAW, hash: keccak256(RAW) },
   });
@@ -59,7 +59,7 @@ test.each<[string, Partial<EcdsaSignatureParts>, string]>([
   ['a long s', { s: new Uint8Array(33) }, '32 bytes'],
   ['nothing', { r: new Uint8Array(), s: new Uint8Array() }, '32 bytes'],
 ])('a signature with %s is refused', (_name, change, words) => {
-  const assembled = assembleTransaction(INTENT, ATTEMPT, { ...SIGNATURE, ...change });
+  const assembled = assembleTransaction(INTENT, ATTEMPT, [{ ...SIGNATURE, ...change }]);
   expect(assembled.ok ? 'assembled' : assembled.refusal.detail).toContain(words);
   expect(assembled.ok).toBe(false);
 });
@@ -72,7 +72,7 @@ test.each<[string, Partial<TransferIntent>]>([
   ['another chain', { chain: 'eip155:1' }],
   ['a lower cap', { maxFee: amount('41999999999999') }],
 ])('a good signature does not pass for an intent with %s', (_name, change) => {
-  expect(assembleTransaction({ ...INTENT, ...change }, ATTEMPT, SIGNATURE).ok).toBe(false);
+  expect(assembleTransaction({ ...INTENT, ...change }, ATTEMPT, [SIGNATURE]).ok).toBe(false);
 });
 
 test.each([
@@ -81,7 +81,7 @@ test.each([
   ['fee', { maxFee: amount('1') }],
   ['payload', { payload: '0x02' }],
 ])('an attempt whose %s is not that of its bytes is refused', (_name, change) => {
-  expect(assembleTransaction(INTENT, { ...ATTEMPT, ...change }, SIGNATURE).ok).toBe(false);
+  expect(assembleTransaction(INTENT, { ...ATTEMPT, ...change }, [SIGNATURE]).ok).toBe(false);
 });
 
 test('signed bytes read back to their signer and their unsigned part', () => {

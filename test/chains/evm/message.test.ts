@@ -71,7 +71,7 @@ test('the inspection takes exactly the message and nothing else', () => {
   const hashed = hexToBytes(hashMessage('hello'));
   expect(inspectPayload(intent, payload)).toEqual({
     ok: true,
-    value: { kind: 'message', signingDigest: hashed, signedMessage: hashed },
+    value: { kind: 'message', signingDigest: hashed, signedMessages: [hashed] },
   });
   expect(signingDigest).toBe(hashMessage('hello'));
   const wrong = { ok: false, refusal: 'wrong-message' };

@@ -44,7 +44,7 @@ test('an honest payment passes, and what comes out is what viem reads', () => {
     value: {
       kind: 'transaction',
       signingDigest: toBytes(keccak256(hex(payload))),
-      signedMessage: toBytes(keccak256(hex(payload))),
+      signedMessages: [toBytes(keccak256(hex(payload)))],
       nonce: 4n,
       maxFee: 120_000_000_000_000n,
       fees: { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000n },

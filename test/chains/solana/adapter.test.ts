@@ -49,7 +49,7 @@ async function signed(
   const anchor = await adapter().anchor({ from: wallet.address, nonce: place, replaced });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
   const attempt = attemptOf(adapter().compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
-  const assembled = adapter().assemble(intent, attempt, wallet.sign(attempt.payload));
+  const assembled = adapter().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   return { attempt, ...assembled.value };
 }

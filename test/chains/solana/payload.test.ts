@@ -65,8 +65,8 @@ test.each<[string, TransferIntent, Terms]>([
   const payload = hex(messageBytes(intent, terms));
   const inspected = inspectPayload(intent, payload);
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
-  const { signedMessage, maxFee, nonce, leastRisePercent } = inspected.value;
-  expect([hex(signedMessage), maxFee, leastRisePercent]).toEqual([payload, costOf(terms), 100n]);
+  const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
+  expect([...signedMessages.map(hex), maxFee, leastRisePercent]).toEqual([payload, costOf(terms), 100n]);
   const used = terms.anchor.kind === 'nonce' ? VALUE : nonceAccountOf(wallet, 3);
   expect(nonce).toBe(BigInt(hex(bytesOf(used))));
 });

@@ -1,0 +1,301 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { RawTx, Transaction } from '@scure/btc-signer';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import { taprootSighash } from './taproot-sighash.ts';
+
+/** Of regtest, as every node has it. */
+const GENESIS_HASH = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
+const REGTEST = networkOf(`bip122:${GENESIS.regtest}`);
+
+const WRITTEN = 'bitcoin.json';
+
+/** Satoshi in thousandths per virtual byte: what Bitcoin Core relays, and what a replacement pays on top (BIP-125, rule 4). */
+const RELAY_RATE = 1000n;
+const DUST_LIMITS: Readonly<Record<number, bigint>> = { 0x51: 330n, 0x00: 294n, 0x76: 546n, 0xa9: 540n };
+const REPLACEABLE = 0xfffffffe;
+
+export interface TxOut {
+  readonly script: Uint8Array;
+  readonly amount: bigint;
+}
+
+/** A transaction that the ledger has taken, with what it spends. */
+export interface Taken {
+  readonly hash: string;
+  readonly raw: string;
+  readonly inputs: readonly { readonly txid: string; readonly vout: number; readonly spent: TxOut | null }[];
+  readonly outputs: readonly TxOut[];
+  readonly fee: bigint;
+  readonly virtualSize: bigint;
+  readonly isReplaceable: boolean;
+}
+
+interface Block {
+  readonly hash: string;
+  readonly transactions: readonly Taken[];
+}
+
+/** What a node says no with: Bitcoin Core's own words. */
+export class Rejected extends Error {}
+
+/**
+ * A regtest in this process: a ledger of coins, with a mempool and blocks that come when they are asked for. It takes what Bitcoin Core takes
+ * of our kind: every input has to be there, and be signed for its output key over the hash of BIP-341, worked out here by itself; the fee has
+ * to be enough, and a replacement has to pay for itself (BIP-125).
+ */
+export class BitcoinLedger {
+  readonly #blocks: Block[] = [{ hash: GENESIS_HASH, transactions: [] }];
+  readonly #mempool = new Map<string, Taken>();
+  /** Of every transaction there ever was, those of lost blocks too. */
+  readonly #all = new Map<string, Taken>();
+
+  /** @param folder of an earlier run that is to go on */
+  constructor(folder: string | null = null) {
+    if (folder === null || !existsSync(join(folder, WRITTEN))) return;
+    const written: readonly (readonly string[])[] = JSON.parse(readFileSync(join(folder, WRITTEN), 'utf8'));
+    for (const raws of written) this.#append(raws.map((raw) => this.#read(raw)));
+  }
+
+  get height(): number {
+    return this.#blocks.length - 1;
+  }
+
+  blockHash(height: number): string | null {
+    return this.#blocks[height]?.hash ?? null;
+  }
+
+  /** Null for one that waits, or that there is not. */
+  heightOf(hash: string): number | null {
+    const height = this.#blocks.findIndex(({ transactions }) => transactions.some((one) => one.hash === hash));
+    return height === -1 ? null : height;
+  }
+
+  /** In a block or waiting; null for one that is neither. */
+  find(hash: string): Taken | null {
+    return this.#mempool.get(hash) ?? (this.heightOf(hash) === null ? null : (this.#all.get(hash) ?? null));
+  }
+
+  /** Everything in blocks, oldest first. */
+  confirmed(): readonly Taken[] {
+    return this.#blocks.flatMap(({ transactions }) => transactions);
+  }
+
+  /** Hashes of all transactions in blocks beyond a height. */
+  since(height: number): readonly string[] {
+    return this.#blocks.slice(height + 1).flatMap(({ transactions }) => transactions.map(({ hash }) => hash));
+  }
+
+  waiting(): readonly Taken[] {
+    return [...this.#mempool.values()];
+  }
+
+  /** Who spends an output, in a block or waiting. */
+  spenderOf(txid: string, vout: number): Taken | null {
+    const spends = ({ inputs }: Taken) => inputs.some((input) => input.txid === txid && input.vout === vout);
+    return this.confirmed().find(spends) ?? this.waiting().find(spends) ?? null;
+  }
+
+  /** Satoshi in blocks. */
+  balance(address: string): bigint {
+    const script = Buffer.from(ofAddress(address));
+    const sum = (outputs: readonly TxOut[]) =>
+      outputs.filter((one) => script.equals(one.script)).reduce((total, { amount }) => total + amount, 0n);
+    const [funded, spent] = this.flows();
+    return sum(funded) - sum(spent);
+  }
+
+  /** Everything that blocks have given out, and everything that they have spent of it. */
+  flows(): readonly [readonly TxOut[], readonly TxOut[]] {
+    const all = this.confirmed();
+    return [
+      all.flatMap(({ outputs }) => outputs),
+      all.flatMap(({ inputs }) => inputs.flatMap(({ spent }) => spent ?? [])),
+    ];
+  }
+
+  /** Takes a transaction into the mempool. Throws `Rejected` where Bitcoin Core would not take it. Gives its hash. */
+  send(raw: string): string {
+    const taken = this.#read(raw);
+    const { hash } = taken;
+    if (this.#mempool.has(hash)) throw new Rejected('txn-already-in-mempool');
+    if (this.heightOf(hash) !== null) throw new Rejected('Transaction already in block chain');
+    this.#validate(raw, taken);
+    this.#replace(taken);
+    this.#mempool.set(hash, taken);
+    return hash;
+  }
+
+  /** Puts what waits into a block, and empty ones after it. */
+  mine(blocks = 1): void {
+    this.#append([...this.#mempool.values()]);
+    this.#mempool.clear();
+    for (let i = 1; i < blocks; i++) this.#append([]);
+  }
+
+  /** Loses the newest blocks, and what was in them; as many others, and one more, stand there instead. */
+  reorganise(blocks: number): void {
+    const lost = this.#blocks.splice(this.#blocks.length - blocks);
+    for (const { hash, inputs } of lost.flatMap(({ transactions }) => transactions)) {
+      // What a miner earned there is gone with its block.
+      if (inputs.length === 0) this.#all.delete(hash);
+    }
+    for (const [hash, { inputs }] of this.#mempool) {
+      if (inputs.some(({ txid }) => this.find(txid) === null)) this.#mempool.delete(hash);
+    }
+    for (let i = 0; i <= blocks; i++) this.#append([]);
+  }
+
+  /** Satoshi for anybody, in a block of its own as its miner would earn them. Gives the hash. */
+  fund(address: string, amount: bigint): string {
+    const script = ofAddress(address);
+    // The height makes each one another (BIP-34); here so does chance.
+    const finalScriptSig = concatBytes(Uint8Array.of(8), Uint8Array.from(randomBytes(8)));
+    const coinbase = RawTx.encode({
+      version: 2,
+      segwitFlag: false,
+      inputs: [{ txid: new Uint8Array(32), index: 0xffffffff, finalScriptSig, sequence: 0xffffffff }],
+      outputs: [{ amount, script }],
+      lockTime: 0,
+      witnesses: undefined,
+    });
+    const earned = this.#read(bytesToHex(Uint8Array.from(coinbase)));
+    this.#append([earned]);
+    return earned.hash;
+  }
+
+  /** Writes the blocks down, for the next run. */
+  save(folder: string): void {
+    mkdirSync(folder, { recursive: true });
+    const written = this.#blocks.slice(1).map(({ transactions }) => transactions.map(({ raw }) => raw));
+    writeFileSync(join(folder, WRITTEN), JSON.stringify(written));
+  }
+
+  #append(transactions: readonly Taken[]): void {
+    const { hash: parent = '' } = this.#blocks.at(-1) ?? {};
+    const hash = createHash('sha256')
+      .update(parent)
+      .update(transactions.map((one) => one.hash).join())
+      // A block that comes again after a reorganisation is another one.
+      .update(randomBytes(8))
+      .digest('hex');
+    this.#blocks.push({ hash, transactions });
+    for (const one of transactions) this.#all.set(one.hash, one);
+  }
+
+  #read(raw: string): Taken {
+    const transaction = decoded(raw);
+    const { inputs, outputs } = transaction;
+    const isCoinbase = inputs.length === 1 && inputs[0]?.index === 0xffffffff;
+    const spends = isCoinbase
+      ? []
+      : inputs.map(({ txid, index }) => {
+          const hash = bytesToHex(Uint8Array.from(txid));
+          return {
+            txid: hash,
+            vout: index,
+            spent: this.#all.get(hash)?.outputs[index] ?? this.#mempool.get(hash)?.outputs[index] ?? null,
+          };
+        });
+    const total = (list: readonly { readonly amount: bigint }[]) => list.reduce((sum, { amount }) => sum + amount, 0n);
+    const outs = outputs.map(({ script, amount }) => ({ script: Uint8Array.from(script), amount }));
+    const spent = spends.map((one) => one.spent ?? { amount: 0n });
+    return {
+      hash: nameOf(raw),
+      raw,
+      inputs: spends,
+      outputs: outs,
+      fee: isCoinbase ? 0n : total(spent) - total(outs),
+      virtualSize: virtualSizeOf(raw),
+      isReplaceable: inputs.some(({ sequence }) => sequence < REPLACEABLE),
+    };
+  }
+
+  #validate(raw: string, { inputs, outputs, fee, virtualSize }: Taken): void {
+    const names = new Set(inputs.map(({ txid, vout }) => `${txid}:${vout}`));
+    if (inputs.length === 0 || names.size !== inputs.length) throw new Rejected('bad-txns-inputs-duplicate');
+    const isSpent = ({ txid, vout }: Taken['inputs'][number]) => {
+      const spender = this.spenderOf(txid, vout);
+      return spender !== null && this.heightOf(spender.hash) !== null;
+    };
+    const isThere = (input: Taken['inputs'][number]) => input.spent !== null && this.find(input.txid) !== null;
+    if (!inputs.every(isThere) || inputs.some(isSpent)) throw new Rejected('bad-txns-inputs-missingorspent');
+    if (fee < 0n) throw new Rejected('bad-txns-in-belowout');
+    for (const { script, amount } of outputs) {
+      if (amount < (DUST_LIMITS[script[0] ?? -1] ?? 0n)) throw new Rejected('dust');
+    }
+    if (fee * 1000n < RELAY_RATE * virtualSize) throw new Rejected('min relay fee not met');
+    const coins = inputs.flatMap(({ spent }) => spent ?? []);
+    for (const [i, coin] of coins.entries()) {
+      if (!isUnlocked(raw, i, coins, coin)) {
+        throw new Rejected('mandatory-script-verify-flag-failed (Invalid Schnorr signature)');
+      }
+    }
+  }
+
+  /** BIP-125: whatever spends the same coin has to say that it may be replaced, and the new one has to pay for all that goes. */
+  #replace(taken: Taken): void {
+    const rivals = this.waiting().filter((waiting) =>
+      waiting.inputs.some(({ txid, vout }) => taken.inputs.some((one) => one.txid === txid && one.vout === vout)),
+    );
+    if (rivals.length === 0) return;
+    if (rivals.some(({ isReplaceable }) => !isReplaceable)) throw new Rejected('txn-mempool-conflict');
+    const gone = rivals.flatMap((rival) => [rival, ...this.#descendantsOf(rival.hash)]);
+    const paid = gone.reduce((sum, { fee }) => sum + fee, 0n);
+    if (taken.fee < paid + (RELAY_RATE * taken.virtualSize) / 1000n)
+      throw new Rejected('insufficient fee, rejecting replacement');
+    for (const { hash } of gone) this.#mempool.delete(hash);
+  }
+
+  #descendantsOf(hash: string): readonly Taken[] {
+    const children = this.waiting().filter(({ inputs }) => inputs.some(({ txid }) => txid === hash));
+    return children.flatMap((child) => [child, ...this.#descendantsOf(child.hash)]);
+  }
+}
+
+function ofAddress(address: string): Uint8Array {
+  const script = REGTEST === null ? null : scriptOf(REGTEST, address);
+  if (script === null) throw new Error('no address of regtest');
+  return script;
+}
+
+/** Whether an input may spend its coin: by a signature for the output key (BIP-341, key path, default hash). */
+function isUnlocked(raw: string, index: number, coins: readonly TxOut[], { script }: TxOut): boolean {
+  if (script.length !== 34 || script[0] !== 0x51) return false;
+  const witness = decoded(raw).witnesses?.[index] ?? [];
+  const [signature] = witness;
+  if (witness.length !== 1 || signature?.length !== 64) return false;
+  return schnorr.verify(Uint8Array.from(signature), taprootSighash(decoded(raw), index, coins), script.slice(2));
+}
+
+export type Decoded = ReturnType<typeof decoded>;
+
+function decoded(raw: string) {
+  try {
+    return RawTx.decode(hexToBytes(raw));
+  } catch {
+    throw new Rejected('TX decode failed');
+  }
+}
+
+const ANY = {
+  allowUnknownInputs: true,
+  allowUnknownOutputs: true,
+  disableScriptCheck: true,
+  allowLegacyWitnessUtxo: true,
+};
+
+function nameOf(raw: string): string {
+  return Transaction.fromRaw(hexToBytes(raw), ANY).id;
+}
+
+/** BIP-141: what is not witness counts four times. */
+function virtualSizeOf(raw: string): bigint {
+  const { witnesses: _, ...stripped } = decoded(raw);
+  const base = RawTx.encode({ ...stripped, segwitFlag: false, witnesses: undefined }).length;
+  return BigInt(Math.ceil((base * 3 + raw.length / 2) / 4));
+}

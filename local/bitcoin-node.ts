@@ -1,0 +1,205 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { Address, OutScript } from '@scure/btc-signer';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
+import type { Taken, TxOut } from './bitcoin-ledger.ts';
+import { BitcoinLedger, Rejected } from './bitcoin-ledger.ts';
+
+export interface BitcoinNode {
+  readonly url: string;
+  readonly ledger: BitcoinLedger;
+  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
+  readonly rates: Record<string, number>;
+  readonly stop: () => Promise<void>;
+}
+
+interface BitcoinOptions {
+  /** A free one when absent. */
+  readonly port?: number;
+  /** Where it is written to at the end, and goes on from when it is there. */
+  readonly folder?: string;
+  /** Mines what it takes at once, as a chain of one does. */
+  readonly minesAtOnce?: boolean;
+}
+
+const PAGE = 25;
+
+/** A local regtest behind the REST interface of Esplora, as far as Conclave asks one. */
+export async function startBitcoinNode({
+  port = 0,
+  folder,
+  minesAtOnce = false,
+}: BitcoinOptions = {}): Promise<BitcoinNode> {
+  const ledger = new BitcoinLedger(folder ?? null);
+  const rates: Record<string, number> = {};
+  const view = { ledger, rates, minesAtOnce };
+  const server = createServer((request, response) => {
+    // Who asked may hang up in the middle of the question: then there is nobody to answer.
+    serve(view, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${bound.port}`,
+    ledger,
+    rates,
+    stop: () => {
+      if (folder !== undefined) ledger.save(folder);
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+interface View {
+  readonly ledger: BitcoinLedger;
+  readonly rates: Readonly<Record<string, number>>;
+  readonly minesAtOnce: boolean;
+}
+
+async function serve(view: View, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await textOf(request);
+  const { status, answer } = request.method === 'POST' ? accept(view, body) : told(view, request.url ?? '/');
+  response.writeHead(status).end(typeof answer === 'string' ? answer : stringifyJsonWithBigInts(answer));
+}
+
+function accept({ ledger, minesAtOnce }: View, raw: string): { readonly status: number; readonly answer: unknown } {
+  try {
+    const hash = ledger.send(raw);
+    if (minesAtOnce) ledger.mine();
+    return { status: 200, answer: hash };
+  } catch (error) {
+    if (!(error instanceof Rejected)) throw error;
+    // As Esplora passes on what Bitcoin Core answers.
+    const inner = JSON.stringify({ code: -26, message: error.message });
+    return { status: 400, answer: `sendrawtransaction RPC error: ${inner}` };
+  }
+}
+
+function told(view: View, url: string): { readonly status: number; readonly answer: unknown } {
+  const path = url.slice(1).split('/');
+  for (const [shape, answer] of ROUTES) {
+    const given = parametersIn(shape.split('/'), path);
+    if (given === null) continue;
+    const found = answer(view, given);
+    return found === null ? { status: 404, answer: 'Not found' } : { status: 200, answer: found };
+  }
+  return { status: 404, answer: 'Not found' };
+}
+
+/** Null where the path is of another shape. */
+function parametersIn(shape: readonly string[], path: readonly string[]): readonly string[] | null {
+  if (shape.length !== path.length) return null;
+  const fits = shape.every((part, i) => part === '*' || part === path[i]);
+  return fits ? path.filter((_, i) => shape[i] === '*') : null;
+}
+
+type Route = (view: View, given: readonly string[]) => unknown;
+
+const ROUTES: readonly (readonly [string, Route])[] = [
+  ['blocks/tip/height', ({ ledger }) => ledger.height],
+  ['block-height/*', ({ ledger }, [height = '']) => ledger.blockHash(Number.parseInt(height, 10))],
+  ['fee-estimates', ({ rates }) => rates],
+  ['tx/*', ({ ledger }, [hash = '']) => shown(ledger, ledger.find(hash))],
+  ['tx/*/outspend/*', ({ ledger }, [hash = '', vout = '']) => spendOf(ledger, hash, Number.parseInt(vout, 10))],
+  ['address/*', ({ ledger }, [address = '']) => statsOf(ledger, address)],
+  ['address/*/utxo', ({ ledger }, [address = '']) => unspentOf(ledger, address)],
+  ['address/*/txs/chain', ({ ledger }, [address = '']) => historyOf(ledger, address, null)],
+  ['address/*/txs/chain/*', ({ ledger }, [address = '', last = '']) => historyOf(ledger, address, last)],
+];
+
+function statusOf(ledger: BitcoinLedger, hash: string) {
+  const height = ledger.heightOf(hash);
+  return height === null
+    ? { confirmed: false }
+    : {
+        confirmed: true,
+        block_height: height,
+        block_hash: ledger.blockHash(height),
+        block_time: 1_700_000_000 + height,
+      };
+}
+
+function shown(ledger: BitcoinLedger, taken: Taken | null) {
+  if (taken === null) return null;
+  const { hash, inputs, outputs, fee } = taken;
+  const coinbase = { txid: '0'.repeat(64), vout: 0xffffffff, prevout: null, is_coinbase: true };
+  const spends = inputs.map(({ txid, vout, spent }) => ({
+    txid,
+    vout,
+    prevout: spent === null ? null : outputOf(spent),
+    is_coinbase: false,
+  }));
+  return {
+    txid: hash,
+    vin: inputs.length === 0 ? [coinbase] : spends,
+    vout: outputs.map(outputOf),
+    fee,
+    status: statusOf(ledger, hash),
+  };
+}
+
+const NETWORK = networkOf(`bip122:${GENESIS.regtest}`);
+
+function outputOf({ script, amount }: TxOut) {
+  const scriptpubkey = bytesToHex(script);
+  const address = addressOf(script);
+  return { scriptpubkey, value: amount, ...(address === null ? {} : { scriptpubkey_address: address }) };
+}
+
+function addressOf(script: Uint8Array): string | null {
+  if (NETWORK === null) return null;
+  try {
+    return Address(NETWORK).encode(OutScript.decode(script));
+  } catch {
+    // A script that has no address.
+    return null;
+  }
+}
+
+function spendOf(ledger: BitcoinLedger, txid: string, vout: number) {
+  if (ledger.find(txid) === null) return null;
+  const spender = ledger.spenderOf(txid, vout);
+  return spender === null
+    ? { spent: false }
+    : { spent: true, txid: spender.hash, status: statusOf(ledger, spender.hash) };
+}
+
+function isTo(address: string): (output: TxOut) => boolean {
+  const script = NETWORK === null ? null : scriptOf(NETWORK, address);
+  return (output) => script !== null && Buffer.from(script).equals(output.script);
+}
+
+function statsOf(ledger: BitcoinLedger, address: string) {
+  const sum = (outputs: readonly TxOut[]) =>
+    outputs.filter(isTo(address)).reduce((total, { amount }) => total + amount, 0n);
+  const [funded, spent] = ledger.flows();
+  return { address, chain_stats: { funded_txo_sum: sum(funded), spent_txo_sum: sum(spent) } };
+}
+
+function unspentOf(ledger: BitcoinLedger, address: string) {
+  return [...ledger.confirmed(), ...ledger.waiting()].flatMap(({ hash, outputs }) =>
+    outputs.flatMap((output, vout) =>
+      isTo(address)(output) && ledger.spenderOf(hash, vout) === null
+        ? [{ txid: hash, vout, value: output.amount, status: statusOf(ledger, hash) }]
+        : [],
+    ),
+  );
+}
+
+function historyOf(ledger: BitcoinLedger, address: string, last: string | null) {
+  const isHers = isTo(address);
+  const named = ledger
+    .confirmed()
+    .filter(
+      ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent)),
+    )
+    .toReversed();
+  const start = last === null ? 0 : named.findIndex(({ hash }) => hash === last) + 1;
+  return named.slice(start, start + PAGE).map((one) => shown(ledger, one));
+}

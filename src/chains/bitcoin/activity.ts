@@ -1,0 +1,50 @@
+import { depthOf } from '#chains/bitcoin/depth.ts';
+import { MINER, movementsIn, payerOf } from '#chains/bitcoin/movements.ts';
+import { askBlockHash, askTip, askTransaction, isHash } from '#chains/bitcoin/question.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** A transaction with everything that it moved; null when no block has it. */
+export async function readActivity(
+  node: RpcNode,
+  chain: Chain,
+  { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
+): Promise<Result<ChainTransaction | null, Trouble>> {
+  // What is no hash no chain has; a server would call the question wrong.
+  if (!isHash(hash)) return accepted(null);
+  const transfer = await node.ask(askTransaction(hash));
+  if (!transfer.ok) return transfer;
+  if (transfer.value === null || transfer.value.block === null) return absence(node, found);
+  if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
+  const tip = await node.ask(askTip);
+  if (!tip.ok) return tip;
+  return accepted({
+    hash,
+    signer: payerOf(transfer.value) ?? MINER,
+    fee: amountOf(transfer.value.fee),
+    block: depthOf(transfer.value.block, tip.value, chain),
+    movements: movementsIn(transfer.value),
+  });
+}
+
+/** Never null while the block in which it was found before still stands: that is a node that lags behind. */
+export async function absence(
+  node: RpcNode,
+  found: Pick<ActivityBlock, 'number' | 'hash'> | null,
+): Promise<Result<null, Trouble>> {
+  if (found === null) return accepted(null);
+  const block = await node.ask(askBlockHash(BigInt(found.number)));
+  if (!block.ok) return block;
+  return block.value === found.hash
+    ? unfit('the node has the recorded block, but not the transaction')
+    : accepted(null);
+}
+
+function unfit(detail: string): Result<never, Trouble> {
+  return refused({ kind: 'unfit', detail });
+}

@@ -1,0 +1,43 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { signedMessage } from '#chains/bitcoin/message.ts';
+import { inspectBitcoinPayload, payloadOf } from '#chains/bitcoin/payload.ts';
+import type { Terms } from '#chains/bitcoin/terms.ts';
+import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { ComposedBytes } from '#domain/event.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+
+/**
+ * The unsigned transaction of an intent as a PSBT. It goes through the same inspection that every co-signer makes; bytes that it refuses
+ * are a bug here and are thrown, never stored.
+ *
+ * @param place among the payments of the wallet that are on their way
+ */
+export function composeTransaction(
+  intent: OnChainIntent,
+  { terms }: { readonly terms: Terms },
+  place: bigint,
+): ComposedBytes {
+  const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
+  if (payment === null)
+    throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
+  const payload = payloadOf(psbtOf(transactionOf(payment, terms)));
+  const inspected = inspectBitcoinPayload(intent, payload);
+  if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
+  const { signingDigest, maxFee } = inspected.value;
+  return {
+    nonce: place.toString(),
+    payload,
+    signingDigest: `0x${bytesToHex(signingDigest)}`,
+    maxFee: amountOf(maxFee),
+    validUntil: null,
+  };
+}
+
+/** The virtual transaction of a message, and its hash, in hex. */
+export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
+  const signed = signedMessage(intent);
+  if (signed === null) throw new Error('a stored message is in canonical form');
+  return { payload: payloadOf(signed.bytes), signingDigest: `0x${bytesToHex(sha256(signed.bytes))}` };
+}

@@ -1,0 +1,17 @@
+import type { BlockPlace } from '#chains/bitcoin/question.ts';
+import type { ActivityBlock } from '#domain/activity.ts';
+import type { Chain } from '#domain/chain.ts';
+
+/** Blocks that nobody has the power to do again, as the field has it; there is no other end on Bitcoin. */
+const FINAL_DEPTH = 6;
+
+/** How deep a block is. @param tip the newest height */
+export function depthOf(
+  { height, hash }: NonNullable<BlockPlace>,
+  tip: bigint,
+  { confirmations: needed }: Pick<Chain, 'confirmations'>,
+): ActivityBlock {
+  const depth = tip < height ? 1n : tip - height + 1n;
+  const confirmations = Number.parseInt(depth.toString(), 10);
+  return { number: height.toString(), hash, confirmations, isFinal: confirmations >= Math.max(FINAL_DEPTH, needed) };
+}

@@ -1,0 +1,58 @@
+import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
+import { askCoins, askFeeRates } from '#chains/bitcoin/question.ts';
+import type { Choice } from '#chains/bitcoin/quote.ts';
+import { choose, payable } from '#chains/bitcoin/quote.ts';
+import { rateTiers } from '#chains/bitcoin/rate.ts';
+import { totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import type { Payment } from '#chains/bitcoin/transaction.ts';
+import { feeOf } from '#chains/bitcoin/transaction.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent } from '#chains/permanent-fault.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/**
+ * What an intent would cost now at three speeds, with whichever coins the wallet has. Refuses RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as
+ * `quoteTransfer` does.
+ */
+export async function estimateFee(
+  node: RpcNode,
+  intent: OnChainIntent,
+): Promise<Result<BitcoinFeeEstimate, PermanentFault | Trouble>> {
+  const payment = payable(intent);
+  if (!payment.ok) return payment;
+  const [coins, rates] = await Promise.all([node.ask(askCoins(intent.from)), node.ask(askFeeRates)]);
+  if (!coins.ok) return coins;
+  if (!rates.ok) return rates;
+  const tiers = rateTiers(rates.value);
+  const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
+    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replacedFee: null } }),
+  );
+  if (slow == null || normal == null || fast == null) {
+    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(coins.value)} satoshi`));
+  }
+  return accepted({
+    virtualSize: normal.virtualSize.toString(),
+    slow: slow.tier,
+    normal: normal.tier,
+    fast: fast.tier,
+  });
+}
+
+/** Null when the coins do not suffice. */
+function tierAt(payment: Payment, choice: Choice) {
+  const terms = choose(payment, choice);
+  if (terms === null) return null;
+  const { own, to } = payment;
+  const scripts = [...(to === null ? [] : [to.script]), ...(terms.change > 0n ? [own] : [])];
+  const fee = amountOf(feeOf(payment, terms));
+  return {
+    virtualSize: virtualSizeOf(terms.coins.length, scripts),
+    // Unlike gas it is known to the satoshi before it is sent.
+    tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
+  };
+}

@@ -1,0 +1,80 @@
+import { SigHash, Transaction, RawTx } from '@scure/btc-signer';
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { MessageText } from '#chains/chain-adapter.ts';
+import { outputKeyOf, scriptOf } from '#chains/bitcoin/address.ts';
+import { networkOf } from '#chains/bitcoin/network.ts';
+import type { MessageIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** Long enough for every sign-in text; people have to read it. */
+const MOST_MESSAGE_BYTES = 16 * 1024;
+
+const OP_RETURN = 0x6a;
+const PUSH_32 = 32;
+
+/** Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. */
+export function readMessage(text: string): Result<MessageText, string> {
+  if (text.length === 0) return refused('is empty');
+  if (!text.isWellFormed()) return refused('is not well-formed Unicode');
+  if (utf8ToBytes(text).length > MOST_MESSAGE_BYTES) return refused(`has at most ${MOST_MESSAGE_BYTES} bytes in UTF-8`);
+  return accepted({ format: 'bip322', message: text });
+}
+
+export interface SignedMessage {
+  /** Of the transaction `to_sign`, unsigned. */
+  readonly bytes: Uint8Array;
+  /** 32 bytes. */
+  readonly sighash: Uint8Array;
+  /** X-coordinate of the key that signs, 32 bytes. */
+  readonly outputKey: Uint8Array;
+}
+
+/**
+ * What is signed for a message (BIP-322, the simple form), or null for an intent that is not in canonical form: a transaction `to_sign`
+ * that spends the only output of `to_spend`, and `to_spend` holds the message and spends what does not exist. So no message is ever a
+ * payment.
+ */
+export function signedMessage({ chain, from, format, message }: MessageIntent): SignedMessage | null {
+  const texts: readonly unknown[] = [chain, from, message];
+  if (texts.some((text) => typeof text !== 'string') || format !== 'bip322' || !readMessage(message).ok) return null;
+  const network = networkOf(chain);
+  const script = network === null ? null : scriptOf(network, from);
+  const outputKey = network === null ? null : outputKeyOf(network, from);
+  if (script === null || outputKey === null) return null;
+  // message_hash = SHA256 tagged "BIP0322-signed-message", scriptSig = OP_0 PUSH32[ message_hash ]
+  const tag = sha256(utf8ToBytes('BIP0322-signed-message'));
+  const messageHash = sha256(concatBytes(tag, tag, utf8ToBytes(message)));
+  const toSpend = RawTx.encode({
+    version: 0,
+    segwitFlag: false,
+    inputs: [
+      {
+        txid: new Uint8Array(32),
+        index: 0xffffffff,
+        finalScriptSig: concatBytes(Uint8Array.of(0, PUSH_32), messageHash),
+        sequence: 0,
+      },
+    ],
+    outputs: [{ amount: 0n, script }],
+    lockTime: 0,
+    witnesses: undefined,
+  });
+  const toSign = new Transaction({ version: 0, lockTime: 0, allowUnknownOutputs: true });
+  const txid = sha256(sha256(Uint8Array.from(toSpend))).toReversed();
+  toSign.addInput({ txid, index: 0, sequence: 0, witnessUtxo: { script, amount: 0n } });
+  toSign.addOutput({ script: Uint8Array.of(OP_RETURN), amount: 0n });
+  return {
+    bytes: Uint8Array.from(toSign.unsignedTx),
+    sighash: toSign.preimageWitnessV1(0, [script], SigHash.DEFAULT, [0n]),
+    outputKey,
+  };
+}
+
+/** The witness stack of `to_sign` in base64, as wallets give it: one element, the signature. Null for one that is not by this wallet. */
+export function messageSignature({ sighash, outputKey }: SignedMessage, signature: Uint8Array): string | null {
+  if (!schnorr.verify(signature, sighash, outputKey)) return null;
+  return Buffer.from(concatBytes(Uint8Array.of(1, signature.length), signature)).toString('base64');
+}

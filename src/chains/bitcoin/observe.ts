@@ -1,0 +1,92 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { absence } from '#chains/bitcoin/activity.ts';
+import { depthOf } from '#chains/bitcoin/depth.ts';
+import { movementsIn } from '#chains/bitcoin/movements.ts';
+import type { ChainTransfer } from '#chains/bitcoin/question.ts';
+import { askSpend, askTip, askTransaction } from '#chains/bitcoin/question.ts';
+import { coinsIn } from '#chains/bitcoin/transaction.ts';
+import type { Observation, Watched } from '#chains/chain-adapter.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import { movementsOf } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/**
+ * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
+ * one of their coins, in a block that is beyond any reorganisation.
+ */
+export async function observeTransaction(
+  node: RpcNode,
+  chain: Chain,
+  watched: Watched,
+): Promise<Result<Observation, Trouble>> {
+  const { from, hashes, inclusion } = watched;
+  let inMempool = false;
+  for (const hash of hashes) {
+    const transfer = await node.ask(askTransaction(hash));
+    if (!transfer.ok) return transfer;
+    if (transfer.value === null) continue;
+    if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
+    if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
+    inMempool = true;
+  }
+  const gone = await absence(
+    node,
+    inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
+  );
+  if (!gone.ok) return gone;
+  if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
+  const taken = await takenByAnother(node, chain, watched);
+  return taken.ok ? accepted({ type: 'absent', inMempool, nonceTaken: taken.value }) : taken;
+}
+
+async function included(
+  node: RpcNode,
+  chain: Chain,
+  { from, ...transfer }: ChainTransfer & { readonly from: string },
+): Promise<Result<Observation, Trouble>> {
+  const tip = await node.ask(askTip);
+  if (!tip.ok) return tip;
+  const { hash, fee, block } = transfer;
+  if (block === null) return unfit('the block of the transaction is gone again');
+  const { number, hash: blockHash, confirmations, isFinal } = depthOf(block, tip.value, chain);
+  return accepted({
+    type: 'included',
+    inclusion: {
+      hash,
+      blockNumber: number,
+      blockHash,
+      succeeded: true,
+      feePaid: amountOf(fee),
+      confirmations,
+      finalized: isFinal,
+      failure: null,
+      ...movementsOf(from, movementsIn(transfer), chain),
+    },
+  });
+}
+
+/** Every attempt spends the coins of the one before, so those of the newest are all that there are. */
+async function takenByAnother(
+  node: RpcNode,
+  chain: Chain,
+  { hashes, newest }: Watched,
+): Promise<Result<boolean, Trouble>> {
+  for (const coin of coinsIn(hexToBytes(newest.payload.slice(2)))) {
+    const spend = await node.ask(askSpend(coin));
+    if (!spend.ok) return spend;
+    if (spend.value === null || spend.value.block === null) continue;
+    if (hashes.includes(spend.value.hash)) return unfit('the transaction came only now');
+    const tip = await node.ask(askTip);
+    if (!tip.ok) return tip;
+    if (depthOf(spend.value.block, tip.value, chain).isFinal) return accepted(true);
+  }
+  return accepted(false);
+}
+
+function unfit(detail: string): Result<never, Trouble> {
+  return refused({ kind: 'unfit', detail });
+}

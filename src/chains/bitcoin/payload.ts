@@ -1,0 +1,140 @@
+import { equalBytes } from '@noble/curves/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { outputKeyOf } from '#chains/bitcoin/address.ts';
+import { signedMessage } from '#chains/bitcoin/message.ts';
+import { networkOf } from '#chains/bitcoin/network.ts';
+import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import { dustOf, MOST_COINS, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
+import type { Payment } from '#chains/bitcoin/transaction.ts';
+import { feeOf, paymentOf, psbtOf, sighashesOf, termsIn, transactionOf } from '#chains/bitcoin/transaction.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+export type BitcoinPayloadFault =
+  | 'unsupported-kind'
+  | 'intent-not-canonical'
+  | 'malformed'
+  | 'too-many-coins'
+  | 'wrong-transfer'
+  | 'dust'
+  | 'fee-above-cap'
+  | 'wrong-message';
+
+/** What the bytes were proven to be. */
+export interface BitcoinPayload {
+  readonly kind: 'transaction';
+  /** 32 bytes, SHA-256 of the PSBT: names it. */
+  readonly signingDigest: Uint8Array;
+  /** One for each coin, in their order. */
+  readonly signedMessages: readonly Uint8Array[];
+  readonly terms: Terms;
+  readonly payment: Payment;
+  /** What only one transaction can ever use up: the first coin. */
+  readonly nonce: bigint;
+  /** Satoshi: exactly what it pays. */
+  readonly maxFee: bigint;
+  /** The fee as a whole: that is what a bid of Bitcoin is. */
+  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+  /** Of those that spend the same coin one is included, whatever they pay: so no more has to be asked for than not less. */
+  readonly leastRisePercent: bigint;
+}
+
+/** A message was proven to be the one of its intent. */
+export interface BitcoinMessage {
+  readonly kind: 'message';
+  readonly signingDigest: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
+}
+
+/**
+ * Proves that bytes are the one transaction that carries out a transfer: its terms (which coins, how much change) are read out of them, the
+ * transaction is made again from the intent and those terms, and it has to be the same to the last byte. What the coins are worth is the
+ * coordinator's word, but BIP-341 has every signature cover it: a wrong one makes signatures that no node takes.
+ *
+ * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
+ * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
+ */
+export function inspectBitcoinPayload(
+  intent: OnChainIntent,
+  payload: string,
+): Result<BitcoinPayload, BitcoinPayloadFault> {
+  if (intent.kind !== 'transfer') return refused('unsupported-kind');
+  const payment = canonicalPayment(intent);
+  if (payment === null) return refused('intent-not-canonical');
+  const bytes = bytesOfPayload(payload);
+  const terms = bytes === null ? null : termsIn(bytes, payment);
+  if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
+  if (terms.coins.length > MOST_COINS) return refused('too-many-coins');
+  const transaction = transactionOf(payment, terms);
+  if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
+  if (isDusty(payment, terms)) return refused('dust');
+  const fee = feeOf(payment, terms);
+  if (fee < 0n) return refused('malformed');
+  if (fee > BigInt(intent.maxFee)) return refused('fee-above-cap');
+  return accepted({
+    kind: 'transaction',
+    signingDigest: sha256(bytes),
+    signedMessages: sighashesOf(transaction, payment, terms),
+    terms,
+    payment,
+    nonce: outpointOf(terms),
+    maxFee: fee,
+    fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+    leastRisePercent: 100n,
+  });
+}
+
+/**
+ * Proves that bytes are the virtual transaction of BIP-322 for the message of an intent, which spends what no chain has.
+ * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ */
+export function inspectBitcoinMessage(
+  intent: MessageIntent,
+  payload: string,
+): Result<BitcoinMessage, BitcoinPayloadFault> {
+  const wanted = signedMessage(intent);
+  if (wanted === null) return refused('intent-not-canonical');
+  const bytes = bytesOfPayload(payload);
+  if (bytes === null || !equalBytes(wanted.bytes, bytes)) return refused('wrong-message');
+  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [wanted.sighash] });
+}
+
+/** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
+function canonicalPayment(intent: TransferIntent): Payment | null {
+  const { chain, from, to, tokenAddress, amount, maxFee } = intent;
+  const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
+  if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
+  if (parseAmount(amount, MOST_SATOSHI) === null || parseAmount(maxFee, MOST_SATOSHI) === null) return null;
+  const network = networkOf(chain);
+  return network === null || outputKeyOf(network, from) === null ? null : paymentOf(intent);
+}
+
+/** Each coin once, and no more satoshi than there will ever be. */
+function isPossible({ coins, change }: Terms): boolean {
+  const isSum = (units: bigint) => units >= 0n && units <= MOST_SATOSHI;
+  const isWhole = ({ amount }: Coin) => amount > 0n && isSum(amount);
+  const names = new Set(coins.map(nameOf));
+  return names.size === coins.length && coins.every(isWhole) && isSum(totalOf(coins)) && isSum(change);
+}
+
+function isDusty({ own, to }: Payment, { change }: Terms): boolean {
+  return (to !== null && to.amount < dustOf(to.script)) || (change > 0n && change < dustOf(own));
+}
+
+/** Of the hash and the number: 36 bytes as one number. */
+function outpointOf({ coins: [first] }: Terms): bigint {
+  if (first === undefined) throw new Error('a transaction spends a coin');
+  return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
+}
+
+function bytesOfPayload(payload: string): Uint8Array | null {
+  return typeof payload === 'string' && /^0x([0-9a-f]{2})+$/.test(payload) ? hexToBytes(payload.slice(2)) : null;
+}
+
+/** As it is stored and sent. */
+export function payloadOf(bytes: Uint8Array): string {
+  return `0x${bytesToHex(bytes)}`;
+}

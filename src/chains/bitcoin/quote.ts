@@ -1,0 +1,139 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
+import type { UnspentCoin } from '#chains/bitcoin/question.ts';
+import { askCoins, askFeeRates, askTip } from '#chains/bitcoin/question.ts';
+import { depthOf } from '#chains/bitcoin/depth.ts';
+import { feeAt, larger, raisedFee, rateFor } from '#chains/bitcoin/rate.ts';
+import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import { dustOf, MOST_COINS, nameOf, totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import type { Payment } from '#chains/bitcoin/transaction.ts';
+import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
+import type { Trouble } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import type { PermanentFault } from '#chains/permanent-fault.ts';
+import { permanent } from '#chains/permanent-fault.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt } from '#domain/transaction.ts';
+
+export interface BitcoinQuote extends Quote {
+  readonly terms: Terms;
+}
+
+interface QuoteRequest {
+  readonly intent: OnChainIntent;
+  readonly replaced: Attempt | null;
+  /** Coins that other transactions of the wallet have claimed. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/**
+ * Which coins carry an intent out now, and at what fee. Only coins that are as deep as a payment has to be to count are spent: what spends a
+ * coin that a reorganisation takes away can never be included. A replacement keeps every coin of what it replaces, in the same order, and adds more where its fee asks for them.
+ *
+ * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and
+ * `busy` when the wallet has enough, but not in coins that can be spent now.
+ */
+export async function quoteTransfer(
+  node: RpcNode,
+  chain: Chain,
+  { intent, replaced, taken }: QuoteRequest,
+): Promise<Result<BitcoinQuote, PermanentFault | BusyFault | Trouble>> {
+  const payment = payable(intent);
+  if (!payment.ok) return payment;
+  const [coins, rates, tip] = await Promise.all([
+    node.ask(askCoins(intent.from)),
+    node.ask(askFeeRates),
+    node.ask(askTip),
+  ]);
+  if (!coins.ok) return coins;
+  if (!rates.ok) return rates;
+  if (!tip.ok) return tip;
+  const kept = replaced === null ? [] : coinsIn(hexToBytes(replaced.payload.slice(2)));
+  const isKept = new Set(kept.map(nameOf));
+  const others = coins.value.filter((coin) => !isKept.has(nameOf(coin)));
+  const hasArrived = ({ block }: UnspentCoin) =>
+    block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
+  const free = others.filter((coin) => hasArrived(coin) && !taken.has(nameOf(coin)));
+  const bid: Bid = { rate: rateFor(rates.value), replacedFee: replaced === null ? null : BigInt(replaced.maxFee) };
+  const terms = choose(payment.value, { kept, free, bid });
+  if (terms === null) return refused(shortOf(payment.value, { coins: [...kept, ...others], bid }));
+  const fee = feeOf(payment.value, terms);
+  if (fee > BigInt(intent.maxFee)) {
+    return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
+  }
+  return accepted({ terms, coins: terms.coins.map(nameOf), maxFee: amountOf(fee) });
+}
+
+/** An intent as a payment. Refuses an amount that no node relays. */
+export function payable(intent: OnChainIntent): Result<Payment, PermanentFault> {
+  const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
+  if (payment === null)
+    throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
+  const least = payment.to === null ? 0n : dustOf(payment.to.script);
+  if (payment.to === null || payment.to.amount >= least) return accepted(payment);
+  const detail = `nodes relay no less than ${least} satoshi to this kind of address`;
+  return refused(permanent('RECIPIENT_REFUSED', detail));
+}
+
+interface Bid {
+  /** Thousandths of a satoshi per virtual byte. */
+  readonly rate: bigint;
+  readonly replacedFee: bigint | null;
+}
+
+/** What a transaction of so many coins has to pay. */
+function feeFor({ own, to }: Payment, { rate, replacedFee }: Bid, coins: number, hasChange: boolean): bigint {
+  const size = virtualSizeOf(coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
+  return larger(feeAt(rate, size), replacedFee === null ? 0n : raisedFee(replacedFee, size));
+}
+
+export interface Choice {
+  readonly kept: readonly Coin[];
+  readonly free: readonly Coin[];
+  readonly bid: Bid;
+}
+
+/**
+ * The largest coins first: as few as it takes, since each costs a signature and some 58 bytes. What is left over comes back, or goes to the
+ * miner where it is less than nodes relay. Null when they do not suffice.
+ */
+export function choose(payment: Payment, { kept, free, bid }: Choice): Terms | null {
+  const largestFirst = free.toSorted((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
+  const coins = [...kept];
+  for (;;) {
+    const terms = coins.length === 0 ? null : settled(payment, coins, bid);
+    if (terms !== null) return terms;
+    const next = largestFirst.shift();
+    if (next === undefined || coins.length === MOST_COINS) return null;
+    const { txid, vout, amount } = next;
+    coins.push({ txid, vout, amount });
+  }
+}
+
+/** Null when these coins are too little. */
+function settled(payment: Payment, coins: readonly Coin[], bid: Bid): Terms | null {
+  const { own, to } = payment;
+  const left = totalOf(coins) - (to?.amount ?? 0n);
+  const change = left - feeFor(payment, bid, coins.length, true);
+  if (change >= dustOf(own)) return { coins, change };
+  // There has to be an output.
+  const isEnough = to !== null && left >= feeFor(payment, bid, coins.length, false);
+  return isEnough ? { coins, change: 0n } : null;
+}
+
+/** Why no coins were found: there are too few, or they can not be spent yet. */
+function shortOf(
+  payment: Payment,
+  { coins, bid }: { readonly coins: readonly (Coin | UnspentCoin)[]; readonly bid: Bid },
+): PermanentFault | BusyFault {
+  if (choose(payment, { kept: [], free: coins, bid }) !== null) return { kind: 'busy' };
+  const needed = (payment.to?.amount ?? 0n) + feeFor(payment, bid, 1, false);
+  return permanent(
+    'INSUFFICIENT_FUNDS',
+    `the wallet holds ${totalOf(coins)} of ${needed} satoshi, or in too many coins`,
+  );
+}

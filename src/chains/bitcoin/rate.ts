@@ -1,0 +1,44 @@
+import type { FeeRates } from '#chains/bitcoin/question.ts';
+
+/** Thousandths of a satoshi per virtual byte. Nodes relay nothing below one satoshi (Bitcoin Core's default of long). */
+const LEAST_RATE = 1_000n;
+
+/** Blocks within which each speed aims to be included. */
+const TARGETS = { slow: 12, normal: 3, fast: 1 } as const;
+
+/** What signing takes. */
+export function rateFor(rates: FeeRates): bigint {
+  return rateTiers(rates).normal;
+}
+
+/** For who can wait, for most, and for who can not. Each is at least as fast as the one before, whatever a server says. */
+export function rateTiers(rates: FeeRates): { readonly slow: bigint; readonly normal: bigint; readonly fast: bigint } {
+  const slow = larger(rateWithin(rates, TARGETS.slow), LEAST_RATE);
+  const normal = larger(rateWithin(rates, TARGETS.normal), slow);
+  // Half as much again where nobody pays more: it has to be faster than normal.
+  const fast = larger(rateWithin(rates, TARGETS.fast), normal + normal / 2n);
+  return { slow, normal, fast };
+}
+
+/** Satoshi, rounded up. */
+export function feeAt(rate: bigint, virtualSize: bigint): bigint {
+  return (rate * virtualSize + 999n) / 1000n;
+}
+
+/**
+ * The least fee of a replacement: what nodes ask for (BIP-125, rules 3 and 4: the old fee, and one satoshi per virtual byte for its relay), and
+ * half as much again as before, since whoever sends it again wants it to be taken.
+ */
+export function raisedFee(before: bigint, virtualSize: bigint): bigint {
+  return larger(before + feeAt(LEAST_RATE, virtualSize), before + before / 2n);
+}
+
+/** Of the nearest number of blocks that is named and not beyond; 0 where none is. */
+function rateWithin(rates: FeeRates, blocks: number): bigint {
+  const named = [...rates.keys()].filter((target) => target <= blocks).toSorted((a, b) => b - a);
+  return rates.get(named[0] ?? -1) ?? 0n;
+}
+
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,56 @@
+/** An output that the wallet can spend, and what it holds. */
+export interface Coin {
+  /** As it is written: the hash of its transaction with the last byte first. */
+  readonly txid: string;
+  /** Number of the output. */
+  readonly vout: number;
+  /** Satoshi. */
+  readonly amount: bigint;
+}
+
+/** What the bytes of an intent say besides the intent. */
+export interface Terms {
+  /** In the order in which they are spent. The first one stays the first in every attempt: so of all attempts at most one is ever included. */
+  readonly coins: readonly Coin[];
+  /** Satoshi that go back to the wallet; 0 for no such output. */
+  readonly change: bigint;
+}
+
+/** Each is a signature of its own, and some 58 virtual bytes. Ours. */
+export const MOST_COINS = 50;
+
+/** Satoshi there will ever be. */
+export const MOST_SATOSHI = 2_100_000_000_000_000n;
+
+/** BIP-125: it may be replaced by one that pays more. */
+export const SEQUENCE = 0xfffffffd;
+
+/** Of a transaction with a witness, before its inputs and outputs; and of a P2TR input with its one signature. In weight (BIP-141). */
+const FRAME_WEIGHT = 42n;
+const INPUT_WEIGHT = 230n;
+const WEIGHT_PER_BYTE = 4n;
+/** Eight bytes of amount, and the length of the script. */
+const OUTPUT_BYTES = 9n;
+
+/** The least that nodes relay in an output with this script: what it would cost to spend it, at 3 satoshi per virtual byte (Bitcoin Core). */
+export function dustOf(script: Uint8Array): bigint {
+  const size = OUTPUT_BYTES + BigInt(script.length);
+  const isWitness = script[0] === 0x00 || script[0] === 0x51;
+  return 3n * (size + (isWitness ? 67n : 148n));
+}
+
+/** Of a transaction that spends so many coins of a P2TR wallet to these scripts, in virtual bytes. */
+export function virtualSizeOf(coins: number, scripts: readonly Uint8Array[]): bigint {
+  const outputs = scripts.reduce((sum, script) => sum + OUTPUT_BYTES + BigInt(script.length), 0n);
+  const weight = FRAME_WEIGHT + BigInt(coins) * INPUT_WEIGHT + outputs * WEIGHT_PER_BYTE;
+  return (weight + WEIGHT_PER_BYTE - 1n) / WEIGHT_PER_BYTE;
+}
+
+export function totalOf(coins: readonly Coin[]): bigint {
+  return coins.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** What one transaction alone can use, as it is claimed. */
+export function nameOf({ txid, vout }: Coin): string {
+  return `${txid}:${vout}`;
+}

@@ -1,0 +1,102 @@
+import { SigHash, Transaction } from '@scure/btc-signer';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import { networkOf } from '#chains/bitcoin/network.ts';
+import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import { SEQUENCE, totalOf } from '#chains/bitcoin/terms.ts';
+import { unitsOf } from '#domain/amount.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+
+const VERSION = 2;
+
+/** A transfer as scripts and satoshi. */
+export interface Payment {
+  /** Of the wallet: where the coins are, and where the change goes. */
+  readonly own: Uint8Array;
+  /** Null for a cancellation: all coins go back to the wallet, less the fee. */
+  readonly to: { readonly script: Uint8Array; readonly amount: bigint } | null;
+}
+
+/** Null where the intent holds what is no address of its network, or a token. A payment of nothing to oneself is a cancellation. */
+export function paymentOf({ chain, from, to, tokenAddress, amount }: TransferIntent): Payment | null {
+  const network = networkOf(chain);
+  if (network === null || tokenAddress !== null) return null;
+  const [own, script] = [scriptOf(network, from), scriptOf(network, to)];
+  if (own === null || script === null) return null;
+  const units = unitsOf(amount);
+  return { own, to: from === to && units === 0n ? null : { script, amount: units } };
+}
+
+/** The one unsigned transaction of a payment on these terms: the recipient's output first, then the change. */
+export function transactionOf({ own, to }: Payment, { coins, change }: Terms): Transaction {
+  const transaction = new Transaction({ version: VERSION });
+  for (const { txid, vout, amount } of coins) {
+    transaction.addInput({
+      txid: hexToBytes(txid),
+      index: vout,
+      sequence: SEQUENCE,
+      witnessUtxo: { script: own, amount },
+    });
+  }
+  if (to !== null) transaction.addOutput(to);
+  if (change > 0n) transaction.addOutput({ script: own, amount: change });
+  return transaction;
+}
+
+/** As it travels and is stored: a PSBT (BIP-174), which holds what each coin is worth; signatures cover that. */
+export function psbtOf(transaction: Transaction): Uint8Array {
+  return Uint8Array.from(transaction.toPSBT(0));
+}
+
+/** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
+export function feeOf({ to }: Payment, { coins, change }: Terms): bigint {
+  return totalOf(coins) - (to?.amount ?? 0n) - change;
+}
+
+/** What is signed for each coin: the hash of BIP-341 with the default type, over all coins and all outputs. */
+export function sighashesOf(transaction: Transaction, { own }: Payment, { coins }: Terms): readonly Uint8Array[] {
+  const scripts = coins.map(() => own);
+  const amounts = coins.map(({ amount }) => amount);
+  return coins.map((_, i) => transaction.preimageWitnessV1(i, scripts, SigHash.DEFAULT, amounts));
+}
+
+/**
+ * The terms that bytes would have if they were a transaction of this payment; whether they are, only making them again tells. Null for bytes
+ * that no terms lead to.
+ */
+export function termsIn(psbt: Uint8Array, { to }: Payment): Terms | null {
+  const transaction = parsed(psbt);
+  const coins = transaction === null ? null : coinsOf(transaction);
+  if (transaction === null || coins === null || coins.length === 0) return null;
+  const rest = transaction.outputsLength - (to === null ? 0 : 1);
+  if (rest < 0 || rest > 1) return null;
+  const change = rest === 0 ? 0n : transaction.getOutput(transaction.outputsLength - 1).amount;
+  return change === undefined ? null : { coins, change };
+}
+
+/** What a stored payload spends. Throws for one that was damaged. */
+export function coinsIn(psbt: Uint8Array): readonly Coin[] {
+  const transaction = parsed(psbt);
+  const coins = transaction === null ? null : coinsOf(transaction);
+  if (coins === null) throw new Error('a stored payload can be read');
+  return coins;
+}
+
+function parsed(psbt: Uint8Array): Transaction | null {
+  try {
+    return Transaction.fromPSBT(psbt);
+  } catch {
+    // btc-signer throws for everything that is not the encoding of something.
+    return null;
+  }
+}
+
+function coinsOf(transaction: Transaction): readonly Coin[] | null {
+  const coins: Coin[] = [];
+  for (let i = 0; i < transaction.inputsLength; i++) {
+    const { txid, index, witnessUtxo } = transaction.getInput(i);
+    if (txid === undefined || index === undefined || witnessUtxo === undefined) return null;
+    coins.push({ txid: bytesToHex(Uint8Array.from(txid)), vout: index, amount: witnessUtxo.amount });
+  }
+  return coins;
+}

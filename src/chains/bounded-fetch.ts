@@ -1,0 +1,28 @@
+import { LARGEST_ANSWER_BYTES } from '#chains/json-rpc.ts';
+
+/** What a node answered, whatever its status; or, in words without its address, why there is nothing. */
+export type BoundedAnswer = { readonly status: number; readonly text: string } | { readonly fault: string };
+
+/** One request: redirects are not followed, nothing is tried again, and an answer may be so long and no longer. */
+export async function boundedFetch(url: string, request: RequestInit, timeoutMs: number): Promise<BoundedAnswer> {
+  try {
+    const response = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    const text = await textOf(response);
+    return text === null ? { fault: 'an answer that is too long' } : { status: response.status, text };
+  } catch (error) {
+    // Never the message: it may name the address, and that carries a key.
+    return { fault: error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : 'no answer' };
+  }
+}
+
+/** Null for what goes on beyond the limit. */
+async function textOf(response: Response): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > LARGEST_ANSWER_BYTES) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { coinsIn } from '#chains/bitcoin/transaction.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import { effectOf } from '#domain/intent.ts';
+import type { Attempt } from '#domain/transaction.ts';
+import type { BitcoinNode } from '#local/bitcoin-node.ts';
+import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import { present } from '../evm/cast.ts';
+import { adapterAt, attemptOf, BTC, bytesOf, localNetwork, message, payment, stranger, units, Wallet } from './cast.ts';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+
+/** The whole adapter against a regtest that checks every signature by itself. */
+
+let node: BitcoinNode;
+let wallet: Wallet;
+beforeAll(async () => {
+  node = await startBitcoinNode();
+});
+beforeEach(() => {
+  wallet = new Wallet();
+  for (const blocks of Object.keys(node.rates)) delete node.rates[blocks];
+});
+afterAll(() => node.stop());
+
+const adapter = () => adapterAt(node.url);
+
+async function prepared(intent: OnChainIntent, replaced: Attempt | null = null, taken: readonly string[] = []) {
+  const quote = await adapter().quote(intent, replaced, new Set(taken));
+  if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+  return attemptOf(adapter().compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
+}
+
+async function signed(intent: OnChainIntent, attempt: Attempt) {
+  const assembled = adapter().assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+  if (!assembled.ok) throw new Error(assembled.refusal.detail);
+  return assembled.value;
+}
+
+async function sent(intent: OnChainIntent, replaced: Attempt | null = null) {
+  const attempt = await prepared(intent, replaced);
+  const { raw, hash } = await signed(intent, attempt);
+  return {
+    attempt: { ...attempt, signed: { raw, hash, atMs: 0 } },
+    raw,
+    hash,
+    verdict: await adapter().broadcast(raw, hash),
+  };
+}
+
+const watched = (attempt: Attempt, hashes: readonly string[], inclusion = null) => ({
+  from: wallet.address,
+  nonce: 0n,
+  hashes,
+  newest: attempt,
+  inclusion,
+});
+
+test('a payment of several coins: paid exactly, the change comes back, and the fee is what was said', async () => {
+  for (const amount of [BTC / 2n, BTC, BTC / 4n]) node.ledger.fund(wallet.address, amount);
+  const intent = payment(wallet.address, { amount: units(BTC + 1n) });
+  const { attempt, hash, verdict } = await sent(intent);
+  expect(verdict).toEqual({ outcome: 'accepted' });
+  expect(coinsIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC, BTC / 2n]);
+  const waits = await adapter().observe(watched(attempt, [hash]));
+  expect(waits).toEqual({ ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } });
+  node.ledger.mine();
+  const found = await adapter().observe(watched(attempt, [hash]));
+  expect(found).toMatchObject({
+    value: {
+      type: 'included',
+      inclusion: {
+        hash,
+        succeeded: true,
+        confirmations: 1,
+        finalized: false,
+        feePaid: attempt.maxFee,
+        movements: [{ from: wallet.address, to: intent.to, amount: intent.amount }],
+        changes: [{ units: `-${intent.amount}` }],
+      },
+    },
+  });
+  const taken = present(node.ledger.find(hash));
+  expect(taken.fee).toBe(BigInt(attempt.maxFee));
+  // One satoshi for each virtual byte, rounded up: the size was foreseen to the byte.
+  expect(taken.fee).toBe(taken.virtualSize);
+  node.ledger.mine(5);
+  expect(await adapter().observe(watched(attempt, [hash]))).toMatchObject({
+    value: { inclusion: { confirmations: 6, finalized: true } },
+  });
+  const held = await adapter().holdings(wallet.address, [{ kind: 'native', tokenAddress: null, tokenId: null }], false);
+  expect(held).toMatchObject({ value: { amounts: [(BTC / 2n + BTC / 4n - 1n - taken.fee).toString()] } });
+});
+
+test('what is left over and too little to relay goes to the miner', async () => {
+  node.ledger.fund(wallet.address, BTC);
+  const { attempt, hash, verdict } = await sent(payment(wallet.address, { amount: units(BTC - 400n) }));
+  expect([verdict.outcome, attempt.maxFee]).toEqual(['accepted', '400']);
+  expect(node.ledger.find(hash)?.outputs).toHaveLength(1);
+});
+
+test.each([
+  ['less than nodes relay', 329n, 'RECIPIENT_REFUSED'],
+  ['more than there is', 2n * BTC, 'INSUFFICIENT_FUNDS'],
+  ['all that there is, with nothing for the fee', BTC, 'INSUFFICIENT_FUNDS'],
+])('a payment of %s is refused before anything is signed', async (_name, amount, reason) => {
+  node.ledger.fund(wallet.address, BTC);
+  const quote = await adapter().quote(payment(wallet.address, { amount: units(amount) }), null);
+  expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason } });
+});
+
+test('a fee beyond what was approved is refused, however dear the network is', async () => {
+  node.ledger.fund(wallet.address, 2n * BTC);
+  node.rates['3'] = 1_500.5;
+  const quote = await adapter().quote(payment(wallet.address), null);
+  expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });
+});
+
+test('coins that others have claimed are left alone; where there are no more, the wallet is busy and not poor', async () => {
+  node.ledger.fund(wallet.address, 2n * BTC);
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const intent = payment(wallet.address);
+  const first = await adapter().quote(intent, null);
+  const [dearest = ''] = first.ok ? (first.value.coins ?? []) : [];
+  const second = await adapter().quote(intent, null, new Set([dearest]));
+  const [other = ''] = second.ok ? (second.value.coins ?? []) : [];
+  expect(other).not.toBe(dearest);
+  expect(await adapter().quote(intent, null, new Set([dearest, other]))).toEqual({
+    ok: false,
+    refusal: { kind: 'busy' },
+  });
+  const tooMuch = payment(wallet.address, { amount: units(6n * BTC) });
+  expect(await adapter().quote(tooMuch, null, new Set([dearest, other]))).toMatchObject({
+    refusal: { reason: 'INSUFFICIENT_FUNDS' },
+  });
+});
+
+test('change and gifts that wait for a block are no money yet', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  await sent(payment(wallet.address));
+  expect(await adapter().quote(payment(wallet.address), null)).toEqual({ ok: false, refusal: { kind: 'busy' } });
+  node.ledger.mine();
+  expect((await adapter().quote(payment(wallet.address), null)).ok).toBe(true);
+});
+
+test('a replacement spends the same coins, pays as much more as nodes ask for, and takes its place', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  node.ledger.fund(wallet.address, 4n * BTC);
+  const intent = payment(wallet.address);
+  const first = await sent(intent);
+  const second = await sent(intent, first.attempt);
+  expect(second.verdict).toEqual({ outcome: 'accepted' });
+  expect(BigInt(second.attempt.maxFee)).toBe(2n * BigInt(first.attempt.maxFee));
+  expect(coinsIn(bytesOf(second.attempt.payload))).toEqual(coinsIn(bytesOf(first.attempt.payload)));
+  expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
+  // The first one again: it is gone for good, and the chain will tell.
+  expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
+  node.ledger.mine();
+  expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('conflicted');
+  expect((await adapter().broadcast(second.raw, second.hash)).outcome).toBe('accepted');
+});
+
+test('a replacement whose change can not pay for it takes another coin along, after the first', async () => {
+  node.ledger.fund(wallet.address, BTC + 600n);
+  node.ledger.fund(wallet.address, 50_000n);
+  const intent = payment(wallet.address);
+  const first = await sent(intent);
+  const [kept] = coinsIn(bytesOf(first.attempt.payload));
+  node.rates['3'] = 20;
+  const second = await sent(intent, first.attempt);
+  expect(second.verdict).toEqual({ outcome: 'accepted' });
+  expect(coinsIn(bytesOf(second.attempt.payload))).toHaveLength(2);
+  expect(coinsIn(bytesOf(second.attempt.payload))[0]).toEqual(kept);
+});
+
+test('a cancellation brings everything home but the fee', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const intent = payment(wallet.address);
+  const first = await sent(intent);
+  const undone = effectOf(intent, 'cancellation');
+  const second = await sent(undone, first.attempt);
+  expect(second.verdict).toEqual({ outcome: 'accepted' });
+  node.ledger.mine();
+  expect(node.ledger.find(second.hash)?.outputs.map(({ amount }) => amount)).toEqual([
+    3n * BTC - BigInt(second.attempt.maxFee),
+  ]);
+  const found = await adapter().observe(watched(second.attempt, [first.hash, second.hash]));
+  expect(found).toMatchObject({ value: { type: 'included', inclusion: { hash: second.hash, movementCount: 0 } } });
+});
+
+test('somebody else spent the coin: told only when no reorganisation can undo it', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const intent = payment(wallet.address);
+  const lost = await prepared(intent);
+  const { hash } = await signed(intent, lost);
+  await sent(payment(wallet.address));
+  const look = async () => await adapter().observe(watched(lost, [hash]));
+  expect(await look()).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
+  node.ledger.mine(5);
+  expect(await look()).toMatchObject({ value: { nonceTaken: false } });
+  node.ledger.mine();
+  expect(await look()).toMatchObject({ value: { nonceTaken: true } });
+});
+
+test('a block that is reorganised away is seen to be gone, and the same bytes go out again', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const { attempt, hash, raw } = await sent(payment(wallet.address));
+  node.ledger.mine();
+  const found = await adapter().observe(watched(attempt, [hash]));
+  const inclusion = found.ok && found.value.type === 'included' ? found.value.inclusion : null;
+  node.ledger.reorganise(1);
+  const gone = await adapter().observe({ ...watched(attempt, [hash]), inclusion });
+  expect(gone).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
+  expect(await adapter().broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+});
+
+test('signatures that are not by the wallet over each of its coins make no transaction', async () => {
+  for (const amount of [BTC, BTC]) node.ledger.fund(wallet.address, amount);
+  const intent = payment(wallet.address, { amount: units(BTC + 1n) });
+  const attempt = await prepared(intent);
+  const [first, second] = wallet.sign(intent, attempt.payload);
+  const strange = new Wallet().sign(intent, attempt.payload);
+  const words = (signatures: readonly { readonly bytes: Uint8Array }[]) => {
+    const assembled = adapter().assemble(intent, attempt, signatures);
+    return assembled.ok ? 'assembled' : assembled.refusal.detail;
+  };
+  expect(words([present(first), present(second)])).toBe('assembled');
+  expect(words([present(second), present(first)])).toBe('signed by another wallet');
+  expect(words(strange)).toBe('signed by another wallet');
+  expect(words([present(first)])).toBe('every coin takes one signature');
+});
+
+test('three speeds, each at least as dear as the one before, whatever a server says', async () => {
+  node.ledger.fund(wallet.address, 2n * BTC);
+  Object.assign(node.rates, { '1': 10.5, '3': 12, '12': 2, '144': 1 });
+  const estimated = await adapter().estimate(payment(wallet.address));
+  expect(estimated).toMatchObject({
+    ok: true,
+    value: {
+      virtualSize: '154',
+      slow: { feeRate: '2000', expectedFee: '308', maxFee: '308' },
+      normal: { feeRate: '12000', expectedFee: '1848' },
+      fast: { feeRate: '18000', expectedFee: '2772' },
+    },
+  });
+});
+
+test('what comes in is read with who paid it, and found without being told', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const to = stranger();
+  const { hash } = await sent(payment(wallet.address, { to }));
+  expect(await adapter().activity(hash, null)).toEqual({ ok: true, value: null });
+  node.ledger.mine();
+  expect(await adapter().activity(hash, null)).toMatchObject({
+    value: {
+      hash,
+      signer: wallet.address,
+      block: { confirmations: 1, isFinal: false },
+      movements: [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }],
+    },
+  });
+  const scan = await adapter().scan(to, null);
+  expect(scan.ok && scan.value.hashes).toEqual([hash]);
+  const since = await adapter().scan(to, String(node.ledger.height));
+  expect(since.ok && since.value.hashes).toEqual([]);
+});
+
+test('a history of several pages is read to its beginning', async () => {
+  const hashes = Array.from({ length: 60 }, () => node.ledger.fund(wallet.address, 1_000n));
+  const scan = await adapter().scan(wallet.address, String(node.ledger.height - 60));
+  expect(scan.ok && new Set(scan.value.hashes)).toEqual(new Set(hashes));
+});
+
+test('a server of another network is not believed, and without any there is none', async () => {
+  const elsewhere = bitcoinAdapter(localNetwork({ caip2: 'bip122:000000000019d6689c085ae165831e93' }), [node.url]);
+  expect(await elsewhere.quote(payment(wallet.address), null)).toMatchObject({
+    refusal: { kind: 'transient', detail: expect.stringContaining('the node serves the network of genesis 0f9188f1') },
+  });
+  expect((await adapterAt().quote(payment(wallet.address), null)).ok).toBe(false);
+});
+
+test('a message is signed as wallets do it, by its wallet alone', () => {
+  const intent = message(wallet.address, 'Sign in to example.com');
+  const { payload } = adapter().composeMessage(intent);
+  const [signature] = wallet.sign(intent, payload);
+  const given = adapter().assembleMessage(intent, present(signature));
+  expect(given.ok && Buffer.from(given.value, 'base64').subarray(0, 2)).toEqual(Buffer.from([1, 64]));
+  expect(adapter().assembleMessage({ ...intent, message: 'Sign in to example.org' }, present(signature)).ok).toBe(
+    false,
+  );
+  const [strange] = new Wallet().sign(intent, payload);
+  expect(adapter().assembleMessage(intent, present(strange)).ok).toBe(false);
+});

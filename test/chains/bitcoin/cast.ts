@@ -1,0 +1,87 @@
+import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { addressOfPublicKey } from '#chains/bitcoin/address.ts';
+import type { Network } from '#chains/bitcoin/network.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { inspectPayload } from '#chains/payload.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { ComposedBytes } from '#domain/event.ts';
+import { unsignedAttempt } from '#domain/event.ts';
+import type { AttemptPurpose, Intent, MessageIntent, TransferIntent } from '#domain/intent.ts';
+import type { Attempt } from '#domain/transaction.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import { dealt, sign } from '../../mpc/frost/signing-room.ts';
+import { NATIVE, present } from '../evm/cast.ts';
+
+export const REGTEST = `bip122:${GENESIS.regtest}`;
+export const BTC = 100_000_000n;
+
+export const regtest: Network = present(networkOf(REGTEST));
+export const mainnet: Network = present(networkOf(`bip122:${GENESIS.mainnet}`));
+
+export function localNetwork(differences: Partial<Chain> = {}): Chain {
+  return { ...present(findChain(chainsFrom({}), 'bitcoin-regtest')), ...differences };
+}
+
+export const adapterAt = (...urls: string[]) => bitcoinAdapter(localNetwork(), urls);
+
+/** A wallet as Conclave has one: its key is in three shares, and two of them sign. */
+export class Wallet {
+  readonly #room = dealt('frost-secp256k1-tr', 3, 2);
+  readonly address = addressOfPublicKey(regtest, this.#room.key.publicKey);
+
+  /** Everything that the bytes of an intent take. */
+  sign(intent: Intent, payload: string): readonly { readonly bytes: Uint8Array }[] {
+    const inspected = inspectPayload(intent, payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    return inspected.value.signedMessages.map((hash) => {
+      const signed = sign(this.#room, { message: hash, signers: [party(1), party(3)] });
+      if (!signed.ok) throw new Error(signed.abort.step);
+      return { bytes: signed.value };
+    });
+  }
+}
+
+/** Somebody whose key this process throws away at once. */
+export function stranger(network: Network = regtest): string {
+  const secret = secp256k1.utils.randomSecretKey(randomBytes(48));
+  return addressOfPublicKey(network, secp256k1.getPublicKey(secret));
+}
+
+const { vaultId, transactionId, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = NATIVE;
+const frame = { vaultId, transactionId, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+
+export function payment(from: string, change: Partial<TransferIntent> = {}): TransferIntent {
+  return {
+    kind: 'transfer',
+    ...frame,
+    chain: REGTEST,
+    from,
+    to: stranger(),
+    tokenAddress: null,
+    amount: units(BTC),
+    maxFee: units(150_000n),
+    lookalikeOf: null,
+    ...change,
+  };
+}
+
+export function message(from: string, text: string, change: Partial<MessageIntent> = {}): MessageIntent {
+  return { kind: 'message', ...frame, chain: REGTEST, from, format: 'bip322', message: text, ...change };
+}
+
+export function units(value: bigint): Amount {
+  return amountOf(value);
+}
+
+export function attemptOf(composed: ComposedBytes, number = 1, purpose: AttemptPurpose = 'intent'): Attempt {
+  return unsignedAttempt({ ...composed, purpose }, number, createdAtMs);
+}
+
+export function bytesOf(hex: string): Uint8Array {
+  return hexToBytes(hex.slice(2));
+}

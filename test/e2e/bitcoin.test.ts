@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import type { TransactionRecord, TransferBody } from '#local/client.ts';
+import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import type { BitcoinNode } from '#local/bitcoin-node.ts';
+import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import { report } from '#local/monitor.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import { until } from '#local/until.ts';
+import { isBip322 } from '../chains/bitcoin/bip322.ts';
+import { present } from '../chains/evm/cast.ts';
+import { BTC, mainnet, REGTEST, regtest, stranger } from '../chains/bitcoin/cast.ts';
+import type { Gate } from './gate.ts';
+import { startGate } from './gate.ts';
+import type { World } from './world.ts';
+import { finished, reaches, startWorld } from './world.ts';
+
+/** A vault on Bitcoin, from the outside: the same calls as everywhere, against a regtest that checks every signature by itself. */
+
+const CHAIN = 'bitcoin-regtest';
+
+let node: BitcoinNode;
+let gate: Gate;
+let world: World;
+let vault: ReadyVault;
+let wallet: string;
+let ledger: BitcoinLedger;
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  ledger = node.ledger;
+  gate = await startGate(node.url);
+  world = await startWorld({ bitcoinUrl: gate.url });
+  vault = await world.vault('treasury', { chains: [CHAIN] });
+  wallet = vault.addresses[CHAIN] ?? '';
+  for (let i = 0; i < 12; i++) ledger.fund(wallet, 2n * BTC);
+});
+afterAll(async () => {
+  await world.end();
+  await gate.stop();
+  await node.stop();
+});
+
+function payment(to: string, differences: Partial<TransferBody> = {}): TransferBody {
+  return { vaultId: vault.id, chain: CHAIN, to, amount: BTC.toString(), ...differences };
+}
+
+async function approved(body: TransferBody): Promise<string> {
+  const { alice, bob } = world.people();
+  const { id } = await alice.client.transfer(body);
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  return id;
+}
+
+const waits = (id: string) =>
+  reaches(world.people().alice, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
+const done = (id: string) => finished(world.people().alice, id);
+
+/** Out, into a block, and to its end. */
+async function paid(body: TransferBody): Promise<TransactionRecord> {
+  const id = await approved(body);
+  await waits(id);
+  ledger.mine();
+  return done(id);
+}
+
+test('two approvals run a transfer, and its record says what it says on every chain', async () => {
+  const to = stranger();
+  const record = await paid(payment(to, { note: 'for the server' }));
+  expect([record.state, record.displayType, record.direction]).toEqual(['SUCCEEDED', 'SENT', 'out']);
+  expect([record.from, record.to, record.amount, record.asset?.symbol, record.asset?.decimals]).toEqual([
+    wallet,
+    to,
+    BTC.toString(),
+    'BTC',
+    8,
+  ]);
+  expect(ledger.balance(to)).toBe(BTC);
+  expect(ledger.find(record.txHash ?? '')?.fee).toBe(BigInt(record.feePaid ?? '0'));
+});
+
+test('a payment of many coins has a signature for each of them', async () => {
+  const record = await paid(payment(stranger(), { amount: (5n * BTC).toString() }));
+  expect(record.state).toBe('SUCCEEDED');
+  expect(ledger.find(record.txHash ?? '')?.inputs).toHaveLength(3);
+});
+
+test('an estimate says what it then costs', async () => {
+  const { alice } = world.people();
+  const to = stranger();
+  const body = { vaultId: vault.id, chain: CHAIN, to, amount: (BTC / 2n).toString() };
+  const estimate = await alice.client.ask<{ virtualSize: string; normal: { feeRate: string; maxFee: string } }>(
+    'POST',
+    '/transaction/estimate-fee',
+    { body },
+  );
+  expect([estimate.status, estimate.body.normal.feeRate]).toEqual([200, '1000']);
+  const record = await paid(payment(to, { amount: body.amount }));
+  expect(record.feePaid).toBe(estimate.body.normal.maxFee);
+});
+
+test('a message is signed for the wallet (BIP-322) and ends without a transaction', async () => {
+  const { alice, bob } = world.people();
+  const created = await alice.client.ask<TransactionRecord>('POST', '/transaction/message', {
+    body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
+  });
+  expect(created.status).toBe(201);
+  const { id } = created.body;
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const record = await done(id);
+  expect([record.state, record.txHash, record.messageFormat]).toEqual(['SUCCEEDED', null, 'bip322']);
+  const script = present(scriptOf(regtest, wallet));
+  expect(isBip322(script, 'Sign in to example.com', record.signature ?? '')).toBe(true);
+  expect(isBip322(script, 'Sign in to example.org', record.signature ?? '')).toBe(false);
+});
+
+test('one rejection ends it, and nothing is ever sent', async () => {
+  const { alice, bob } = world.people();
+  const { id } = await alice.client.transfer(payment(stranger()));
+  await alice.client.approve(id);
+  await bob.client.reject(id);
+  expect([(await done(id)).state, ledger.waiting()]).toEqual(['REJECTED', []]);
+});
+
+test.each<[string, string, object, number, string]>([
+  [
+    'an allowance of ERC-20',
+    'erc20-approve',
+    { tokenAddress: stranger(), spender: stranger(), amount: '1' },
+    422,
+    'not-on-this-chain',
+  ],
+  ['calldata', 'contract-interaction', { to: stranger(), data: '0x00', value: '0' }, 422, 'not-on-this-chain'],
+  ['a token', 'transfer', { to: stranger(), amount: '1000', tokenAddress: stranger() }, 400, 'invalid-request'],
+  ['an address of the main network', 'transfer', { to: stranger(mainnet), amount: '1000' }, 400, 'invalid-request'],
+  ['more than there is', 'transfer', { to: stranger(), amount: (1_000n * BTC).toString() }, 422, 'insufficient-funds'],
+  ['dust', 'transfer', { to: stranger(), amount: '329' }, 422, 'would-revert'],
+])('%s is refused with a clear problem, and nothing is stored', async (_name, kind, body, status, code) => {
+  const { alice } = world.people();
+  const before = await alice.client.transactions(vault.id);
+  const refused = await alice.client.ask<{ code: string }>('POST', `/transaction/${kind}`, {
+    body: { vaultId: vault.id, chain: CHAIN, ...body },
+  });
+  expect([refused.status, refused.body.code]).toEqual([status, code]);
+  expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
+});
+
+test('a mistaken network is named', async () => {
+  const { alice } = world.people();
+  const asked = await alice.client.ask<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
+    body: payment(stranger(mainnet)),
+  });
+  expect(asked.body.errors).toMatchObject([{ pointer: '/to', code: 'other-network' }]);
+});
+
+test('a crash between signature and broadcast leads to the same bytes, whether they were out or not', async () => {
+  for (const delivered of [true, false]) {
+    const { alice, bob } = world.people();
+    const to = stranger();
+    const { id } = await alice.client.transfer(payment(to));
+    await alice.client.approve(id);
+    const held = gate.hold('POST /tx');
+    await bob.client.approve(id);
+    const call = await held;
+    await world.stack().kill();
+    if (delivered) await call.deliverSilently();
+    await world.restart();
+    await waits(id);
+    ledger.mine();
+    const record = await done(id);
+    expect([record.state, record.attempts.length, ledger.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
+  }
+});
+
+test('payments at once never share a coin, and more than there are coins wait for their change', async () => {
+  const fresh = await world.vault('second', { chains: [CHAIN] });
+  const from = fresh.addresses[CHAIN] ?? '';
+  for (let i = 0; i < 3; i++) ledger.fund(from, 3n * BTC);
+  const recipients = Array.from({ length: 5 }, () => stranger());
+  const ids = await Promise.all(recipients.map((to) => approved(payment(to, { vaultId: fresh.id }))));
+  const { alice } = world.people();
+  await until('three on their way', async () => (ledger.waiting().length === 3 ? true : null), 60_000);
+  const records = await Promise.all(ids.map((id) => alice.client.read(id)));
+  expect(records.filter(({ stateReason }) => stateReason === 'WALLET_BUSY').length).toBeLessThanOrEqual(2);
+  ledger.mine();
+  await until('the others too', async () => (ledger.waiting().length === 2 ? true : null), 60_000);
+  ledger.mine();
+  for (const id of ids) expect((await done(id)).state).toBe('SUCCEEDED');
+  expect(recipients.map((to) => ledger.balance(to))).toEqual(recipients.map(() => BTC));
+});
+
+test('one that waits can be made faster, or undone, and one attempt is included', async () => {
+  const { alice } = world.people();
+  const [kept, undone] = [stranger(), stranger()];
+  for (const [to, action] of [
+    [kept, 'speed-up'],
+    [undone, 'cancel'],
+  ] as const) {
+    const id = await approved(payment(to));
+    await waits(id);
+    expect((await alice.client.ask('POST', `/transaction/${id}/${action}`)).status).toBe(200);
+    const replaced = await reaches(
+      alice,
+      id,
+      ({ attempts }) => attempts.length === 2 && attempts[1]?.outcome === 'accepted',
+    );
+    expect(ledger.waiting().map(({ hash }) => hash)).toEqual([replaced.attempts[1]?.hash]);
+    ledger.mine();
+    expect((await done(id)).state).toBe(action === 'cancel' ? 'CANCELLED' : 'SUCCEEDED');
+  }
+  expect([ledger.balance(kept), ledger.balance(undone)]).toEqual([BTC, 0n]);
+});
+
+test('bitcoin that comes in is in the history and in the balance, with who sent it', async () => {
+  const { alice } = world.people();
+  const fresh = await world.vault('third', { chains: [CHAIN] });
+  const own = fresh.addresses[CHAIN] ?? '';
+  const hash = (await paid(payment(own, { amount: (BTC / 4n).toString() }))).txHash ?? '';
+  const tell = () => report(world.stack().monitor, { txHash: hash, chain: REGTEST });
+  for (let i = 0; i < 3; i++) expect(await tell()).toBe(200);
+  const found = await until(
+    'a record',
+    async () => {
+      const { transactions } = await alice.client.transactions(fresh.id);
+      return transactions.find(({ txHash }) => txHash === hash) ?? null;
+    },
+    20_000,
+  );
+  expect(found).toMatchObject({ displayType: 'RECEIVED', direction: 'in', from: wallet, to: own, amount: '25000000' });
+  const { balances } = await alice.client.balances(fresh.id);
+  expect(balances.find(({ chain }) => chain === CHAIN)?.current).toBe('25000000');
+  const { transactions } = await alice.client.transactions(fresh.id);
+  expect(transactions.filter(({ txHash }) => txHash === hash)).toHaveLength(1);
+});
+
+test('a block that is reorganised away takes the payment back, and the same bytes come in again', async () => {
+  await world.stack().stop();
+  await world.restart({ chains: [{ name: CHAIN, confirmations: 2 }] });
+  const { alice } = world.people();
+  const to = stranger();
+  const id = await approved(payment(to));
+  await waits(id);
+  ledger.mine();
+  const { txHash } = await reaches(alice, id, ({ state }) => state === 'CONFIRMING');
+  ledger.reorganise(1);
+  expect(ledger.balance(to)).toBe(0n);
+  await until('back in the mempool', async () => (ledger.waiting().length === 1 ? true : null), 60_000);
+  ledger.mine(2);
+  const record = await done(id);
+  expect([record.state, record.txHash, record.attempts.length]).toEqual(['SUCCEEDED', txHash, 1]);
+  expect(ledger.balance(to)).toBe(BTC);
+});

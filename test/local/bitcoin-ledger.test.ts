@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { RawTx, Transaction } from '@scure/btc-signer';
+import { afterAll, expect, test } from 'vitest';
+import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/address.ts';
+import { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import { taprootSighash } from '#local/taproot-sighash.ts';
+import { BTC, regtest, stranger } from '../chains/bitcoin/cast.ts';
+import { present } from '../chains/evm/cast.ts';
+import { party } from '../mpc/dealt-key.ts';
+import { dealt, sign } from '../mpc/frost/signing-room.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'conclave-regtest-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const room = dealt('frost-secp256k1-tr', 3, 2);
+const own = addressOfPublicKey(regtest, room.key.publicKey);
+
+function signedBy(key: typeof room, message: Uint8Array): Uint8Array {
+  const signed = sign(key, { message, signers: [party(1), party(2)] });
+  if (!signed.ok) throw new Error(signed.abort.step);
+  return signed.value;
+}
+const script = (address: string) => present(scriptOf(regtest, address));
+
+interface Wish {
+  readonly amount?: bigint;
+  readonly sequence?: number;
+  readonly by?: (sighash: Uint8Array) => Uint8Array;
+}
+
+/** Spends one coin of this test's own key, as a wallet with one key does it. */
+function spend(txid: string, { amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Wish = {}): string {
+  const coins = [{ script: script(own), amount: BTC }];
+  const transaction = new Transaction({ version: 2 });
+  transaction.addInput({ txid: hexToBytes(txid), index: 0, sequence, witnessUtxo: present(coins[0]) });
+  transaction.addOutput({ script: script(stranger()), amount });
+  const sighash = taprootSighash(RawTx.decode(Uint8Array.from(transaction.unsignedTx)), 0, coins);
+  const signature = by === undefined ? signedBy(room, sighash) : by(sighash);
+  transaction.updateInput(0, { finalScriptWitness: [signature] }, true);
+  return bytesToHex(Uint8Array.from(transaction.extract()));
+}
+
+const words = (act: () => unknown) => {
+  try {
+    act();
+    return 'taken';
+  } catch (error) {
+    return error instanceof Error ? error.message : 'thrown';
+  }
+};
+
+test('what is signed by its key is taken once, and mined', () => {
+  const ledger = new BitcoinLedger();
+  const raw = spend(ledger.fund(own, BTC));
+  const hash = ledger.send(raw);
+  expect(words(() => ledger.send(raw))).toBe('txn-already-in-mempool');
+  ledger.mine();
+  expect(words(() => ledger.send(raw))).toBe('Transaction already in block chain');
+  expect([ledger.heightOf(hash), ledger.balance(own)]).toEqual([2, 0n]);
+});
+
+test.each<[string, Wish, string]>([
+  ['no right signature', { by: () => randomBytes(64) }, 'mandatory-script-verify-flag-failed'],
+  ['a signature of 65 bytes', { by: (hash) => Uint8Array.of(...signedBy(room, hash), 1) }, 'mandatory-script'],
+  [
+    'a signature by somebody else',
+    { by: (hash) => signedBy(dealt('frost-secp256k1-tr', 3, 2), hash) },
+    'mandatory-script',
+  ],
+  ['nothing for the miner', { amount: BTC }, 'min relay fee not met'],
+  ['dust', { amount: 329n }, 'dust'],
+])('a transaction with %s is refused as Bitcoin Core does', (_name, wish, refusal) => {
+  const ledger = new BitcoinLedger();
+  const txid = ledger.fund(own, BTC);
+  expect(words(() => ledger.send(spend(txid, wish)))).toContain(refusal);
+  expect(ledger.waiting()).toEqual([]);
+});
+
+test('a coin is spent once: by whoever pays more while it waits, by nobody else afterwards', () => {
+  const ledger = new BitcoinLedger();
+  const txid = ledger.fund(own, BTC);
+  const first = ledger.send(spend(txid));
+  expect(words(() => ledger.send(spend(txid, { amount: BTC - 1_050n })))).toContain('insufficient fee');
+  const second = ledger.send(spend(txid, { amount: BTC - 1_200n, sequence: 0xffffffff }));
+  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([second]);
+  expect(words(() => ledger.send(spend(txid, { amount: BTC - 9_000n })))).toBe('txn-mempool-conflict');
+  ledger.mine();
+  expect(words(() => ledger.send(spend(txid, { amount: BTC - 9_000n })))).toBe('bad-txns-inputs-missingorspent');
+  expect(ledger.find(first)).toBeNull();
+});
+
+test('it goes on where it was, and a reorganisation takes back what was in its blocks', () => {
+  const ledger = new BitcoinLedger();
+  const txid = ledger.fund(own, BTC);
+  const raw = spend(txid);
+  const hash = ledger.send(raw);
+  ledger.mine(2);
+  ledger.save(folder);
+  const after = new BitcoinLedger(folder);
+  expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([3, 2, 0n]);
+  after.reorganise(2);
+  expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([4, null, BTC]);
+  expect(after.send(raw)).toBe(hash);
+});
