@@ -1,9 +1,6 @@
 import { equalTexts } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { field, hintsOn, items } from '#monitors/monitor.ts';
-
-/** Mainnet, by its genesis. */
-const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+import { field, hintsOn, items, SOLANA } from '#monitors/monitor.ts';
 
 /**
  * Helius, raw and enhanced: the Authorization header that was configured comes back as it is, and nothing signs the body. A copy of

@@ -49,6 +49,16 @@ export function hintsOn(chain: string | undefined, hashes: readonly unknown[]): 
   return [...new Set(known)].filter((hash) => !isEvm || EVM_HASH.test(hash)).map((hash) => ({ chain, hash }));
 }
 
+/** Mainnets, by their genesis. */
+export const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+export const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
+
+/** What names a transaction in a list of whole ones: of Bitcoin not `hash`, which is over its witness too. */
+export function namesIn(chain: string | undefined, transactions: unknown): readonly unknown[] {
+  const name = chain?.startsWith('bip122:') ? 'txid' : chain?.startsWith('solana:') ? 'signature' : 'hash';
+  return items(transactions).map((row) => field(row, name));
+}
+
 /** The value of a field of something that may be anything. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { equalTexts } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { field, hintsOn, items } from '#monitors/monitor.ts';
+import { BITCOIN, field, hintsOn, items, namesIn, SOLANA } from '#monitors/monitor.ts';
 
 /** Where in a body the hashes of its transactions stand, and under which name. */
 const LISTS = [
@@ -14,8 +14,9 @@ const LISTS = [
 ] as const;
 
 /**
- * Moralis Streams on EVM chains: `0x` and hex keccak256 of the raw body followed by the secret. Each event comes twice, before and
- * after its block is deep, in any order; a body of empty lists is the test that every new stream begins with.
+ * Moralis Streams: `0x` and hex keccak256 of the raw body followed by the secret. Each event comes twice, before and after its block is deep
+ * (on Bitcoin also before it has one), in any order; a body of empty lists is the test that every new stream begins with. Solana and Bitcoin
+ * have one list of whole transactions, and the names of their networks; only main ones are known here.
  */
 export const moralis: Monitor = {
   isAuthentic(delivery, secret) {
@@ -26,6 +27,10 @@ export const moralis: Monitor = {
     const chainId = field(body, 'chainId');
     const isEvm = typeof chainId === 'string' && /^0x[0-9a-fA-F]{1,16}$/.test(chainId);
     const hashes = LISTS.flatMap(([list, name]) => items(field(body, list)).map((row) => field(row, name)));
-    return { hints: hintsOn(isEvm ? `eip155:${BigInt(chainId)}` : undefined, hashes), alarm: null };
+    if (isEvm) return { hints: hintsOn(`eip155:${BigInt(chainId)}`, hashes), alarm: null };
+    const isMain = items(field(body, 'network')).includes('mainnet');
+    const whole = field(body, 'transactions');
+    const hints = [SOLANA, BITCOIN].flatMap((chain) => hintsOn(isMain ? chain : undefined, namesIn(chain, whole)));
+    return { hints, alarm: null };
   },
 };

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { equalTexts } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { field, hintsOn, isTimely, items } from '#monitors/monitor.ts';
+import { BITCOIN, field, hintsOn, isTimely, items, namesIn, SOLANA } from '#monitors/monitor.ts';
 
 /** QuickNode's names of chains. */
 const NETWORKS = new Map<unknown, string>([
@@ -16,11 +16,14 @@ const NETWORKS = new Map<unknown, string>([
   ['avalanche-mainnet', 'eip155:43114'],
   ['ethereum-sepolia', 'eip155:11155111'],
   ['base-sepolia', 'eip155:84532'],
+  ['solana-mainnet', SOLANA],
+  ['solana-devnet', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+  ['bitcoin-mainnet', BITCOIN],
 ]);
 
 /**
  * QuickNode Streams and Webhooks: hex HMAC-SHA256 over nonce, timestamp and the uncompressed body. The body is what the operator's
- * filter returns; read are `{ network, transactions: [{ hash }] }`, alone or in a list, which the wallet templates give.
+ * filter returns; read are `{ network, transactions: [{ hash }] }` (Solana: `signature`, Bitcoin: `txid`), alone or in a list, which the wallet templates give.
  */
 export const quicknode: Monitor = {
   isAuthentic(delivery, secret, nowMs) {
@@ -35,10 +38,7 @@ export const quicknode: Monitor = {
     const blocks = Array.isArray(body) ? items(body) : [body];
     const hints = blocks.flatMap((block) => {
       const chain = NETWORKS.get(field(block, 'network'));
-      return hintsOn(
-        chain,
-        items(field(block, 'transactions')).map((row) => field(row, 'hash')),
-      );
+      return hintsOn(chain, namesIn(chain, field(block, 'transactions')));
     });
     return { hints, alarm: null };
   },

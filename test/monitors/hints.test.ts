@@ -64,6 +64,24 @@ test('Moralis: every list of a block; the test delivery of a new stream says not
   expect(hints('moralis', { chainId: '', confirmed: true, txs: [], logs: [] })).toEqual([]);
 });
 
+test('Moralis on Solana and Bitcoin: the main networks, and of Bitcoin the name that a payment is spent by', () => {
+  const [signature, txid] = ['5'.repeat(88), 'ab'.repeat(32)];
+  const solana = { chainId: 'x', network: ['mainnet'], transactions: [{ signature, fee: '5000' }] };
+  const bitcoin = { chainId: 'x', network: ['mainnet'], transactions: [{ txid, hash: 'cd'.repeat(32) }] };
+  expect(hints('moralis', solana)).toEqual([`solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp ${signature}`]);
+  expect(hints('moralis', bitcoin)).toEqual([`bip122:000000000019d6689c085ae165831e93 ${txid}`]);
+  expect(hints('moralis', { ...bitcoin, network: ['testnet'] })).toEqual([]);
+});
+
+test('QuickNode on Solana and Bitcoin', () => {
+  const [signature, txid] = ['5'.repeat(88), 'ab'.repeat(32)];
+  const bitcoin = { network: 'bitcoin-mainnet', transactions: [{ txid, hash: 'cd'.repeat(32) }] };
+  expect(hints('quicknode', bitcoin)).toEqual([`bip122:000000000019d6689c085ae165831e93 ${txid}`]);
+  expect(hints('quicknode', { network: 'solana-devnet', transactions: [{ signature }] })).toEqual([
+    `solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1 ${signature}`,
+  ]);
+});
+
 test('Helius, enhanced and raw', () => {
   const signature = '5'.repeat(88);
   const chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
