@@ -50,7 +50,7 @@ const { values } = parseArgs({
 });
 
 async function main(): Promise<void> {
-  const mischief = mischiefOf(values.mischief);
+  const seed = seedOf(values.mischief);
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
   const stackFolder = join(FOLDER, 'stack');
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
@@ -63,9 +63,9 @@ async function main(): Promise<void> {
     prices: LOCAL_PRICES,
   });
   const monitors = [
-    await watchLocalChain(anvil.url, stack.monitor, mischief),
-    watchLedger(watchableSolana(solana.ledger), stack.monitor, mischief),
-    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor, mischief),
+    await watchLocalChain(anvil.url, stack.monitor, mischiefOf(seed)),
+    watchLedger(watchableSolana(solana.ledger), stack.monitor, mischiefOf(seed)),
+    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor, mischiefOf(seed)),
   ];
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
@@ -121,10 +121,15 @@ function portOf(text: string): number {
   return Number.parseInt(text, 10);
 }
 
-function mischiefOf(seed: string | undefined): Mischievous | null {
-  if (seed === undefined) return null;
-  if (!/^[0-9]{1,9}$/.test(seed)) throw new Error(`not a seed: ${seed}`);
-  return new Mischievous(seededRandom(Number.parseInt(seed, 10)));
+function seedOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^[0-9]{1,9}$/.test(text)) throw new Error(`not a seed: ${text}`);
+  return Number.parseInt(text, 10);
+}
+
+/** One for each monitor: it remembers what it has kept back. */
+function mischiefOf(seed: number | null): Mischievous | null {
+  return seed === null ? null : new Mischievous(seededRandom(seed));
 }
 
 function show(facts: Readonly<Record<string, string>>): void {

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import type { BitcoinNode } from '#local/bitcoin-node.ts';
+import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import type { TransactionRecord } from '#local/client.ts';
+import { Mischievous } from '#local/mischief.ts';
+import { report, watchableBitcoin, watchLedger } from '#local/monitor.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import { seededRandom } from '#local/seeded-random.ts';
+import { until } from '#local/until.ts';
+import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
+import type { World } from './world.ts';
+import { startWorld } from './world.ts';
+
+/** What comes to a wallet on Bitcoin, reported by a monitor that may lie, on a chain that takes blocks back. */
+
+const CHAIN = 'bitcoin-regtest';
+
+let node: BitcoinNode;
+let ledger: BitcoinLedger;
+let world: World;
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  ledger = node.ledger;
+  world = await startWorld({ bitcoinUrl: node.url });
+});
+afterAll(async () => {
+  await world.end();
+  await node.stop();
+});
+
+const tell = (txHash: string) => report(world.stack().monitor, { txHash, chain: REGTEST });
+
+async function records(of: ReadyVault): Promise<readonly TransactionRecord[]> {
+  const { alice } = world.people();
+  const asked = await alice.client.api.vault[':vaultId'].transactions.$get({
+    param: { vaultId: String(of.id) },
+    query: { visible: 'all', limit: '100' },
+  });
+  return (await asked.json()).transactions;
+}
+
+const ownOf = (vault: ReadyVault) => vault.addresses[CHAIN] ?? '';
+
+test('deliveries about nothing, about others, about what waits, and about no hash credit nothing', async () => {
+  const vault = await world.vault('quiet', { chains: [CHAIN] });
+  const elsewhere = ledger.fund(stranger(), BTC);
+  const lost = ledger.fund(ownOf(vault), BTC);
+  ledger.reorganise(1);
+  for (const hash of [elsewhere, lost, 'ab'.repeat(32), 'no hash', '']) expect([200, 400]).toContain(await tell(hash));
+  const real = ledger.fund(ownOf(vault), 7_000n);
+  expect(await tell(real)).toBe(200);
+  const found = await until(
+    'a record',
+    async () => {
+      const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
+      return all.some(({ txHash }) => txHash === real) ? all : null;
+    },
+    20_000,
+  );
+  expect(found).toMatchObject([{ txHash: real, displayType: 'RECEIVED', amount: '7000', movements: [{ from: null }] }]);
+});
+
+test('whatever the monitor loses, doubles and delays, and the chain takes back: in the end there is what the chain says', async () => {
+  const seed = Number(process.env['MISCHIEF_SEED'] ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed}`);
+  const chance = seededRandom(seed);
+  const vault = await world.vault('mischief', { chains: [CHAIN] });
+  const own = ownOf(vault);
+  const monitor = watchLedger(watchableBitcoin(ledger), world.stack().monitor, new Mischievous(chance));
+  const sent: string[] = [];
+  for (let i = 0; i < 30; i++) {
+    sent.push(ledger.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
+    // Gives the monitor and the service their turn.
+    await records(vault);
+    if (chance() < 0.2) ledger.reorganise(1 + Math.floor(chance() * 3));
+  }
+  await monitor.stop();
+  ledger.mine(6);
+  const truth = sent.filter((hash) => ledger.heightOf(hash) !== null);
+  expect(truth.length).toBeLessThan(sent.length);
+  const { alice } = world.people();
+  const settled = await until(
+    'a history that is the chain’s',
+    async () => {
+      await alice.client.ask('POST', `/vault/${vault.id}/reprocess-incoming-transactions`);
+      const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
+      const shown = new Set(all.filter(({ visible }) => visible).map(({ txHash }) => txHash));
+      return shown.size === truth.length && truth.every((hash) => shown.has(hash)) ? all : null;
+    },
+    90_000,
+  );
+  expect(new Set(settled.map(({ txHash }) => txHash)).size).toBe(settled.length);
+  const gone = settled.filter(({ visible }) => !visible);
+  expect(gone.map(({ state, stateReason }) => [state, stateReason])).toEqual(gone.map(() => ['FAILED', 'REORGED']));
+  const held = await until(
+    'a settled balance',
+    async () => {
+      const { balances } = await alice.client.balances(vault.id);
+      const here = balances.find(({ chain }) => chain === CHAIN);
+      return here !== undefined && here.amount === here.current ? here : null;
+    },
+    90_000,
+  );
+  expect([held.amount, held.adjustment]).toEqual([ledger.balance(own).toString(), null]);
+}, 240_000);
