@@ -88,6 +88,8 @@ export interface Watchable {
   /** CAIP-2. */
   readonly chain: string;
   readonly news: () => readonly string[];
+  /** Takes blocks back as mischief has it, on a chain where that can be. */
+  readonly unsettle?: (mischief: Pick<Mischievous, 'depth'>) => void;
 }
 
 export function watchableSolana(ledger: Pick<SolanaLedger, 'slot' | 'since'>): Watchable {
@@ -103,7 +105,8 @@ export function watchableSolana(ledger: Pick<SolanaLedger, 'slot' | 'since'>): W
 }
 
 /** A block that came in the place of another is not news by its height: what is in it was reported, or is found by a scan. */
-export function watchableBitcoin(ledger: Pick<BitcoinLedger, 'height' | 'since'>): Watchable {
+export function watchableBitcoin(ledger: Pick<BitcoinLedger, 'height' | 'since' | 'reorganise'>): Watchable {
+  const begin = BigInt(ledger.height) + 1n;
   let seen = ledger.height;
   return {
     chain: LOCAL_BITCOIN,
@@ -112,14 +115,18 @@ export function watchableBitcoin(ledger: Pick<BitcoinLedger, 'height' | 'since'>
       seen = ledger.height;
       return hashes;
     },
+    unsettle: (mischief) => {
+      const depth = mischief.depth(BigInt(ledger.height), begin);
+      if (depth > 0) ledger.reorganise(depth);
+    },
   };
 }
 
-/** The same of a ledger in this process, which takes nothing back. */
+/** The same of a ledger in this process. */
 export function watchLedger(
-  { chain, news }: Watchable,
+  { chain, news, unsettle }: Watchable,
   place: MonitorPlace,
-  mischief: Pick<Mischievous, 'due'> | null = null,
+  mischief: Mischievous | null = null,
 ): { readonly stop: () => Promise<void> } {
   const controller = new AbortController();
   const { signal } = controller;
@@ -129,6 +136,7 @@ export function watchLedger(
       for (const txHash of mischief?.due(hashes) ?? hashes) {
         await reportUntilTaken(place, { txHash, chain }, signal);
       }
+      if (mischief !== null && hashes.length > 0) unsettle?.(mischief);
       await pause(POLL_MS, undefined, { signal }).catch(() => null);
     }
   };

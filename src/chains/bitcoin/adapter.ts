@@ -78,8 +78,8 @@ export function bitcoinAdapter(
     holdings: async (address, assets, isDoubted) =>
       looked(
         isDoubted
-          ? await readAgreedHoldings(fleet, { address, assets })
-          : await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, { address, assets })),
+          ? await readAgreedHoldings(fleet, chain, { address, assets })
+          : await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets })),
       ),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),

@@ -9,9 +9,19 @@ const FINAL_DEPTH = 6;
 export function depthOf(
   { height, hash }: NonNullable<BlockPlace>,
   tip: bigint,
-  { confirmations: needed }: Pick<Chain, 'confirmations'>,
+  chain: Pick<Chain, 'confirmations'>,
 ): ActivityBlock {
   const depth = tip < height ? 1n : tip - height + 1n;
   const confirmations = Number.parseInt(depth.toString(), 10);
-  return { number: height.toString(), hash, confirmations, isFinal: confirmations >= Math.max(FINAL_DEPTH, needed) };
+  return { number: height.toString(), hash, confirmations, isFinal: confirmations >= finalDepth(chain) };
+}
+
+/** The newest height that counts as beyond any reorganisation; 0 before there is one. */
+export function finalHeight(tip: bigint, chain: Pick<Chain, 'confirmations'>): bigint {
+  const depth = BigInt(finalDepth(chain));
+  return tip < depth ? 0n : tip - depth + 1n;
+}
+
+function finalDepth({ confirmations }: Pick<Chain, 'confirmations'>): number {
+  return Math.max(FINAL_DEPTH, confirmations);
 }

@@ -1,9 +1,12 @@
 import type { Holdings } from '#chains/chain-adapter.ts';
-import { askBalance, askBlockHash, askTip } from '#chains/bitcoin/question.ts';
+import { finalHeight } from '#chains/bitcoin/depth.ts';
+import type { ChainTransfer } from '#chains/bitcoin/question.ts';
+import { askBalance, askBlockHash, askHistory, askTip, PAGE } from '#chains/bitcoin/question.ts';
 import type { Fleet, Trouble } from '#chains/fleet.ts';
 import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -13,23 +16,65 @@ interface HoldingsQuestion {
   readonly assets: readonly Asset[];
 }
 
-/** What a wallet holds in blocks, at the newest one: servers keep no older sums. Refuses when a block comes in between. */
+/** A wallet that has done more than this in six blocks is asked about again. */
+const MOST_PAGES = 10;
+
+/**
+ * What a wallet holds at the newest block that is beyond any reorganisation. Servers know the sum of now alone: what came and went in later
+ * blocks is taken off again. Refuses when a block comes in between.
+ */
 export async function readHoldings(
   node: RpcNode,
+  chain: Chain,
+  question: HoldingsQuestion,
+): Promise<Result<Holdings, Trouble>> {
+  const tip = await node.ask(askTip);
+  if (!tip.ok) return tip;
+  return holdingsAt(node, question, finalHeight(tip.value, chain));
+}
+
+async function holdingsAt(
+  node: RpcNode,
   { address, assets }: HoldingsQuestion,
+  height: bigint,
 ): Promise<Result<Holdings, Trouble>> {
   const before = await headOf(node);
   if (!before.ok) return before;
+  if (before.value.height < height) return unfit('the node does not have the block yet');
   const balance = await node.ask(askBalance(address));
   if (!balance.ok) return balance;
+  const since = await changeSince(node, address, height);
+  if (!since.ok) return since;
   const after = await headOf(node);
   if (!after.ok) return after;
+  const units = balance.value - since.value;
   if (before.value.hash !== after.value.hash) return unfit('a block came in between');
+  if (units < 0n) return unfit('the sum and the history of the node do not fit');
   return accepted({
-    blockNumber: after.value.height.toString(),
-    amounts: assets.map(({ tokenAddress }) => amountOf(tokenAddress === null ? balance.value : 0n)),
+    blockNumber: height.toString(),
+    amounts: assets.map(({ tokenAddress }) => amountOf(tokenAddress === null ? units : 0n)),
     isDisputed: false,
   });
+}
+
+/** What came less what went in blocks after one. */
+async function changeSince(node: RpcNode, address: string, height: bigint): Promise<Result<bigint, Trouble>> {
+  let [change, last]: [bigint, string | null] = [0n, null];
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const history: Result<readonly ChainTransfer[], Trouble> = await node.ask(askHistory(address, last));
+    if (!history.ok) return history;
+    const later = history.value.filter(({ block }) => block !== null && block.height > height);
+    for (const transfer of later) change += changeOf(transfer, address);
+    if (history.value.length < PAGE || later.length < history.value.length) return accepted(change);
+    last = history.value.at(-1)?.hash ?? null;
+  }
+  return unfit('too much has happened since the block');
+}
+
+function changeOf({ inputs, outputs }: ChainTransfer, address: string): bigint {
+  const sum = (list: ChainTransfer['outputs']) =>
+    list.reduce((total, one) => (one.address === address ? total + one.amount : total), 0n);
+  return sum(outputs) - sum(inputs);
 }
 
 async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; readonly hash: string }, Trouble>> {
@@ -41,16 +86,24 @@ async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; 
 }
 
 /**
- * The same by the word of two servers, where there are two: one alone can lie, and what it says here changes a balance. Where they differ, in
- * what the wallet holds or in the block, it counts as not said, and is asked for again. Refuses when a second one is configured and can not
- * be asked.
+ * The same by the word of two servers, where there are two: one alone can lie, and what it says here changes a balance. Where they differ it
+ * counts as not said, and is asked for again. Refuses when a second one is configured and can not be asked, or does not have the block yet.
  */
-export async function readAgreedHoldings(fleet: Fleet, question: HoldingsQuestion): Promise<Result<Holdings, Trouble>> {
+export async function readAgreedHoldings(
+  fleet: Fleet,
+  chain: Chain,
+  question: HoldingsQuestion,
+): Promise<Result<Holdings, Trouble>> {
   let trouble: Trouble = NO_NODE;
   let told: Holdings | null = null;
   for (const node of fleet.nodes) {
     const away = await fleet.trouble(node);
-    const held: Result<Holdings, Trouble> = away === null ? await readHoldings(node, question) : refused(away);
+    const held: Result<Holdings, Trouble> =
+      away !== null
+        ? refused(away)
+        : told === null
+          ? await readHoldings(node, chain, question)
+          : await holdingsAt(node, question, BigInt(told.blockNumber));
     if (!held.ok) {
       trouble = held.refusal;
       continue;
@@ -60,10 +113,9 @@ export async function readAgreedHoldings(fleet: Fleet, question: HoldingsQuestio
       told = held.value;
       continue;
     }
-    const [first, second] = [told, held.value];
-    if (first.blockNumber !== second.blockNumber) return unfit('two nodes are at different blocks');
-    const amounts = first.amounts.map((amount, i) => (amount === second.amounts[i] ? amount : null));
-    return accepted({ blockNumber: first.blockNumber, amounts, isDisputed: amounts.includes(null) });
+    const second = held.value;
+    const amounts = told.amounts.map((amount, i) => (amount === second.amounts[i] ? amount : null));
+    return accepted({ ...told, amounts, isDisputed: amounts.includes(null) });
   }
   return refused(trouble);
 }

@@ -91,6 +91,30 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
   expect(held).toMatchObject({ value: { amounts: [(BTC / 2n + BTC / 4n - 1n - taken.fee).toString()] } });
 });
 
+test('what a wallet holds is told as of the newest block that stays, by one server or by two', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  node.ledger.mine(5);
+  const { hash } = await sent(payment(wallet.address));
+  node.ledger.mine();
+  for (let i = 0; i < 30; i++) node.ledger.fund(stranger(), 1_000n);
+  node.ledger.reorganise(29);
+  const own = [{ kind: 'native', tokenAddress: null, tokenId: null }] as const;
+  const height = () => String(node.ledger.height - 5);
+  for (const isDoubted of [false, true]) {
+    const held = await adapterAt(node.url, node.url).holdings(wallet.address, own, isDoubted);
+    const kept = 2n * BTC - present(node.ledger.find(hash)).fee;
+    expect(held).toEqual({ ok: true, value: { blockNumber: height(), amounts: [String(kept)], isDisputed: false } });
+  }
+  // What comes now is taken off again, however many pages it is; and so is what a payment takes.
+  for (let i = 0; i < 4; i++) node.ledger.fund(wallet.address, 1_000n);
+  const before = await adapter().holdings(wallet.address, own, false);
+  expect(before.ok && before.value.amounts[0]).toBe(String(2n * BTC - present(node.ledger.find(hash)).fee));
+  await sent(payment(wallet.address));
+  node.ledger.mine();
+  const after = await adapter().holdings(wallet.address, own, false);
+  expect(after.ok && after.value.amounts[0]).toBe(before.ok && before.value.amounts[0]);
+});
+
 test('what is left over and too little to relay goes to the miner', async () => {
   node.ledger.fund(wallet.address, BTC);
   const { attempt, hash, verdict } = await sent(payment(wallet.address, { amount: units(BTC - 400n) }));
