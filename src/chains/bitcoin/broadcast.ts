@@ -2,6 +2,7 @@ import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
 import { askSend } from '#chains/bitcoin/question.ts';
 import type { Fleet } from '#chains/fleet.ts';
 import { NO_NODE } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 
 /** The words of Bitcoin Core's mempool, which every Esplora server passes on. */
 const KNOWN = /already in (?:block chain|mempool|utxo set)|txn-already|already known/i;
@@ -11,37 +12,42 @@ const TOO_CHEAP =
 const WRONG =
   /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|absurdly-high|non-standard|decode failed/i;
 
+/** What stands when servers say different things: the one that gives up least. */
+const CAUTION = ['unknown', 'conflicted', 'underpriced', 'refused'] as const;
+
 /**
  * Hands signed bytes to one server after the other, until one takes them. A coin that is spent may be spent by an earlier attempt, or by
  * these very bytes in a block: the chain will tell.
  */
 export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
-  let verdict: BroadcastVerdict | null = null;
-  let reason = NO_NODE.detail;
+  const verdicts: BroadcastVerdict[] = [];
+  let trouble = NO_NODE;
   for (const node of fleet.nodes) {
-    const trouble = await fleet.trouble(node);
-    if (trouble !== null) {
-      reason = trouble.detail;
+    const unfit = await fleet.trouble(node);
+    if (unfit !== null) {
+      trouble = unfit;
       continue;
     }
-    const answer = await node.ask(askSend(raw.slice(2)));
-    if (answer.ok && answer.value === hash) return { outcome: 'accepted' };
-    reason = answer.ok ? 'the node names another hash' : answer.refusal.detail;
-    const judged = answer.ok || answer.refusal.kind === 'no-answer' ? null : judgementOf(reason);
-    if (judged?.outcome === 'accepted') return judged;
-    // Who does not know, or says otherwise, leaves it open: a refusal for good takes every node that was asked.
-    verdict = judged === null || (verdict !== null && verdict.outcome !== judged.outcome) ? unknown(reason) : judged;
-    if (verdict.outcome === 'unknown') return verdict;
+    const verdict = await send(node, raw, hash);
+    if (verdict.outcome === 'accepted') return verdict;
+    verdicts.push(verdict);
   }
-  return verdict ?? unknown(reason);
+  const said = CAUTION.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
+  return said[0] ?? unknown(trouble.detail);
 }
 
-/** Null for words that nobody here knows. */
-function judgementOf(answer: string): BroadcastVerdict | null {
+async function send(node: RpcNode, raw: string, hash: string): Promise<BroadcastVerdict> {
+  const answer = await node.ask(askSend(raw.slice(2)));
+  if (answer.ok) return answer.value === hash ? { outcome: 'accepted' } : unknown('the node names another hash');
+  const { kind, detail } = answer.refusal;
+  return kind === 'no-answer' ? unknown(detail) : judgementOf(detail);
+}
+
+function judgementOf(answer: string): BroadcastVerdict {
   if (KNOWN.test(answer)) return { outcome: 'accepted' };
   if (TOO_CHEAP.test(answer)) return { outcome: 'underpriced', answer };
   if (SPENT.test(answer)) return { outcome: 'conflicted', answer };
-  return WRONG.test(answer) ? { outcome: 'refused', answer } : null;
+  return WRONG.test(answer) ? { outcome: 'refused', answer } : unknown(answer);
 }
 
 function unknown(answer: string): BroadcastVerdict {
