@@ -18,7 +18,10 @@ import { bitcoinPurse, solanaPurse } from './purses.ts';
 import { startSolanaNode } from './solana-node.ts';
 import { startStack } from './stack.ts';
 
-/** The whole way of five transfers on three chains, driven as a client would and checked against the chain itself. Exit 0, or 1 with the reason. */
+/**
+ * The whole way of five transfers on three chains, driven as a client would and checked against the chain itself. Exit 0, or 1 with the
+ * reason.
+ */
 
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 const ETHER = 10n ** 18n;

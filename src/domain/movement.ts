@@ -29,8 +29,8 @@ export function fungibleKindOn(chain: string): AssetKind {
 /** One thing that changed hands. */
 export interface ChainMovement {
   /**
-   * The same whoever reports it: `out:<number of the output>` of Bitcoin; `top`, `trace:<path>`, `log:<index>` or `log:<index>:<position>`; of Solana `<from>:<to>:<mint>`
-   * or `<from>:<to>:native`, for what a transaction did to each.
+   * The same whoever reports it: `top`, `trace:<path>`, `log:<index>` or `log:<index>:<position>`; of Solana `<from>:<to>:<mint>` or
+   * `<from>:<to>:native`, for what a transaction did to each; of Bitcoin `out:<number of the output>`.
    */
   readonly uid: string;
   readonly kind: MovementKind;

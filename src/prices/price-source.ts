@@ -1,6 +1,9 @@
 import type { Price } from '#domain/price.ts';
 
-/** An asset of a chain: `eip155:1` or `bip122:...` is its coin, `eip155:1/erc20:0x...` or `solana:.../token:...` a token in canonical spelling (CAIP-19). */
+/**
+ * An asset of a chain: `eip155:1` or `bip122:...` is its coin, `eip155:1/erc20:0x...` or `solana:.../token:...` a token in canonical spelling
+ * (CAIP-19).
+ */
 export type AssetName = string;
 
 export function assetName(caip2: string, tokenAddress: string | null): AssetName {

@@ -31,8 +31,9 @@ interface QuoteRequest {
 }
 
 /**
- * Which coins carry an intent out now, and at what fee. Only coins that are as deep as a payment has to be to count are spent: what spends a
- * coin that a reorganisation takes away can never be included. A replacement keeps every coin of what it replaces, in the same order, and adds more where its fee asks for them.
+ * Which coins carry an intent out now, and at what fee. Only coins that are as deep as a payment has to be to count are spent: what spends
+ * a coin that a reorganisation takes away can never be included. A replacement keeps every coin of what it replaces, in the same order, and
+ * adds more where its fee asks for them.
  *
  * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and
  * `busy` when the wallet has enough, but not in coins that can be spent now.

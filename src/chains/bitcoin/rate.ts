@@ -26,8 +26,8 @@ export function feeAt(rate: bigint, virtualSize: bigint): bigint {
 }
 
 /**
- * The least fee of a replacement: what nodes ask for (BIP-125, rules 3 and 4: the old fee, and one satoshi per virtual byte for its relay), and
- * half as much again as before, since whoever sends it again wants it to be taken.
+ * The least fee of a replacement: what nodes ask for (BIP-125, rules 3 and 4: the old fee, and one satoshi per virtual byte for its relay),
+ * and half as much again as before, since whoever sends it again wants it to be taken.
  */
 export function raisedFee(before: bigint, virtualSize: bigint): bigint {
   return larger(before + feeAt(LEAST_RATE, virtualSize), before + before / 2n);

@@ -10,7 +10,7 @@ export interface Coin {
 
 /** What the bytes of an intent say besides the intent. */
 export interface Terms {
-  /** In the order in which they are spent. The first one stays the first in every attempt: so of all attempts at most one is ever included. */
+  /** As they are spent. The first one stays the first in every attempt: so of all attempts at most one is ever included. */
   readonly coins: readonly Coin[];
   /** Satoshi that go back to the wallet; 0 for no such output. */
   readonly change: bigint;
