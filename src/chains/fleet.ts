@@ -12,6 +12,11 @@ export interface Fleet {
 /** `unfit`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
 export type Trouble = NodeFault | { readonly kind: 'unfit'; readonly detail: string };
 
+/** What a node says is of no use. */
+export function unfit(detail: string): { readonly ok: false; readonly refusal: Trouble } {
+  return refused({ kind: 'unfit', detail });
+}
+
 export const NO_NODE: Trouble = { kind: 'unfit', detail: 'no node is configured for this chain' };
 
 /** A refusal that more questions to the same node cannot mend; one that is `busy` time will. */
@@ -35,9 +40,9 @@ export async function onFirstFitNode<T, R extends Settled>(
   let trouble: Trouble = NO_NODE;
   let ended: R | Trouble | null = null;
   for (const node of fleet.nodes) {
-    const unfit = await fleet.trouble(node);
-    if (unfit !== null) {
-      trouble = unfit;
+    const away = await fleet.trouble(node);
+    if (away !== null) {
+      trouble = away;
       continue;
     }
     const result = await operation(node);

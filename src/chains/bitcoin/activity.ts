@@ -2,12 +2,13 @@ import { depthOf } from '#chains/bitcoin/depth.ts';
 import { MINER, movementsIn, payerOf } from '#chains/bitcoin/movements.ts';
 import { askBlockHash, askTip, askTransaction, isHash } from '#chains/bitcoin/question.ts';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /** A transaction with everything that it moved; null when no block has it. */
 export async function readActivity(
@@ -43,8 +44,4 @@ export async function absence(
   return block.value === found.hash
     ? unfit('the node has the recorded block, but not the transaction')
     : accepted(null);
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
 }

@@ -23,9 +23,9 @@ export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): 
   const verdicts: BroadcastVerdict[] = [];
   let trouble = NO_NODE;
   for (const node of fleet.nodes) {
-    const unfit = await fleet.trouble(node);
-    if (unfit !== null) {
-      trouble = unfit;
+    const away = await fleet.trouble(node);
+    if (away !== null) {
+      trouble = away;
       continue;
     }
     const verdict = await send(node, raw, hash);

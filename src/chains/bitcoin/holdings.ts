@@ -1,15 +1,16 @@
+import { agreedHoldings } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
 import { finalHeight } from '#chains/bitcoin/depth.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
 import { askBalance, askBlockHash, askHistory, askTip, PAGE } from '#chains/bitcoin/question.ts';
 import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { NO_NODE } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 interface HoldingsQuestion {
   readonly address: string;
@@ -85,41 +86,13 @@ async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; 
   return hash.value === null ? unfit('the newest block is gone') : accepted({ height: height.value, hash: hash.value });
 }
 
-/**
- * The same by the word of two servers, where there are two: one alone can lie, and what it says here changes a balance. Where they differ it
- * counts as not said, and is asked for again. Refuses when a second one is configured and can not be asked, or does not have the block yet.
- */
-export async function readAgreedHoldings(
+/** The same by the word of two servers, at the same block. Refuses what `agreedHoldings` does, and a second one that does not have the block. */
+export function readAgreedHoldings(
   fleet: Fleet,
   chain: Chain,
   question: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
-  let trouble: Trouble = NO_NODE;
-  let told: Holdings | null = null;
-  for (const node of fleet.nodes) {
-    const away = await fleet.trouble(node);
-    const held: Result<Holdings, Trouble> =
-      away !== null
-        ? refused(away)
-        : told === null
-          ? await readHoldings(node, chain, question)
-          : await holdingsAt(node, question, BigInt(told.blockNumber));
-    if (!held.ok) {
-      trouble = held.refusal;
-      continue;
-    }
-    if (fleet.nodes.length === 1) return held;
-    if (told === null) {
-      told = held.value;
-      continue;
-    }
-    const second = held.value;
-    const amounts = told.amounts.map((amount, i) => (amount === second.amounts[i] ? amount : null));
-    return accepted({ ...told, amounts, isDisputed: amounts.includes(null) });
-  }
-  return refused(trouble);
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
+  return agreedHoldings(fleet, (node, told) =>
+    told === null ? readHoldings(node, chain, question) : holdingsAt(node, question, BigInt(told.blockNumber)),
+  );
 }

@@ -7,12 +7,13 @@ import { askSpend, askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { coinsIn } from '#chains/bitcoin/transaction.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import { movementsOf } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /**
  * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
@@ -85,8 +86,4 @@ async function takenByAnother(
     if (depthOf(spend.value.block, tip.value, chain).isFinal) return accepted(true);
   }
   return accepted(false);
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
 }

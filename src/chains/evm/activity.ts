@@ -1,6 +1,7 @@
 import { getAddress } from 'viem/utils';
 import { depthOf } from '#chains/evm/depth.ts';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { recordedBlockStands } from '#chains/evm/observe.ts';
@@ -9,7 +10,7 @@ import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /**
  * A transaction with everything that it moved, as one node has it; null when the node has none, or it failed: then it moved nothing.
@@ -59,8 +60,4 @@ async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Resu
   );
   if (!stands.ok) return stands;
   return stands.value ? unfit('the node has the recorded block, but not the receipt') : accepted(null);
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
 }

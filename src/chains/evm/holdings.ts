@@ -1,9 +1,10 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR } from '#chains/evm/call.ts';
+import { agreedHoldings } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
 import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { NO_NODE } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { word } from '#chains/evm/hex.ts';
 import { askBalanceAt, askBlock, askCall } from '#chains/evm/question.ts';
@@ -12,7 +13,7 @@ import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /** First four bytes of keccak256('ownerOf(uint256)'), ERC-721. */
 const OWNER_OF_SELECTOR = '0x6352211e';
@@ -31,44 +32,20 @@ export async function readHoldings(
 ): Promise<Result<Holdings, Trouble>> {
   const head = await node.ask(askBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return refused({ kind: 'unfit', detail: 'the node has no head' });
+  if (head.value === null) return unfit('the node has no head');
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
   return holdingsAt(node, { address, assets }, depth < 0n ? 0n : depth);
 }
 
-/**
- * The same by the word of two nodes, where there are two: one alone can lie, and what it says here changes a balance. What they do not
- * say alike counts as not said. Refuses when a second one is configured and can not be asked, or does not have the block yet.
- */
-export async function readAgreedHoldings(
+/** The same by the word of two nodes, at the same block. Refuses what `agreedHoldings` does, and a second one that does not have the block. */
+export function readAgreedHoldings(
   fleet: Fleet,
   chain: Chain,
   question: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
-  let trouble: Trouble = NO_NODE;
-  let told: Holdings | null = null;
-  for (const node of fleet.nodes) {
-    const unfit = await fleet.trouble(node);
-    const held: Result<Holdings, Trouble> =
-      unfit !== null
-        ? refused(unfit)
-        : told === null
-          ? await readHoldings(node, chain, question)
-          : await holdingsAt(node, question, BigInt(told.blockNumber));
-    if (!held.ok) {
-      trouble = held.refusal;
-      continue;
-    }
-    if (told !== null) return accepted(commonOf(told, held.value));
-    if (fleet.nodes.length === 1) return held;
-    told = held.value;
-  }
-  return refused(trouble);
-}
-
-function commonOf(one: Holdings, other: Holdings): Holdings {
-  const amounts = one.amounts.map((amount, i) => (amount === other.amounts[i] ? amount : null));
-  return { ...one, amounts, isDisputed: amounts.some((amount, i) => amount !== one.amounts[i]) };
+  return agreedHoldings(fleet, (node, told) =>
+    told === null ? readHoldings(node, chain, question) : holdingsAt(node, question, BigInt(told.blockNumber)),
+  );
 }
 
 export interface HoldingsQuestion {

@@ -1,5 +1,6 @@
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
@@ -11,7 +12,7 @@ import type { Chain } from '#domain/chain.ts';
 import type { WalletMovements } from '#domain/movement.ts';
 import { movementsOf } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction.ts';
 
 /**
@@ -143,8 +144,4 @@ async function nonceTaken({ node, chain, watched, head }: View): Promise<Result<
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
   return again.value === null ? accepted(true) : unfit('the receipt came only now');
-}
-
-function unfit(detail: string): { readonly ok: false; readonly refusal: Trouble } {
-  return refused({ kind: 'unfit', detail });
 }

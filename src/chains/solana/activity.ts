@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { isSignature } from '@solana/kit';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { mintIn } from '#chains/solana/accounts.ts';
 import { depthOf } from '#chains/solana/depth.ts';
@@ -13,7 +14,7 @@ import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /** A transaction with everything that it moved; null when the node has none that is voted on, or it failed: then it moved nothing. */
 export async function readActivity(
@@ -92,8 +93,4 @@ async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Resu
   return block.value === found.hash
     ? unfit('the node has the recorded block, but not the transaction')
     : accepted(null);
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
 }

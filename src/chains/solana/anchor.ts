@@ -2,6 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { blockhash } from '@solana/kit';
 import type { AnchorPlace } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
@@ -11,7 +12,7 @@ import type { Anchor } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import { termsIn } from '#chains/solana/transaction.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 const NONCE_BYTES = 80;
 
@@ -49,8 +50,4 @@ export async function anchorNow(
 
 function isSame(before: Anchor, now: Anchor): boolean {
   return before.kind === 'nonce' && now.kind === 'nonce' && before.value === now.value;
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
 }

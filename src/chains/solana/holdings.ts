@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import { agreedHoldings } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
 import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { tokenAccountIn } from '#chains/solana/accounts.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
@@ -10,7 +10,7 @@ import { askAccounts, askTokenAccounts } from '#chains/solana/question.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 interface HoldingsQuestion {
   readonly address: string;
@@ -53,30 +53,7 @@ export async function readHoldings(
   });
 }
 
-/**
- * The same by the word of two nodes, where there are two: one alone can lie, and what it says here changes a balance. They are at two slots,
- * so what a payment has changed in between counts as not said, and is asked for again. Refuses when a second one is configured and can not
- * be asked.
- */
-export async function readAgreedHoldings(fleet: Fleet, question: HoldingsQuestion): Promise<Result<Holdings, Trouble>> {
-  let trouble: Trouble = NO_NODE;
-  let told: Holdings | null = null;
-  for (const node of fleet.nodes) {
-    const unfit = await fleet.trouble(node);
-    const held: Result<Holdings, Trouble> = unfit === null ? await readHoldings(node, question) : refused(unfit);
-    if (!held.ok) {
-      trouble = held.refusal;
-      continue;
-    }
-    if (fleet.nodes.length === 1) return held;
-    if (told === null) {
-      told = held.value;
-      continue;
-    }
-    const [first, second] = [told, held.value];
-    const older = BigInt(first.blockNumber) < BigInt(second.blockNumber) ? first : second;
-    const amounts = first.amounts.map((amount, i) => (amount === second.amounts[i] ? amount : null));
-    return accepted({ blockNumber: older.blockNumber, amounts, isDisputed: amounts.includes(null) });
-  }
-  return refused(trouble);
+/** The same by the word of two nodes, which are at two slots: what a payment has changed in between counts as not said. */
+export function readAgreedHoldings(fleet: Fleet, question: HoldingsQuestion): Promise<Result<Holdings, Trouble>> {
+  return agreedHoldings(fleet, (node) => readHoldings(node, question));
 }

@@ -2,6 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
+import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { readLanded } from '#chains/solana/activity.ts';
@@ -14,7 +15,7 @@ import { termsIn } from '#chains/solana/transaction.ts';
 import type { Chain } from '#domain/chain.ts';
 import { movementsOf } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /**
  * Where the attempts of a transaction are, as one node sees it. `lapsed` when the newest one can not be carried out any more and nothing
@@ -107,8 +108,4 @@ async function fateOf(
   if (stored !== null) return accepted('taken');
   const isOver = validUntil !== null && height !== null && height.value > BigInt(validUntil);
   return accepted(isOver ? 'lapsed' : 'waiting');
-}
-
-function unfit(detail: string): Result<never, Trouble> {
-  return refused({ kind: 'unfit', detail });
 }
