@@ -12,7 +12,7 @@ import type { FrostShare } from '#mpc/frost/suite.ts';
 import { isFrostShare } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
-import { inParts, taggedHash, uint32 } from '#mpc/transcript.ts';
+import { equalParts, taggedHash, uint32 } from '#mpc/transcript.ts';
 
 export interface SigningSessionRequest {
   /** Of the wallet's key. */
@@ -67,7 +67,7 @@ function frostRound(request: SigningSessionRequest & { readonly share: FrostShar
   const second = (states: readonly CommitState[]): Round => ({
     run: async (inbox: Inbox) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
-      const parts = new Map([...inbox].map(([peer, bytes]) => [peer, inParts(bytes, states.length)] as const));
+      const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, states.length)] as const));
       const partials: Uint8Array[] = [];
       for (const [i, state] of states.entries()) {
         const round = signShare(state, new Map([...parts].map(([peer, each]) => [peer, each[i] ?? NOTHING] as const)));

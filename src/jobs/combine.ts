@@ -7,7 +7,7 @@ import { combinePartials } from '#mpc/ecdsa/combine.ts';
 import { aggregate } from '#mpc/frost/aggregate.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-import { inParts } from '#mpc/transcript.ts';
+import { equalParts } from '#mpc/transcript.ts';
 
 /** What a coordinator knows of the key that signs. */
 export interface SigningKey {
@@ -31,7 +31,7 @@ export function combineSignatures(
 ): RoundResult<readonly ChainSignature[]> {
   const given = [...results].map(([index, result]) => {
     const parsed = partialResult.safeParse(result);
-    return [index, parsed.success ? inParts(hexToBytes(parsed.data.partial), messages.length) : []] as const;
+    return [index, parsed.success ? equalParts(hexToBytes(parsed.data.partial), messages.length) : []] as const;
   });
   const signatures: ChainSignature[] = [];
   for (const [i, message] of messages.entries()) {

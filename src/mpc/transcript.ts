@@ -38,7 +38,7 @@ export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 /** Bytes cut into so many parts of the same length; none where they do not come out even. */
-export function inParts(bytes: Uint8Array, count: number): readonly Uint8Array[] {
+export function equalParts(bytes: Uint8Array, count: number): readonly Uint8Array[] {
   const length = bytes.length / count;
   if (!Number.isInteger(length)) return [];
   return Array.from({ length: count }, (_, i) => bytes.slice(i * length, (i + 1) * length));

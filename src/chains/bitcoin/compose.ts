@@ -1,7 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { signedMessage } from '#chains/bitcoin/message.ts';
-import { inspectBitcoinPayload, payloadOf } from '#chains/bitcoin/payload.ts';
+import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
+import { payloadOf } from '#chains/payload-text.ts';
 import type { Terms } from '#chains/bitcoin/terms.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { amountOf } from '#domain/amount.ts';

@@ -3,24 +3,20 @@ import { schnorr } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { MessageText } from '#chains/chain-adapter.ts';
+import { plainTextFault } from '#chains/plain-text-fault.ts';
 import { outputKeyOf, scriptOf } from '#chains/bitcoin/address.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import type { MessageIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Long enough for every sign-in text; people have to read it. */
-const MOST_MESSAGE_BYTES = 16 * 1024;
-
 const OP_RETURN = 0x6a;
 const PUSH_32 = 32;
 
 /** Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. */
 export function readMessage(text: string): Result<MessageText, string> {
-  if (text.length === 0) return refused('is empty');
-  if (!text.isWellFormed()) return refused('is not well-formed Unicode');
-  if (utf8ToBytes(text).length > MOST_MESSAGE_BYTES) return refused(`has at most ${MOST_MESSAGE_BYTES} bytes in UTF-8`);
-  return accepted({ format: 'bip322', message: text });
+  const fault = plainTextFault(text);
+  return fault === null ? accepted({ format: 'bip322', message: text }) : refused(fault);
 }
 
 export interface SignedMessage {

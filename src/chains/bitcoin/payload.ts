@@ -1,9 +1,9 @@
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { outputKeyOf } from '#chains/bitcoin/address.ts';
 import { signedMessage } from '#chains/bitcoin/message.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
+import { bytesOfPayload } from '#chains/payload-text.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, MOST_COINS, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
@@ -128,13 +128,4 @@ function isDusty({ own, to }: Payment, { change }: Terms): boolean {
 function outpointOf({ coins: [first] }: Terms): bigint {
   if (first === undefined) throw new Error('a transaction spends a coin');
   return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
-}
-
-function bytesOfPayload(payload: string): Uint8Array | null {
-  return typeof payload === 'string' && /^0x([0-9a-f]{2})+$/.test(payload) ? hexToBytes(payload.slice(2)) : null;
-}
-
-/** As it is stored and sent. */
-export function payloadOf(bytes: Uint8Array): string {
-  return `0x${bytesToHex(bytes)}`;
 }

@@ -15,8 +15,8 @@ import type { Attempt } from '#domain/transaction.ts';
  * Joins the stored bytes and the signature of the co-signers to a transaction, reads it back, and compares what it would do
  * with the intent once more: between approval and network this is the last look.
  *
- * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a signature that is out
- * of range, not low-s (EIP-2), or not by the intent's wallet; a result that does not read back as the bytes that were approved.
+ * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a
+ * signature that is out of range, not low-s (EIP-2), or not by the intent's wallet; a result that does not read back as the bytes that were approved.
  */
 export function assembleTransaction(
   intent: OnChainIntent,

@@ -2,6 +2,7 @@ import type { Hex } from 'viem';
 import { bytesToHex, concatHex, hexToBytes, keccak256, stringToHex } from 'viem/utils';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { ChainFault, ChainSignature, EcdsaSignatureParts, MessageText } from '#chains/chain-adapter.ts';
+import { plainTextFault } from '#chains/plain-text-fault.ts';
 import { addressOfPublicKey } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/typed-data.ts';
@@ -9,19 +10,13 @@ import type { MessageIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Long enough for every sign-in text and typed order; people have to read it. */
-const MOST_MESSAGE_BYTES = 16 * 1024;
-
 /**
  * Reads the text of a new message (spec part 4): JSON with the four parts of EIP-712 is typed data, and has to be right as such;
  * anything else is a text for EIP-191. Gives the one spelling that is stored, shown and signed. Refuses in words.
  */
 export function readMessage(caip2: string, text: string): Result<MessageText, string> {
-  if (text.length === 0) return refused('is empty');
-  if (!text.isWellFormed()) return refused('is not well-formed Unicode');
-  if (new TextEncoder().encode(text).length > MOST_MESSAGE_BYTES) {
-    return refused(`has at most ${MOST_MESSAGE_BYTES} bytes in UTF-8`);
-  }
+  const fault = plainTextFault(text);
+  if (fault !== null) return refused(fault);
   const json = parsedJson(text);
   if (!looksTyped(json)) return accepted({ format: 'eip191', message: text });
   const typed = readTypedData(json);

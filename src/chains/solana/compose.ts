@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { offchainMessage } from '#chains/solana/message.ts';
+import { payloadOf } from '#chains/payload-text.ts';
 import { inspectSolanaPayload } from '#chains/solana/payload.ts';
 import type { Anchor, Terms } from '#chains/solana/terms.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
@@ -26,7 +27,7 @@ export function composeTransaction(
   if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
   const bytes = messageBytes(intent, { ...quoted, anchor });
   if (bytes === null) throw new Error('a stored intent is in canonical form');
-  const payload = `0x${bytesToHex(bytes)}`;
+  const payload = payloadOf(bytes);
   const inspected = inspectSolanaPayload(intent, payload);
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
@@ -43,5 +44,5 @@ export function composeTransaction(
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const bytes = offchainMessage(intent);
   if (bytes === null) throw new Error('a stored message is in canonical form');
-  return { payload: `0x${bytesToHex(bytes)}`, signingDigest: `0x${bytesToHex(sha256(bytes))}` };
+  return { payload: payloadOf(bytes), signingDigest: `0x${bytesToHex(sha256(bytes))}` };
 }

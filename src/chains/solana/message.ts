@@ -1,22 +1,16 @@
 import { compileOffchainMessageV1Envelope } from '@solana/kit';
 import type { MessageText } from '#chains/chain-adapter.ts';
+import { plainTextFault } from '#chains/plain-text-fault.ts';
 import { parseWallet } from '#chains/solana/address.ts';
 import { clusterOf } from '#chains/solana/cluster.ts';
 import type { MessageIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Long enough for every sign-in text; people have to read it. */
-const MOST_MESSAGE_BYTES = 16 * 1024;
-
 /** Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. */
 export function readMessage(text: string): Result<MessageText, string> {
-  if (text.length === 0) return refused('is empty');
-  if (!text.isWellFormed()) return refused('is not well-formed Unicode');
-  if (new TextEncoder().encode(text).length > MOST_MESSAGE_BYTES) {
-    return refused(`has at most ${MOST_MESSAGE_BYTES} bytes in UTF-8`);
-  }
-  return accepted({ format: 'solana-offchain', message: text });
+  const fault = plainTextFault(text);
+  return fault === null ? accepted({ format: 'solana-offchain', message: text }) : refused(fault);
 }
 
 /**

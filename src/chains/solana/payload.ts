@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { isPublicKey, parseMint, parseWallet, bytesOf } from '#chains/solana/address.ts';
 import { clusterOf } from '#chains/solana/cluster.ts';
+import { bytesOfPayload } from '#chains/payload-text.ts';
 import { offchainMessage } from '#chains/solana/message.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
 import { costOf, nonceAccountOf } from '#chains/solana/terms.ts';
@@ -113,10 +114,6 @@ function canonicalWallet({ chain, from, to, tokenAddress, amount, maxFee }: Tran
   const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;
   const isNamed = parseWallet(to).ok && (tokenAddress === null || parseMint(tokenAddress).ok);
   return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
-}
-
-function bytesOfPayload(payload: string): Uint8Array | null {
-  return typeof payload === 'string' && /^0x([0-9a-f]{2})+$/.test(payload) ? hexToBytes(payload.slice(2)) : null;
 }
 
 function usedUpBy(anchor: Anchor, wallet: Address): bigint {

@@ -2,7 +2,7 @@ import { abortedBy, abortedByOneOf, completed, type RoundResult } from '#mpc/abo
 import type { FrostKey, Suite } from '#mpc/frost/suite.ts';
 import { commitmentList, identifierOf, malformedAmong, publicPackage, suiteOf } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { equalBytes } from '#mpc/transcript.ts';
+import { equalBytes, equalParts } from '#mpc/transcript.ts';
 
 const SHARE_BYTES = 32;
 
@@ -31,9 +31,8 @@ export function aggregate(input: {
   const seen = [...partials.values()].map((partial) => partial.subarray(SHARE_BYTES));
   const agreed = seen[0] ?? new Uint8Array();
   if (!seen.every((one) => equalBytes(one, agreed))) return abortedByOneOf(signers, 'frost-aggregate/commitments');
-  const all = new Map(
-    signers.map((signer, i) => [signer, agreed.slice(i * 2 * suite.pointBytes, (i + 1) * 2 * suite.pointBytes)]),
-  );
+  const parts = equalParts(agreed, signers.length);
+  const all = new Map(signers.map((signer, i) => [signer, parts[i] ?? new Uint8Array()] as const));
   const shares = new Map([...partials].map(([signer, partial]) => [signer, partial.slice(0, SHARE_BYTES)] as const));
   const signature = sum(suite, { key, message, all, shares });
   if (signature === null) {
