@@ -104,16 +104,25 @@ export function watchableSolana(ledger: Pick<SolanaLedger, 'slot' | 'since'>): W
   };
 }
 
-/** A block that came in the place of another is not news by its height: what is in it was reported, or is found by a scan. */
-export function watchableBitcoin(ledger: Pick<BitcoinLedger, 'height' | 'since' | 'reorganise'>): Watchable {
+/**
+ * What waits is news, and so is the block that has it. One that came in the place of another is none by its height: what is in it was
+ * reported, or is found by a scan.
+ */
+export function watchableBitcoin(
+  ledger: Pick<BitcoinLedger, 'height' | 'since' | 'waiting' | 'reorganise'>,
+): Watchable {
   const begin = BigInt(ledger.height) + 1n;
   let seen = ledger.height;
+  let waited: readonly string[] = [];
   return {
     chain: LOCAL_BITCOIN,
     news: () => {
-      const hashes = ledger.since(seen);
+      const mined = ledger.since(seen);
       seen = ledger.height;
-      return hashes;
+      const waiting = ledger.waiting().map(({ hash }) => hash);
+      const sighted = waiting.filter((hash) => !waited.includes(hash));
+      waited = waiting;
+      return [...mined, ...sighted];
     },
     unsettle: (mischief) => {
       const depth = mischief.depth(BigInt(ledger.height), begin);

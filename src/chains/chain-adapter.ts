@@ -205,8 +205,9 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**
-   * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. Never null while the
-   * block in which it was found before still stands: that is a node that lags behind.
+   * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. One that waits to be
+   * mined is told of only where no block had it before. Never null while the block in which it was found before still stands: that is a
+   * node that lags behind.
    */
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
   /**

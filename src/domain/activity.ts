@@ -21,15 +21,21 @@ export interface ActivityBlock {
   readonly isFinal: boolean;
 }
 
-/** A transaction that succeeded, as its chain shows it. */
+/** A transaction that succeeded, or waits to be mined, as its chain shows it. */
 export interface ChainTransaction {
   readonly hash: string;
   /** Who signed it and pays its fee. */
   readonly signer: string;
-  readonly fee: Amount;
-  readonly block: ActivityBlock;
+  /** Null where it is not known before a block has it. */
+  readonly fee: Amount | null;
+  /** Null while it waits to be mined. */
+  readonly block: ActivityBlock | null;
+  /** Of one that waits those that its bytes tell for certain, should it be mined. */
   readonly movements: readonly ChainMovement[];
 }
+
+/** Of those that wait to be mined: so many are shown of one wallet. Whoever signs one can take it back, and it costs him nothing. Ours. */
+export const MOST_WAITING = 20;
 
 /**
  * A transaction that the vault did not make and that concerns a wallet of it. The webhook of a monitor is a hint; everything here is
@@ -40,9 +46,10 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
   readonly vaultId: VaultId;
   /** Grows by one with every change. */
   readonly version: number;
-  /** FAILED: its block is gone, and so is what it brought. */
-  readonly state: 'CONFIRMING' | 'SUCCEEDED' | 'FAILED';
-  readonly stateReason: string | null;
+  /** BROADCAST: it waits to be mined. FAILED: its block is gone, or none ever had it, and so is what it brought. */
+  readonly state: 'BROADCAST' | 'CONFIRMING' | 'SUCCEEDED' | 'FAILED';
+  /** `REORGED`, or `DROPPED`: it waited, and moved nothing, because it was replaced, forgotten, or mined in vain. */
+  readonly stateReason: 'REORGED' | 'DROPPED' | null;
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
   readonly visible: boolean;
@@ -118,9 +125,13 @@ type SomethingSeen = Sighting & { readonly seen: ChainTransaction; readonly appr
 /** A source of prices that is away for so long is waited for no more: the record stays as it is. */
 const APPRAISAL_MS = 24 * 60 * 60 * 1000;
 
+/** What waits and is not found is believed to be gone after so many polls since it was sighted: other nodes hear of it later. */
+const PROPAGATION_POLLS = 20;
+
 /**
- * The record after a look at its chain; the same object when nothing is new. It goes from CONFIRMING to SUCCEEDED and to final. When
- * its block is gone it is FAILED until a block has it again; what is final stays, but for its appraisal.
+ * The record after a look at its chain; the same object when nothing is new. It goes from BROADCAST to CONFIRMING, to SUCCEEDED and to
+ * final. When its block is gone it is FAILED until a block has it again, and so is what waited when nobody knows of it any more; that it
+ * waits (again) says nothing about a record that has been further. What is final stays, but for its appraisal.
  */
 export function observe(activity: Activity, sighting: Sighting): Activity {
   const { seen, chain, nowMs } = sighting;
@@ -129,27 +140,38 @@ export function observe(activity: Activity, sighting: Sighting): Activity {
     return shown({ ...activity, ...change, version: version + 1, updatedAtMs: nowMs });
   };
   if (seen === null) {
-    return activity.state === 'FAILED' || activity.block.isFinal
-      ? activity
-      : changed({ state: 'FAILED', stateReason: 'REORGED' });
+    if (activity.state === 'FAILED' || activity.block?.isFinal === true) return activity;
+    if (activity.block !== null) return changed({ state: 'FAILED', stateReason: 'REORGED' });
+    const isYoung = nowMs - activity.updatedAtMs < PROPAGATION_POLLS * chain.pollIntervalMs;
+    return isYoung ? activity : changed({ state: 'FAILED', stateReason: 'DROPPED' });
   }
   const view = viewFor(activity.wallet, seen, chain);
-  if (view === null) return activity;
+  if (view === null || seen.block === null) return activity;
   const assessed = assessAgain(activity, view, sighting);
-  if (activity.block.isFinal) return assessed === null ? activity : changed(assessed);
-  const state = seen.block.confirmations >= chain.confirmations ? 'SUCCEEDED' : 'CONFIRMING';
+  if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
+  // What it moves was only promised: without a new appraisal it is looked at once more.
+  if (activity.block === null && assessed === null) return activity;
+  const state = stateAt(seen.block, chain);
   const isSame =
     activity.state === state &&
-    activity.block.hash === seen.block.hash &&
+    activity.block?.hash === seen.block.hash &&
     activity.block.isFinal === seen.block.isFinal &&
     assessed === null;
   return isSame ? activity : changed({ ...seen, ...view, ...assessed, state, stateReason: null });
 }
 
-/** By the prices of the first time that there were any; null when nothing is to be changed. */
+function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'>): Activity['state'] {
+  if (block === null) return 'BROADCAST';
+  return block.confirmations >= chain.confirmations ? 'SUCCEEDED' : 'CONFIRMING';
+}
+
+/** By the prices of the first time that there were any, and of when a block had it first; null when nothing is to be changed. */
 function assessAgain(activity: Activity, view: WalletView, sighting: Sighting): Partial<Assessment> | null {
   const { seen, appraisal, nowMs } = sighting;
-  if (!activity.appraisalPending || seen === null) return null;
+  if (!wantsAppraisal(activity) || seen === null) return null;
+  if (activity.block === null) {
+    return appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
+  }
   if (nowMs - activity.createdAtMs > APPRAISAL_MS) return { appraisalPending: false };
   const assessed = appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
   return assessed?.appraisalPending === false ? assessed : null;
@@ -170,7 +192,7 @@ export function firstSeen(
     ...assess(place.wallet, view, sighting),
     chain: chain.name,
     version: 1,
-    state: seen.block.confirmations >= chain.confirmations ? 'SUCCEEDED' : 'CONFIRMING',
+    state: stateAt(seen.block, chain),
     stateReason: null,
     visible: true,
     hiddenReason: null,
@@ -182,11 +204,16 @@ export function firstSeen(
 
 /** Whether it has to be looked at again: until its block is beyond any reorganisation, or gone, and it is appraised. */
 export function isWatched({ state, block, appraisalPending }: Activity): boolean {
-  return state !== 'FAILED' && (!block.isFinal || appraisalPending);
+  return state !== 'FAILED' && (block?.isFinal !== true || appraisalPending);
+}
+
+/** Whether the next look at it is to bring an appraisal. */
+export function wantsAppraisal({ block, appraisalPending }: Activity): boolean {
+  return block === null || appraisalPending;
 }
 
 /** Visible as a person has chosen, else as the rules have it. */
 export function shown(activity: Activity): Activity {
-  const hiddenReason = activity.state === 'FAILED' ? 'REORGED' : activity.suspicion;
+  const hiddenReason = activity.state === 'FAILED' ? activity.stateReason : activity.suspicion;
   return { ...activity, hiddenReason, visible: activity.visibilityChoice ?? hiddenReason === null };
 }

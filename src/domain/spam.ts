@@ -16,6 +16,7 @@ import { LEAST_SHOWN_WORTH, ONE_DOLLAR } from '#domain/price.ts';
  * `LOW_VALUE`      spec part 8: tokens worth less than 0.005 USD
  * `UNKNOWN_TOKEN`  no source has a price for it, and the vault has never sent it
  * `REORGED`        it is not in its chain any more
+ * `DROPPED`        it waited to be mined, and never came to anything
  */
 export const HIDDEN_REASONS = [
   'ZERO_VALUE',
@@ -26,6 +27,7 @@ export const HIDDEN_REASONS = [
   'LOW_VALUE',
   'UNKNOWN_TOKEN',
   'REORGED',
+  'DROPPED',
 ] as const;
 export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 

@@ -15,13 +15,14 @@ export async function follow(
 ): Promise<void> {
   const work = await vault.followWork(id);
   if (work === null) return;
-  const { chain, hash, block, wallet, appraisalPending } = work;
+  const { chain, hash, block, wallet, wantsAppraisal } = work;
   const adapter = chainAccess(env, chain);
   if (adapter === null) return;
   const seen = await adapter.activity(hash, block);
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!seen.ok) return;
-  const movements = seen.value?.movements ?? [];
-  const appraisal = appraisalPending ? await appraise(env, chain, { movements, wallets: [wallet] }) : null;
+  const isAppraised = wantsAppraisal && seen.value !== null && seen.value.block !== null;
+  const { movements = [] } = seen.value ?? {};
+  const appraisal = isAppraised ? await appraise(env, chain, { movements, wallets: [wallet] }) : null;
   await vault.recordActivity({ chain: chain.name, hash, seen: seen.value, appraisal });
 }

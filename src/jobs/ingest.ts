@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
+import type { Chain } from '#domain/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { appraise } from '#jobs/appraise.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
@@ -123,20 +124,25 @@ async function follow(env: CoordinatorEnv, hint: Hint, ageMs: number): Promise<H
   if (chain === null || adapter === null) return 'unknown-chain';
   const seen = await adapter.activity(hint.hash, null);
   if (!seen.ok) return 'later';
-  if (seen.value === null) {
-    // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
-    for (const vault of vaultObjects(env, await vaultsKnowing(env.DB, chain.name, hint.hash))) {
-      await vault.hastenActivity(chain.name, hint.hash);
-    }
-    return ageMs < ABSENT_MS ? 'later' : 'none';
+  if (seen.value !== null && seen.value.block !== null) return tell(env, chain, seen.value);
+  // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
+  for (const vault of vaultObjects(env, await vaultsKnowing(env.DB, chain.name, hint.hash))) {
+    await vault.hastenActivity(chain.name, hint.hash);
   }
-  const concerned = await walletsAmong(env.DB, chain.name, partiesOf(seen.value));
+  // What waits is shown, and it is not all that there will be: contracts pay, and tokens move, when it is mined.
+  const outcome = seen.value === null ? 'none' : await tell(env, chain, seen.value);
+  return ageMs < ABSENT_MS ? 'later' : outcome;
+}
+
+/** Tells every vault that it concerns. */
+async function tell(env: CoordinatorEnv, chain: Chain, seen: ChainTransaction): Promise<ActivityOutcome> {
+  const concerned = await walletsAmong(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
   const wallets = concerned.map(({ address }) => address);
-  const appraisal = await appraise(env, chain, { movements: seen.value.movements, wallets });
+  const appraisal = await appraise(env, chain, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
   for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
-    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: hint.hash, seen: seen.value, appraisal }));
+    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: seen.hash, seen, appraisal }));
   }
   return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
 }

@@ -3,7 +3,7 @@ import type { Appraisal } from '#domain/appraisal.ts';
 import { acquaintanceOf } from '#objects/acquaintance.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
-import { firstSeen, isWatched, observe, shown } from '#domain/activity.ts';
+import { firstSeen, isWatched, MOST_WAITING, observe, shown, wantsAppraisal } from '#domain/activity.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Permission } from '#domain/member.ts';
@@ -53,8 +53,11 @@ export class ActivityDesk {
     const before = storage.activities.ofHash(chain.name, hash);
     const sighting = { appraisal, chain, acquaintance: acquaintanceOf(storage, vault, chain), nowMs };
     const place = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
-    const first = () =>
-      seen === null || appraisal === null ? null : firstSeen(place(), { ...sighting, seen, appraisal });
+    const first = () => {
+      if (seen === null || appraisal === null) return null;
+      if (seen.block === null && storage.activities.waiting(chain.name) >= MOST_WAITING) return null;
+      return firstSeen(place(), { ...sighting, seen, appraisal });
+    };
     const after = before === null ? first() : observe(before, { ...sighting, seen });
     if (after === null) return 'none';
     await commits.run(() =>
@@ -92,7 +95,7 @@ export class ActivityDesk {
           hash: activity.hash,
           block: activity.block,
           wallet: activity.wallet,
-          appraisalPending: activity.appraisalPending,
+          wantsAppraisal: wantsAppraisal(activity),
         };
   }
 

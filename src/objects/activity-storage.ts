@@ -3,6 +3,7 @@ import type { Activity } from '#domain/activity.ts';
 /** A hash is one record for good, however often somebody reports it. */
 export const ACTIVITY_SCHEMA = `
   CREATE TABLE activity (id TEXT PRIMARY KEY, chain TEXT NOT NULL, hash TEXT NOT NULL, document TEXT NOT NULL, UNIQUE (chain, hash));
+  CREATE INDEX activity_waiting ON activity (chain) WHERE document ->> '$.state' = 'BROADCAST';
 `;
 
 /** What a vault's object keeps of what others did. Every write happens inside the object's `transactionSync`. */
@@ -19,6 +20,12 @@ export class ActivityStorage {
 
   ofHash(chain: string, hash: string): Activity | null {
     return this.#one('SELECT document FROM activity WHERE chain = ? AND hash = ?', chain, hash);
+  }
+
+  /** How many wait to be mined. */
+  waiting(chain: string): number {
+    const count = "SELECT count(*) AS waiting FROM activity WHERE chain = ? AND document ->> '$.state' = 'BROADCAST'";
+    return this.#sql.exec<{ waiting: number }>(count, chain).one().waiting;
   }
 
   put(activity: Activity): void {

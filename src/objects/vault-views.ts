@@ -28,10 +28,11 @@ export function versionOf(view: TransactionView | ActivityView): number {
 export interface FollowWork {
   readonly chain: Chain;
   readonly hash: string;
-  /** Where it was found before. */
-  readonly block: ActivityBlock;
+  /** Where it was found before; null while it waits to be mined. */
+  readonly block: ActivityBlock | null;
   readonly wallet: string;
-  readonly appraisalPending: boolean;
+  /** Should it be in a block. */
+  readonly wantsAppraisal: boolean;
 }
 
 export interface CreationView {

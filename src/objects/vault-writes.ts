@@ -87,13 +87,15 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   const nowMs = Date.now();
   const { id: transactionId, version } = after;
   if (isWatched(after)) {
-    const dueAtMs = nowMs + (after.block.isFinal ? APPRAISAL_DELAY_MS : pollDelayMs(after, pollIntervalMs, nowMs));
+    const dueAtMs =
+      nowMs + (after.block?.isFinal === true ? APPRAISAL_DELAY_MS : pollDelayMs(after, pollIntervalMs, nowMs));
     storage.owe({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
   } else storage.discharge(transactionId, 'follow');
   if (after === before) return;
   storage.activities.put(after);
   post(storage, after, postingOfActivity(after));
-  if (before === null) oweNotification(storage, after);
+  // What waits may be taken back: people are told when a block has it.
+  if (after.block !== null && (before === null || before.block === null)) oweNotification(storage, after);
   storage.appendHistory({
     transactionId,
     version,
@@ -114,7 +116,7 @@ function post(storage: VaultStorage, { id, chain, visible }: Activity | Transact
 }
 
 function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activity): Posting | null {
-  if (state === 'FAILED') return null;
+  if (state === 'FAILED' || block === null) return null;
   return {
     blockNumber: block.number,
     isFinal: block.isFinal,

@@ -111,7 +111,48 @@ test('when its block is gone it is FAILED and hidden, and comes back with anothe
   ]);
   expect(observe(gone, { ...look, seen: null })).toBe(gone);
   const back = observe(gone, { ...look, seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })) });
-  expect([back.state, back.visible, back.hiddenReason, back.block.number]).toEqual(['CONFIRMING', true, null, '8']);
+  expect([back.state, back.visible, back.hiddenReason, back.block?.number]).toEqual(['CONFIRMING', true, null, '8']);
+});
+
+const SOON_MS = NOON_MS + 1;
+const LATER_MS = NOON_MS + 20 * anvil.pollIntervalMs;
+
+test('what waits to be mined is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
+  const waiting = recorded({ block: null, fee: null });
+  expect([waiting.state, waiting.visible, waiting.fee, isWatched(waiting)]).toEqual(['BROADCAST', true, null, true]);
+  expect(observe(waiting, { ...look, seen: seen([cameNative], { block: null, fee: null }) })).toBe(waiting);
+  const mined = observe(waiting, { ...look, seen: seen([cameNative, cameDollar], block(1)) });
+  expect([mined.state, mined.fee, mined.movementCount]).toEqual(['CONFIRMING', '1', 2]);
+});
+
+test('it is appraised again with the block that has it: its bytes did not tell of all that it moves', () => {
+  const waiting = recorded({ block: null });
+  const label = { address: DOLLAR, symbol: 'USD', decimals: 6, price: UNPRICED.native.price };
+  const appraisal = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, isBait: false }] };
+  const mined = seen([cameNative, cameDollar], block(1));
+  expect(observe(waiting, { ...look, seen: mined, appraisal: null })).toBe(waiting);
+  const { tokens } = observe(waiting, { ...look, seen: mined, appraisal });
+  expect([waiting.tokens, tokens]).toEqual([[], [{ address: DOLLAR, symbol: 'USD', decimals: 6 }]]);
+});
+
+test('what waits and is not found is gone after a while, and nothing but a block brings it back', () => {
+  const waiting = recorded({ block: null });
+  expect(observe(waiting, { ...look, seen: null, nowMs: SOON_MS })).toBe(waiting);
+  const gone = observe(waiting, { ...look, seen: null, nowMs: LATER_MS });
+  expect([gone.state, gone.stateReason, gone.hiddenReason, gone.visible, isWatched(gone)]).toEqual([
+    'FAILED',
+    'DROPPED',
+    'DROPPED',
+    false,
+    false,
+  ]);
+  expect(observe(gone, { ...look, seen: seen([cameNative], { block: null }) })).toBe(gone);
+  expect(observe(gone, { ...look, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
+});
+
+test('that it waits says nothing about what a block has had', () => {
+  const mined = recorded();
+  expect(observe(mined, { ...look, seen: seen([cameNative], { block: null }) })).toBe(mined);
 });
 
 test('what a person has chosen stays, whatever the rules find later', () => {

@@ -211,6 +211,26 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   expect(await heardOf(await listen(place), missed)).not.toContain(hash);
 });
 
+test('what is reported before it is mined is shown as far as it can be known, and whole with its block', async () => {
+  const { alice } = world.people();
+  const account = await outsider();
+  const to = getAddress(vault.address);
+  const args = [to, account] as const;
+  await client().setAutomine(false);
+  const plain = await client().sendTransaction({ account, to, value: 51n });
+  const call = { account, address: splitter, abi: SPLIT, functionName: 'split', args, value: 52n } as const;
+  const hidden = await client().writeContract(call);
+  for (const hash of [plain, hidden]) expect(await tell(hash)).toBe(200);
+  const { id } = await appears(plain);
+  expect(await alice.client.read(id)).toMatchObject({ state: 'BROADCAST', amount: '51', block: null, feePaid: null });
+  expect(await recordsOf(hidden)).toEqual([]);
+  await client().setAutomine(true);
+  await client().mine({ blocks: 1 });
+  expect(await reaches(alice, id, ({ state }) => state === 'SUCCEEDED')).toMatchObject({ amount: '51' });
+  expect(await appears(hidden)).toMatchObject({ amount: '26', direction: 'in' });
+  expect(await recordsOf(plain)).toHaveLength(1);
+});
+
 test('what is reorganised away is FAILED and hidden, and comes back with the block that has it', async () => {
   const { alice } = world.people();
   const hash = await pay(21n);

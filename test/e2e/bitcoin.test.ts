@@ -235,6 +235,55 @@ test('bitcoin that comes in is in the history and in the balance, with who sent 
   expect(transactions.filter(({ txHash }) => txHash === hash)).toHaveLength(1);
 });
 
+test('bitcoin on its way is shown before a block has it, counts for nothing until then, and what took its place is the one that stays', async () => {
+  const { alice } = world.people();
+  const fresh = await world.vault('fourth', { chains: [CHAIN] });
+  const own = fresh.addresses[CHAIN] ?? '';
+  const recordOf = (hash: string, wanted: (record: TransactionRecord) => boolean) =>
+    until(
+      `the record of ${hash}`,
+      async () => {
+        const { transactions } = await alice.client
+          .ask<{ transactions: readonly TransactionRecord[] }>('GET', `/vault/${fresh.id}/transactions?visible=all`)
+          .then(({ body }) => body);
+        return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
+      },
+      30_000,
+    );
+  const id = await approved(payment(own));
+  const first = (await waits(id)).txHash ?? '';
+  await report(world.stack().monitor, { txHash: first, chain: REGTEST });
+  const waiting = await recordOf(first, () => true);
+  expect(waiting).toMatchObject({
+    state: 'BROADCAST',
+    amount: BTC.toString(),
+    from: wallet,
+    block: null,
+    visible: true,
+  });
+  const held = async () => {
+    const { balances } = await alice.client.balances(fresh.id);
+    return balances.find(({ chain }) => chain === CHAIN)?.current;
+  };
+  expect(await held()).toBe('0');
+  expect((await alice.client.ask('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  const { txHash } = await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
+  const second = txHash ?? '';
+  await report(world.stack().monitor, { txHash: second, chain: REGTEST });
+  await recordOf(second, ({ state }) => state === 'BROADCAST');
+  ledger.mine();
+  expect(await recordOf(second, ({ state }) => state === 'SUCCEEDED')).toMatchObject({
+    confirmations: 1,
+    visible: true,
+  });
+  expect(await recordOf(first, ({ state }) => state === 'FAILED')).toMatchObject({
+    stateReason: 'DROPPED',
+    hiddenReason: 'DROPPED',
+    visible: false,
+  });
+  expect(await held()).toBe(BTC.toString());
+});
+
 test('a block that is reorganised away takes the payment back, and the same bytes come in again', async () => {
   await world.stack().stop();
   await world.restart({ chains: [{ name: CHAIN, confirmations: 2 }] });

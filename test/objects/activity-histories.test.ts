@@ -1,17 +1,17 @@
-import { expect, test } from 'vitest';
-import type { Activity, ChainTransaction } from '#domain/activity.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { isWatched } from '#domain/activity.ts';
 import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
-import type { Asset } from '#domain/movement.ts';
+import type { Asset, ChainMovement } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import { UNPRICED } from '../domain/cast.ts';
+import { NOON_MS, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /**
- * Random histories of a chain, with blocks that are replaced, and deliveries about them that are lost, doubled, late and out of order.
- * After one whole look at the end the vault has exactly what the chain has: the same transactions, in the same blocks, once each, and
+ * Random histories of a chain, with a mempool that forgets, with blocks that are replaced, and deliveries about them that are lost, doubled,
+ * late and out of order. After one whole look at the end the vault has exactly what the chain has: the same transactions, in the same blocks, once each, and
  * with them the same balance of every asset at every height.
  */
 
@@ -22,6 +22,12 @@ const FINAL_DEPTH = 8;
 /** Never as deep as what is final. */
 const DEEPEST_REORG = 5;
 const FEE = 1n;
+const STEP_MS = 1_000;
+/** Long enough for what waits and is not found to be believed to be gone. */
+const PATIENCE_MS = 60_000;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => vi.useRealTimers());
 
 /** Every kind of asset that a balance is kept of: the coin, a token, and one of a collection. */
 const ASSETS: readonly Asset[] = [
@@ -81,26 +87,42 @@ class Chain {
     for (const { paid } of this.blocks.splice(left)) this.#waiting.push(...paid.filter(() => chance() < 0.8));
   }
 
-  show(hash: string): ChainTransaction | null {
+  /** What waits is replaced or forgotten. */
+  forget(chance: () => number): void {
+    this.#waiting = this.#waiting.filter(() => chance() < 0.5);
+  }
+
+  waits(hash: string): boolean {
+    return this.#waiting.some((one) => one.hash === hash);
+  }
+
+  /** As an adapter does: what waits only where no block had it before, and of that only what its bytes tell. */
+  show(hash: string, knownIn: ActivityBlock | null): ChainTransaction | null {
     const index = this.blocks.findIndex(({ paid }) => paid.some((one) => one.hash === hash));
     const block = this.blocks[index];
     const found = block?.paid.find((one) => one.hash === hash);
-    if (block === undefined || found === undefined) return null;
+    if (block === undefined || found === undefined) {
+      const waiting = knownIn === null ? this.#waiting.find((one) => one.hash === hash) : undefined;
+      if (waiting === undefined) return null;
+      const movements = movementsOf(waiting).filter(({ kind }) => kind === 'native');
+      return { hash, signer: waiting.signer, fee: null, block: null, movements };
+    }
     const confirmations = this.blocks.length - index;
     return {
       hash,
       signer: found.signer,
       fee: amountOf(FEE),
       block: { number: String(index), hash: block.hash, confirmations, isFinal: confirmations >= FINAL_DEPTH },
-      movements: found.payments.map(({ asset, from, to, units }, i) => ({
-        uid: `log:${i}`,
-        ...asset,
-        from,
-        to,
-        amount: amountOf(units),
-      })),
+      movements: movementsOf(found),
     };
   }
+}
+
+function movementsOf({ payments }: Paid): readonly ChainMovement[] {
+  return payments.map(({ asset: { kind, ...asset }, from, to, units }, i) => {
+    if (kind === 'splNft') throw new Error('not on this chain');
+    return { uid: `log:${i}`, kind, ...asset, from, to, amount: amountOf(units) };
+  });
 }
 
 function newDesk() {
@@ -115,19 +137,31 @@ function newDesk() {
 
 type Scene = ReturnType<typeof newDesk>;
 
-const told = ({ desk }: Scene, chain: Chain, hash: string) =>
-  desk.record({ chain: 'anvil', hash, seen: chain.show(hash), appraisal: UNPRICED });
+const report = ({ desk }: Scene, seen: ChainTransaction | null, hash: string) =>
+  desk.record({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
 
 /** What the jobs do in the course of time: they look again at everything that is watched. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {
-  for (const { hash } of scene.records().filter(isWatched)) await told(scene, chain, hash);
+  for (const { hash, block } of scene.records().filter(isWatched)) await report(scene, chain.show(hash, block), hash);
+}
+
+/** A delivery: what is not in a block whoever has a record of it looks at again, against the block that it knows. */
+async function told(scene: Scene, chain: Chain, hash: string): Promise<void> {
+  const seen = chain.show(hash, null);
+  const known = scene.records().find((one) => one.hash === hash);
+  if (seen?.block == null && known !== undefined && isWatched(known)) {
+    await report(scene, chain.show(hash, known.block), hash);
+  }
+  if (seen !== null) await report(scene, seen, hash);
 }
 
 async function live(scene: Scene, chance: () => number): Promise<Chain> {
   const chain = new Chain();
   for (let step = 0; step < STEPS; step++) {
+    vi.setSystemTime(Date.now() + STEP_MS);
     const dice = chance();
-    if (dice < 0.3) chain.pay(chance);
+    if (dice < 0.05) chain.forget(chance);
+    else if (dice < 0.3) chain.pay(chance);
     else if (dice < 0.55) chain.mine(chance);
     else if (dice < 0.65) chain.reorganise(chance);
     else if (dice < 0.7) await follow(scene, chain);
@@ -163,17 +197,24 @@ const line = (hash: string, block: string) => `${hash} in ${block}`;
 
 test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, async () => {
   const chance = seededRandom(SEED);
-  let reorganised = 0;
+  let [reorganised, dropped, waited] = [0, 0, 0];
   for (let number = 0; number < HISTORIES; number++) {
     const scene = newDesk();
     const chain = await live(scene, chance);
+    vi.setSystemTime(Date.now() + PATIENCE_MS);
     await follow(scene, chain);
     // The look at the end, as reprocess does it: everything that is in the chain now.
     for (const { paid } of chain.blocks) for (const { hash } of paid) await told(scene, chain, hash);
     const records = scene.records();
     expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
-    reorganised += records.filter(({ state }) => state === 'FAILED').length;
-    const standing = records.filter(({ state }) => state !== 'FAILED');
+    reorganised += records.filter(({ stateReason }) => stateReason === 'REORGED').length;
+    dropped += records.filter(({ stateReason }) => stateReason === 'DROPPED').length;
+    const waiting = records.filter(({ state }) => state === 'BROADCAST');
+    waited += waiting.length;
+    expect(waiting.filter(({ hash, block }) => block !== null || !chain.waits(hash))).toEqual([]);
+    const standing = records.flatMap(({ hash, state, block }) =>
+      block === null || state === 'FAILED' ? [] : [{ hash, block }],
+    );
     const concerns = ({ signer, payments }: Paid) =>
       signer === WALLET || payments.some(({ from, to }) => from === WALLET || to === WALLET);
     const onChain = chain.blocks.flatMap(({ hash: block, paid }) =>
@@ -196,5 +237,5 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
     }
   }
   // The story would be dull without.
-  expect(reorganised).toBeGreaterThan(100);
+  for (const number of [reorganised, dropped, waited]) expect(number).toBeGreaterThan(100);
 }, 60_000);

@@ -10,7 +10,10 @@ import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** A transaction with everything that it moved; null when no block has it. */
+/**
+ * A transaction with everything that it moved; null when the node does not know it. One that waits is told of as such only where no block
+ * had it before.
+ */
 export async function readActivity(
   node: RpcNode,
   chain: Chain,
@@ -20,17 +23,18 @@ export async function readActivity(
   if (!isHash(hash)) return accepted(null);
   const transfer = await node.ask(askTransaction(hash));
   if (!transfer.ok) return transfer;
-  if (transfer.value === null || transfer.value.block === null) return absence(node, found);
+  if (transfer.value === null) return absence(node, found);
   if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
-  const tip = await node.ask(askTip);
-  if (!tip.ok) return tip;
-  return accepted({
+  const told = {
     hash,
     signer: payerOf(transfer.value) ?? MINER,
     fee: amountOf(transfer.value.fee),
-    block: depthOf(transfer.value.block, tip.value, chain),
     movements: movementsIn(transfer.value),
-  });
+  };
+  if (transfer.value.block === null) return found === null ? accepted({ ...told, block: null }) : absence(node, found);
+  const tip = await node.ask(askTip);
+  if (!tip.ok) return tip;
+  return accepted({ ...told, block: depthOf(transfer.value.block, tip.value, chain) });
 }
 
 /** Never null while the block in which it was found before still stands: that is a node that lags behind. */

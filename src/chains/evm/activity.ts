@@ -2,9 +2,10 @@ import { getAddress } from 'viem/utils';
 import { depthOf } from '#chains/evm/depth.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
-import { movementsIn } from '#chains/evm/movements.ts';
+import { movementsIn, ownPayment } from '#chains/evm/movements.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { recordedBlockStands } from '#chains/evm/observe.ts';
+import type { KnownTransaction } from '#chains/evm/question.ts';
 import { askBlock, askReceipt, askTrace, askTransaction } from '#chains/evm/question.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -14,7 +15,7 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * A transaction with everything that it moved, as one node has it; null when the node has none, or it failed: then it moved nothing.
- * Of a node that refuses to trace there are the top call and the logs, and no payments of contracts.
+ * Of one that waits there is what it pays itself; it is told of as such only where no block had it before. Of a node that refuses to trace there are the top call and the logs, and no payments of contracts.
  */
 export async function readActivity(
   node: RpcNode,
@@ -27,7 +28,11 @@ export async function readActivity(
   if (!receipt.ok) return receipt;
   if (!known.ok) return known;
   if (head.value === null) return unfit('the node has no head');
-  if (receipt.value === null) return absence(node, found);
+  if (receipt.value === null) {
+    // A node may have mined it between the two questions.
+    const waits = found === null && known.value !== null && !known.value.mined;
+    return waits && known.value !== null ? accepted(waiting(hash, known.value)) : absence(node, found);
+  }
   if (known.value === null) return unfit('the node has a receipt without its transaction');
   if (!receipt.value.succeeded) return accepted(null);
   const { blockNumber, blockHash, gasUsed, effectiveGasPrice, l1Fee } = receipt.value;
@@ -51,6 +56,11 @@ export async function readActivity(
     },
     movements: movementsIn(receipt.value, known.value, trace.ok ? trace.value : null),
   });
+}
+
+/** What it will cost, and what contracts will do, nobody knows before it is mined. */
+function waiting(hash: string, known: KnownTransaction): ChainTransaction {
+  return { hash, signer: getAddress(known.from), fee: null, block: null, movements: ownPayment(known) };
 }
 
 async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Result<null, Trouble>> {

@@ -11,12 +11,16 @@ import type { ChainMovement } from '#domain/movement.ts';
  */
 export function movementsIn(
   receipt: Receipt,
-  { from, to, value }: KnownTransaction,
+  known: KnownTransaction,
   trace: TraceCall | null,
 ): readonly ChainMovement[] {
   if (!receipt.succeeded) return [];
-  const top = value === 0n ? [] : [native('top', 'native', { from, to, value })];
-  return [...top, ...(trace === null ? [] : innerPayments(trace)), ...receipt.logs.flatMap(logMovements)];
+  return [...ownPayment(known), ...(trace === null ? [] : innerPayments(trace)), ...receipt.logs.flatMap(logMovements)];
+}
+
+/** What its bytes pay themselves; none where that is nothing. */
+export function ownPayment({ from, to, value }: KnownTransaction): readonly ChainMovement[] {
+  return value === 0n ? [] : [native('top', 'native', { from, to, value })];
 }
 
 /** Payments of contracts, by their place in the tree of calls. What a reverted call paid came back; so did what it called. */

@@ -159,14 +159,34 @@ test('it is final when the chain says so, and gone when its block is', async () 
   const hash = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 6n });
   const before = present(await read(hash));
   await chain.client.mine({ blocks: 3 });
-  expect((await read(hash))?.block.confirmations).toBe(4);
+  expect((await read(hash))?.block?.confirmations).toBe(4);
   await chain.reorganise(4);
   const gone = await chain.adapter().activity(hash, before.block);
   expect(gone).toEqual({ ok: true, value: null });
   const settled = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 7n });
   await chain.mined(settled);
   await chain.client.mine({ blocks: 70 });
-  expect((await read(settled))?.block.isFinal).toBe(true);
+  expect((await read(settled))?.block?.isFinal).toBe(true);
+});
+
+test('what waits to be mined tells what it pays itself, and its block the rest', async () => {
+  await chain.client.setAutomine(false);
+  const paid = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 9n });
+  const split = await call('splitter', 'split', [bob, carol], 10n);
+  const look = async (hash: Hex) => {
+    const seen = await chain.adapter().activity(hash, null);
+    return seen.ok ? seen.value : null;
+  };
+  expect(await look(paid)).toMatchObject({ signer: alice, fee: null, block: null });
+  expect([lines(await look(paid)), lines(await look(split))]).toEqual([['top alice>bob 9'], ['top alice>splitter 10']]);
+  await chain.client.setAutomine(true);
+  await chain.client.mine({ blocks: 1 });
+  expect(lines(await look(split))).toHaveLength(3);
+  const before = present(await look(paid));
+  await chain.client.setAutomine(false);
+  await chain.reorganise(present(before.block).confirmations);
+  expect(await chain.adapter().activity(paid, before.block)).toEqual({ ok: true, value: null });
+  await chain.client.setAutomine(true);
 });
 
 test('a node that lags behind is not believed that something is gone', async () => {

@@ -238,7 +238,7 @@ test('two reads are one transaction: whoever looks at it as a stranger sees the 
   if (!activity.ok || activity.value === null) throw new Error('it is there');
   const seen = await observed(wallet, [one]);
   if (seen.type !== 'included') throw new Error(seen.type);
-  expect([activity.value.signer, activity.value.fee, activity.value.block.hash]).toEqual([
+  expect([activity.value.signer, activity.value.fee, activity.value.block?.hash]).toEqual([
     wallet.address,
     seen.inclusion.feePaid,
     seen.inclusion.blockHash,

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity.ts';
+import { MOST_WAITING } from '#domain/activity.ts';
+import { amountOf } from '#domain/amount.ts';
+import { NATIVE } from '#domain/movement.ts';
+import { ActivityDesk } from '#objects/activity-desk.ts';
+import { present } from '../chains/evm/cast.ts';
+import { UNPRICED } from '../domain/cast.ts';
+import { BOB, newVaultScene, WALLET } from './vault-scene.ts';
+
+/** What waits to be mined: whoever has signed it can take it back. */
+
+const BLOCK: ActivityBlock = { number: '7', hash: '0xb7', confirmations: 1, isFinal: false };
+
+function paid(hash: string, block: ActivityBlock | null): ChainTransaction {
+  const movement = { uid: 'top', from: BOB, to: WALLET, amount: amountOf(5n) };
+  return { hash, signer: BOB, fee: amountOf(1n), block, movements: [{ ...NATIVE, ...movement, kind: 'native' }] };
+}
+
+function newScene() {
+  const { sql, storage, host } = newVaultScene();
+  const desk = new ActivityDesk(host);
+  const documents = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
+  return {
+    storage,
+    told: (seen: ChainTransaction) => desk.record({ chain: 'anvil', hash: seen.hash, seen, appraisal: UNPRICED }),
+    records: () => documents().map(({ document }) => JSON.parse(document) as Activity),
+    units: () => storage.ledger.unitsAt({ chain: 'anvil', ...NATIVE }, '7'),
+  };
+}
+
+test('it is shown, nobody is told of it and it counts for nothing, until a block has it', async () => {
+  const { storage, told, records, units } = newScene();
+  expect(await told(paid('0xa', null))).toBe('recorded');
+  const { id, state } = present(records()[0]);
+  expect([state, storage.owed(id, 'notify'), units()]).toEqual(['BROADCAST', null, 0n]);
+  expect(storage.owed(id, 'follow')).not.toBeNull();
+  expect(await told(paid('0xa', BLOCK))).toBe('recorded');
+  expect([records().length, storage.owed(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
+});
+
+test('no more of it than fits, however many a stranger signs; a block makes each of them a record', async () => {
+  const { told, records } = newScene();
+  for (let i = 0; i < MOST_WAITING; i++) expect(await told(paid(`0x${i}`, null))).toBe('recorded');
+  expect(await told(paid('0xa', null))).toBe('none');
+  expect(await told(paid('0x0', null))).toBe('unchanged');
+  expect(records()).toHaveLength(MOST_WAITING);
+  expect(await told(paid('0xa', BLOCK))).toBe('recorded');
+  expect(await told(paid('0x0', BLOCK))).toBe('recorded');
+  expect(await told(paid('0xb', null))).toBe('recorded');
+});
