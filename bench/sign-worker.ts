@@ -26,14 +26,14 @@ import { newTransaction } from '#objects/new-transaction.ts';
 
 /**
  * One signature per request, by the scheme that its path names: what happens between the last approval and the signed bytes of a new
- * transfer, no chain asked. No chain takes BIP-340 yet: of that it is the proof that a new key can sign.
+ * transfer, no chain asked. Of BIP-340 it is the proof that a new key can sign: one message, as for one coin, without a transaction.
  */
 
 interface Scene {
   readonly scheme: KeyScheme;
   readonly vault: Vault;
   readonly key: VaultKey;
-  /** Null where no chain takes signatures of this scheme. */
+  /** Null where no transaction is made. */
   readonly adapter: ChainAdapter | null;
   readonly address: string;
   readonly signers: readonly Actor[];

@@ -17,6 +17,12 @@ type V4Options = Parameters<typeof convertV4MiniflareOptions>[0];
 
 // It would tell on standard output where it has read secrets, at every start.
 process.env['WRANGLER_LOG'] ??= 'warn';
+/**
+ * On a machine of two cores V8 has one thread beside the main one. While that one compiles and waits for memory to be collected, workerd
+ * sweeps on the main one and waits for it: both for ever (seen in one of ten runs that sign much). Without threads of its own the
+ * collector waits for nobody. The runtime of the platform is another matter, and so is what it costs there.
+ */
+process.env['MINIFLARE_WORKERD_V8_FLAGS'] ??= '--single-threaded-gc';
 
 export interface RuntimeOptions {
   /** Where bundles and state are kept. */

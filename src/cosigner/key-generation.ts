@@ -47,6 +47,8 @@ export function prepareKeyGeneration(request: KeyGenerationRequest): Preparation
     participants: parties,
     purpose: 'keygen',
     context,
+    opening: null,
+    isRationed: true,
     begin: (sid) =>
       inGroupOf(scheme, (group) => commitRound(request, { scheme, group, sid, self: own.index, parties, threshold })),
   };

@@ -29,6 +29,7 @@ export interface KeyKeeperContext {
   readonly ledger: Ledger;
   /** Asks this node's pair object. */
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
+  readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
 }
 
 /** A key has as many wallets as there are chains of its family. */
@@ -172,14 +173,17 @@ export class KeyKeeper {
     return this.#share;
   }
 
-  /** ECDSA alone needs them. */
-  async #pairsFor(share: KeyShare, signers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
-    return share.scheme === 'ecdsa-secp256k1' ? this.#pairsWith(signers) : accepted(new Map());
+  /** With a peer that is banned nothing is signed; set-ups are what ECDSA alone needs. */
+  async #pairsFor({ scheme }: KeyShare, signers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
+    const { membership, isBanned } = this.#context;
+    const peers = signers.filter((signer) => signer !== membership.own.index);
+    if (scheme === 'ecdsa-secp256k1') return this.#pairsWith(peers);
+    for (const peer of peers) if (await isBanned(peer)) return refused(refusal('peer-banned', null, peer));
+    return accepted(new Map());
   }
 
-  async #pairsWith(signers: readonly PartyIndex[]): Promise<Result<ReadonlyMap<PartyIndex, PairSetup>, Refused>> {
+  async #pairsWith(peers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
     const { membership, pair } = this.#context;
-    const peers = signers.filter((signer) => signer !== membership.own.index);
     for (const peer of peers) {
       const state = await pair(peer, this.#pairs.get(peer)?.id ?? null);
       if (state.banned) return refused(refusal('peer-banned', null, peer));

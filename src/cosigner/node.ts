@@ -88,6 +88,11 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     return this.#pair.state(known);
   }
 
+  /** For this node's key objects. */
+  isBanned(): boolean {
+    return this.#ledger.ban() !== null;
+  }
+
   /** For this node's key objects: leave for one round with this peer, or null. */
   permit(): string | null {
     return this.#pair.permit(Date.now());
@@ -112,10 +117,15 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     switch (action) {
       case 'open': {
         const prepared = await this.#prepare(place, body);
-        return prepared.ok ? accepted(sessions.open(prepared.value)) : prepared;
+        return prepared.ok ? accepted(await sessions.open(prepared.value)) : prepared;
       }
-      case 'start':
-        return sessions.start(byPartyOf(fieldsOf(body, ['nonces'])['nonces'], (nonce) => hexOf(nonce, 32)));
+      case 'start': {
+        const { nonces, openings } = fieldsOf(body, ['nonces', 'openings']);
+        return sessions.start({
+          nonces: byPartyOf(nonces, (nonce) => hexOf(nonce, 32)),
+          openings: byPartyOf(openings, envelopeOf),
+        });
+      }
       case 'round': {
         const fields = fieldsOf(body, ['sid', 'round', 'envelopes']);
         return sessions.round({
@@ -214,6 +224,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       membership,
       ledger,
       pair: async (peer, known) => pairObject(peer).pairState(known),
+      isBanned: async (peer) => pairObject(peer).isBanned(),
     });
     const sessions = new Sessions({
       membership,

@@ -19,6 +19,8 @@ export function preparePairing({ self, peer, store }: PairingRequest): Preparati
     participants,
     purpose: 'pair',
     context: taggedHash('cosigner/pair', Uint8Array.from(participants)),
+    opening: null,
+    isRationed: true,
     begin: (sid) => firstRound({ sid, self, peer }, store),
   };
 }

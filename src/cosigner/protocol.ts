@@ -14,7 +14,7 @@ export type Step =
  * neither repeated nor resumed. It lives in memory only; when the object is moved it is gone, and the session is over.
  */
 export interface Round {
-  /** Takes the peers' messages of the round before; the first round takes none. */
+  /** Takes the peers' messages of the round before; the first round takes their openings. */
   readonly run: (inbox: Inbox) => Promise<{ readonly step: Step; readonly next: Round | null }>;
 }
 
@@ -26,7 +26,20 @@ export interface Preparation {
   readonly context: Uint8Array;
   /** The label of the protocol, hashed into the session id. */
   readonly purpose: string;
-  /** Called once the session id is taken, before the first message: what must be written down is written here. */
+  /**
+   * What this node tells all others, and the coordinator, before the session has a name, so that a round is saved; null where a protocol
+   * has nothing of the kind. It is hashed into the session id.
+   */
+  readonly opening: Uint8Array | null;
+  /**
+   * A permit of every pair is needed for each round: of a protocol in which every answer may tell a cheater a bit of a secret before it is
+   * caught.
+   */
+  readonly isRationed: boolean;
+  /**
+   * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes the
+   * openings of the others.
+   */
   readonly begin: (sid: Uint8Array) => Round;
 }
 

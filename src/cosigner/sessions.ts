@@ -1,16 +1,30 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Membership } from '#cosigner/membership.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
-import type { Preparation, Round, Step } from '#cosigner/protocol.ts';
+import type { Inbox, Preparation, Round, Step } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Abort } from '#mpc/abort.ts';
-import { openEnvelope, sealEnvelope } from '#mpc/envelope.ts';
+import { openEnvelope, sealEnvelope, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
+
+/** What an opening answers. */
+interface OpeningAnswer {
+  /** Hex, 32 bytes. */
+  readonly nonce: string;
+  /** Base64: what the node tells all participants, and its signature; absent where the protocol has nothing of the kind. */
+  readonly opening?: string;
+}
+
+/** What a session begins with: the answers to all openings, by the node that gave them. */
+interface Invitation {
+  readonly nonces: ReadonlyMap<PartyIndex, string>;
+  readonly openings: ReadonlyMap<PartyIndex, Uint8Array>;
+}
 
 /** What a round answers: sealed envelopes for the peers, or the result. */
 export interface RoundAnswer {
@@ -27,8 +41,7 @@ export interface RoundMessage {
   readonly envelopes: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
-interface Running {
-  readonly participants: readonly PartyIndex[];
+interface Running extends Pick<Preparation, 'participants' | 'isRationed'> {
   round: number;
   next: Round | null;
   /** The request that led to the last answer, and that answer: a lost reply is given again byte for byte. */
@@ -41,13 +54,14 @@ export type Permit = () => void;
 /** More sessions at once than this are a coordinator gone wild; the oldest are forgotten, which only aborts them. */
 const MOST_SESSIONS = 64;
 const NONCE_BYTES = 32;
+const SIGNATURE_BYTES = 64;
 
 export interface SessionsContext {
   readonly membership: Membership;
   readonly ledger: Ledger;
   /** Called before the answer leaves, for a peer that was caught cheating. */
   readonly ban: (abort: Abort) => Promise<void>;
-  /** Asked at every round: null when a participant is banned or too many rounds with it are under way. */
+  /** Asked at every round of a protocol that is rationed: null when a participant is banned or too many rounds with it are under way. */
   readonly permit: (participants: readonly PartyIndex[]) => Promise<Permit | null>;
 }
 
@@ -64,31 +78,62 @@ export class Sessions {
     this.#context = context;
   }
 
-  /** Opens a session: this node's contribution to its name. */
-  open(preparation: Preparation): { readonly nonce: string } {
+  /** Opens a session: this node's contribution to its name, and what it tells the others with it. */
+  async open(preparation: Preparation): Promise<OpeningAnswer> {
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+    const signed = await this.#signedOpening(preparation, nonce);
     remember(this.#prepared, nonce, preparation);
-    return { nonce };
+    return signed === null ? { nonce } : { nonce, opening: Buffer.from(signed).toString('base64') };
   }
 
   /**
-   * Begins the session that the nonces of all participants name, and gives the messages of its first round.
-   * Refuses `unknown-session`.
+   * Begins the session that the nonces and openings of all participants name, and gives the messages of its first round.
+   * Refuses, in order: `unknown-session`, `envelope-refused` (an opening that its node has not signed for this session), `peer-banned`,
+   * `aborted`.
    */
-  async start(nonces: ReadonlyMap<PartyIndex, string>): Promise<Result<RoundAnswer, Refused>> {
+  async start(invitation: Invitation): Promise<Result<RoundAnswer, Refused>> {
     const { membership, ledger } = this.#context;
+    const { nonces } = invitation;
     const own = nonces.get(membership.own.index) ?? '';
     const preparation = this.#prepared.get(own);
     this.#prepared.delete(own);
     if (preparation === undefined || !isComplete(nonces, preparation.participants))
       return refused(refusal('unknown-session'));
-    const { participants, purpose, context } = preparation;
-    const parts = participants.map((party) => hexToBytes(nonces.get(party) ?? ''));
-    const sid = taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
+    const inbox = await this.#openingsOf(preparation, invitation);
+    if (inbox === null) return refused(refusal('envelope-refused'));
+    const { participants, isRationed } = preparation;
+    const sid = sessionId(preparation, nonces, inbox.all);
     ledger.openSession(sid);
-    const running: Running = { participants, round: 1, next: preparation.begin(sid), last: null };
+    const running: Running = { participants, isRationed, round: 1, next: preparation.begin(sid), last: null };
     remember(this.#running, bytesToHex(sid), running);
-    return this.#run(running, { sid, round: 1, envelopes: new Map() });
+    return this.#run(running, { sid, round: 1, envelopes: new Map() }, inbox.peers);
+  }
+
+  /** The opening with this node's signature behind it: a coordinator that changes one must not make a cheater of an honest node. */
+  async #signedOpening(preparation: Preparation, nonce: string): Promise<Uint8Array | null> {
+    const { opening } = preparation;
+    if (opening === null) return null;
+    const { own } = this.#context.membership;
+    return concatBytes(opening, await signAsNode(own, openingStatement(preparation, own.index, { nonce, opening })));
+  }
+
+  /** What all participants have told, and what this node's peers have; null where one of them has not signed it. */
+  async #openingsOf(preparation: Preparation, { nonces, openings }: Invitation): Promise<Openings | null> {
+    const { own, peers: pinned } = this.#context.membership;
+    if (preparation.opening === null) return { all: new Map(), peers: new Map() };
+    const all = new Map([[own.index, preparation.opening]]);
+    const peers = new Map<PartyIndex, Uint8Array>();
+    for (const party of preparation.participants) {
+      if (party === own.index) continue;
+      const [peer, bytes, nonce] = [pinned.get(party), openings.get(party), nonces.get(party)];
+      if (peer === undefined || bytes === undefined || nonce === undefined) return null;
+      const [opening, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
+      const statement = openingStatement(preparation, party, { nonce, opening });
+      if (!(await verifyAsNode(peer, statement, signature))) return null;
+      all.set(party, opening);
+      peers.set(party, opening);
+    }
+    return { all, peers };
   }
 
   /** Refuses, in order: `session-over`, `envelope-refused`, `peer-banned`, `aborted` with the step and whom it blames. */
@@ -101,9 +146,14 @@ export class Sessions {
     return this.#run(running, message);
   }
 
-  async #run(running: Running, message: RoundMessage): Promise<Result<RoundAnswer, Refused>> {
-    const inbox = message.round === 1 ? new Map<PartyIndex, Uint8Array>() : await this.#openAll(running, message);
+  async #run(
+    running: Running,
+    message: RoundMessage,
+    openings: Inbox | null = null,
+  ): Promise<Result<RoundAnswer, Refused>> {
+    const inbox = openings ?? (await this.#openAll(running, message));
     if (inbox === null) return refused(refusal('envelope-refused'));
+    if (!running.isRationed) return this.#compute(running, message, inbox);
     const release = await this.#context.permit(running.participants);
     if (release === null) return this.#end(message, refusal('peer-banned'));
     try {
@@ -113,11 +163,7 @@ export class Sessions {
     }
   }
 
-  async #compute(
-    running: Running,
-    message: RoundMessage,
-    inbox: ReadonlyMap<PartyIndex, Uint8Array>,
-  ): Promise<Result<RoundAnswer, Refused>> {
+  async #compute(running: Running, message: RoundMessage, inbox: Inbox): Promise<Result<RoundAnswer, Refused>> {
     const { ledger, ban } = this.#context;
     // The ledger moves first, then the state is used up, and nothing waits in between.
     if (message.round > 1 && (message.round !== running.round + 1 || !ledger.advance(message.sid, message.round))) {
@@ -138,7 +184,7 @@ export class Sessions {
     return accepted(answer);
   }
 
-  async #openAll(running: Running, message: RoundMessage): Promise<Map<PartyIndex, Uint8Array> | null> {
+  async #openAll(running: Running, message: RoundMessage): Promise<Inbox | null> {
     const { own, peers } = this.#context.membership;
     const inbox = new Map<PartyIndex, Uint8Array>();
     for (const party of running.participants) {
@@ -171,6 +217,36 @@ export class Sessions {
     this.#running.delete(bytesToHex(message.sid));
     return refused(why);
   }
+}
+
+/** What the participants contribute to a session, by their index. */
+interface Openings {
+  readonly all: Inbox;
+  readonly peers: Inbox;
+}
+
+/** A name that takes every participant's fresh part, and everything that they have to agree on. */
+function sessionId(
+  { participants, purpose, context }: Preparation,
+  nonces: ReadonlyMap<PartyIndex, string>,
+  openings: Inbox,
+): Uint8Array {
+  const parts = participants.flatMap((party) => {
+    const opening = openings.get(party);
+    const nonce = hexToBytes(nonces.get(party) ?? '');
+    return opening === undefined ? [nonce] : [nonce, opening];
+  });
+  return taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
+}
+
+/** What a node signs with its identity: who says what, in which protocol about what, under which nonce. */
+function openingStatement(
+  { purpose, context, participants }: Preparation,
+  party: PartyIndex,
+  said: { readonly nonce: string; readonly opening: Uint8Array },
+): Uint8Array {
+  const place = Uint8Array.of(party, ...participants);
+  return taggedHash(`cosigner/opening/${purpose}`, context, place, hexToBytes(said.nonce), said.opening);
 }
 
 function isComplete(nonces: ReadonlyMap<PartyIndex, string>, participants: readonly PartyIndex[]): boolean {

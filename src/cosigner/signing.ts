@@ -5,7 +5,6 @@ import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
-import type { CommitState } from '#mpc/frost/commit.ts';
 import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostShare } from '#mpc/frost/suite.ts';
@@ -47,42 +46,47 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
     occasion,
     ...messages,
   );
+  const common = { participants: signers, purpose: 'sign', context };
+  if (isFrostShare(share)) return { ...common, ...frostRounds({ ...request, share }) };
   return {
-    participants: signers,
-    purpose: 'sign',
-    context,
+    ...common,
+    opening: null,
+    isRationed: true,
     begin: (sid) => {
       request.commitTo();
-      return isFrostShare(share) ? frostRound({ ...request, share }) : ecdsaRound(request, pairs, sid);
+      return ecdsaRound(request, pairs, sid);
     },
   };
 }
 
 /**
- * RFC 9591: two rounds, and the second one's result is what the coordinator adds up. Several messages share the rounds and nothing else:
- * each has nonces of its own. What is sent is one part after the other, in the order of the messages.
+ * RFC 9591: two rounds, and the second one's result is what the coordinator adds up. Round one (section 5.1) takes nothing of anybody
+ * else, so it is the opening of the session. Several messages share the rounds and nothing else: each has nonces of its own. What is sent
+ * is one part after the other, in the order of the messages.
  */
-function frostRound(request: SigningSessionRequest & { readonly share: FrostShare }): Round {
+function frostRounds(request: SigningSessionRequest & { readonly share: FrostShare }) {
   const { share, signers, messages } = request;
-  const second = (states: readonly CommitState[]): Round => ({
+  const drawn = messages.map((message) => commitToNonces({ share, signers, message }));
+  const second: Round = {
     run: async (inbox: Inbox) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
-      const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, states.length)] as const));
+      const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, drawn.length)] as const));
       const partials: Uint8Array[] = [];
-      for (const [i, state] of states.entries()) {
+      for (const [i, { state }] of drawn.entries()) {
         const round = signShare(state, new Map([...parts].map(([peer, each]) => [peer, each[i] ?? NOTHING] as const)));
         if (!round.ok) return aborted(round.abort);
         partials.push(round.value);
       }
       return finished({ partial: bytesToHex(concatBytes(...partials)) });
     },
-  });
+  };
   return {
-    run: async () => {
-      const drawn = messages.map((message) => commitToNonces({ share, signers, message }));
-      const commitments = concatBytes(...drawn.map((one) => one.message));
-      const peers = signers.filter((signer) => signer !== share.self);
-      return sent(new Map(peers.map((peer) => [peer, commitments])), second(drawn.map(({ state }) => state)));
+    opening: concatBytes(...drawn.map(({ message }) => message)),
+    // Who sends wrong commitments or shares spoils a signature, and learns nothing.
+    isRationed: false,
+    begin: () => {
+      request.commitTo();
+      return second;
     },
   };
 }

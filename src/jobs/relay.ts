@@ -16,7 +16,7 @@ export interface Run {
 /** More rounds than any protocol has. */
 const MOST_ROUNDS = 10;
 
-const opened = z.object({ nonce: z.string() });
+const opened = z.object({ nonce: z.string(), opening: z.string().optional() });
 const answered = z.object({
   sid: z.string(),
   envelopes: z.record(z.string(), z.string()).optional(),
@@ -31,10 +31,15 @@ type Answer = z.infer<typeof answered>;
 export async function relay(
   run: Run,
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
-  const nonces = await all(run.nodes, (node) => ask(node, `${run.place(node)}/open`, run.request(node), opened));
-  if (!nonces.ok) return nonces;
-  const named = Object.fromEntries([...nonces.value].map(([index, { nonce }]) => [String(index), nonce]));
-  let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, { nonces: named }, answered));
+  const begun = await all(run.nodes, (node) => ask(node, `${run.place(node)}/open`, run.request(node), opened));
+  if (!begun.ok) return begun;
+  const invitation = {
+    nonces: Object.fromEntries([...begun.value].map(([index, { nonce }]) => [String(index), nonce])),
+    openings: Object.fromEntries(
+      [...begun.value].flatMap(([index, { opening }]) => (opening === undefined ? [] : [[String(index), opening]])),
+    ),
+  };
+  let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, invitation, answered));
   for (let round = 2; round <= MOST_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
     if (results !== null) return accepted(results);

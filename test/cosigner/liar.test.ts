@@ -12,10 +12,14 @@ import { Puppet } from './puppet.ts';
 let nodes: Nodes;
 let puppet: Puppet;
 let key: VaultKey;
+let edwardsKeyId: string;
 
 beforeAll(async () => {
   nodes = await startNodes();
   puppet = await Puppet.ofNode2(nodes.folder);
+  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [policy] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  edwardsKeyId = made.value.keyId;
   key = await newKey(crew());
 }, 60_000);
 afterAll(() => nodes.stop());
@@ -120,6 +124,13 @@ test('who cheats in the OT extension is caught, banned before the answer leaves,
 test('a banned liar blocks nobody: the coordinator goes on to the two honest nodes', async () => {
   const outcome = await thresholdSign(crew(), approvedTransfer({ key }));
   expect(outcome.ok).toBe(true);
+});
+
+test('with a banned liar nothing is signed by FROST either', async () => {
+  const place = `key/${edwardsKeyId}/open`;
+  const opened = await present(nodes.some(1)[0]).call(place, { signers: [1, 2], request: null });
+  expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
+  expect((await present(nodes.some(3)[0]).call(place, { signers: [1, 3], request: null })).ok).toBe(true);
 });
 
 test('cheaters in many sessions at once get no more answers than the pair allows', async () => {

@@ -15,7 +15,7 @@ import type { CosignerClient } from '#jobs/cosigner-client.ts';
 import type { KeyRequest } from '#jobs/generate-key.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
-import { importIdentity, importPeer, openEnvelope, sealEnvelope } from '#mpc/envelope.ts';
+import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
@@ -71,8 +71,8 @@ export class Puppet implements CosignerClient {
     const fields = body as Readonly<Record<string, unknown>>;
     try {
       if (action === 'status') return accepted({ banned: false, setupId: this.#setupId(name) });
-      if (action === 'open') return accepted(this.#open(kind, name, fields));
-      if (action === 'start') return accepted(await this.#start(fields['nonces'] as Record<string, string>));
+      if (action === 'open') return accepted(await this.#open(kind, name, fields));
+      if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
       return accepted(await this.#round(fields as unknown as RoundBody));
     } catch (error) {
       return refused({ node: this.index, code: 'aborted', detail: String(error), culprit: null });
@@ -84,10 +84,17 @@ export class Puppet implements CosignerClient {
     return setup === undefined ? null : bytesToHex(setup.setupId);
   }
 
-  #open(kind: string, name: string, fields: Readonly<Record<string, unknown>>): { readonly nonce: string } {
+  async #open(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Promise<unknown> {
     const nonce = bytesToHex(randomBytes(32));
-    this.#prepared.set(nonce, this.#prepare(kind, name, fields));
-    return { nonce };
+    const preparation = this.#prepare(kind, name, fields);
+    this.#prepared.set(nonce, preparation);
+    const { purpose, context, participants, opening } = preparation;
+    if (opening === null) return { nonce };
+    const said = this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const place = Uint8Array.of(this.index, ...participants);
+    const statement = taggedHash(`cosigner/opening/${purpose}`, context, place, hexToBytes(nonce), said);
+    const signature = await signAsNode(this.#own, statement);
+    return { nonce, opening: Buffer.concat([said, signature]).toString('base64') };
   }
 
   #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Preparation {
@@ -121,14 +128,26 @@ export class Puppet implements CosignerClient {
     return prepareSigning(session, this.#pairs);
   }
 
-  async #start(nonces: Readonly<Record<string, string>>): Promise<unknown> {
+  async #start({ nonces, openings }: Invitation): Promise<unknown> {
     const preparation = present(this.#prepared.get(nonces[String(this.index)] ?? ''));
     const { participants, purpose, context, begin } = preparation;
-    const parts = participants.map((one) => hexToBytes(nonces[String(one)] ?? ''));
+    const said = new Map(
+      participants.flatMap((one) => {
+        const signed = openings[String(one)];
+        return signed === undefined
+          ? []
+          : [[one, Uint8Array.from(Buffer.from(signed, 'base64')).slice(0, -64)] as const];
+      }),
+    );
+    const parts = participants.flatMap((one) => {
+      const [nonce, opening] = [hexToBytes(nonces[String(one)] ?? ''), said.get(one)];
+      return opening === undefined ? [nonce] : [nonce, opening];
+    });
     const sid = taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
     const session: Session = { purpose, participants, round: 1, next: begin(sid) };
     this.#sessions.set(bytesToHex(sid), session);
-    return this.#run(session, sid, new Map());
+    said.delete(this.index);
+    return this.#run(session, sid, said);
   }
 
   async #round({ sid: text, round, envelopes }: RoundBody): Promise<unknown> {
@@ -159,6 +178,11 @@ export class Puppet implements CosignerClient {
     }
     return { sid: bytesToHex(sid), envelopes };
   }
+}
+
+interface Invitation {
+  readonly nonces: Readonly<Record<string, string>>;
+  readonly openings: Readonly<Record<string, string>>;
 }
 
 interface RoundBody {

@@ -188,3 +188,67 @@ test('as many sign as the threshold says, neither fewer nor more', async () => {
   });
   expect(outcome.ok ? '' : outcome.reason).toContain('malformed');
 });
+
+/** What node 1 is invited with: one session that is begun as often as wanted, and what is changed on its way there. */
+async function invited(change: (invitation: Invitation) => void) {
+  const request = transfer();
+  let done = false;
+  nodes.watch(({ node, path, body }) => {
+    if (done || node !== 1 || !path.endsWith('/start')) return;
+    done = true;
+    change(body as Invitation);
+  });
+  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
+  nodes.watch(() => {});
+  expect(done).toBe(true);
+  return outcome;
+}
+
+interface Invitation {
+  readonly nonces: Record<string, string>;
+  readonly openings: Record<string, string>;
+}
+
+test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and nobody is blamed for it', async () => {
+  const flipped = (said = '', place = 0) => {
+    const bytes = Buffer.from(said, 'base64');
+    bytes[place] = (bytes[place] ?? 0) ^ 1;
+    return bytes.toString('base64');
+  };
+  let earlier: string | undefined;
+  expect((await invited(({ openings }) => (earlier = openings['2']))).ok).toBe(true);
+  const changes: readonly ((invitation: Invitation) => void)[] = [
+    ({ openings }) => (openings['2'] = flipped(openings['2'])),
+    ({ openings }) => (openings['2'] = flipped(openings['2'], 70)),
+    ({ openings }) => (openings['2'] = flipped(openings['2'], 127)),
+    ({ openings }) => delete openings['2'],
+    ({ openings }) => (openings['2'] = ''),
+    ({ openings }) => (openings['2'] = openings['1'] ?? ''),
+    ({ openings }) => (openings['2'] = earlier ?? ''),
+    ({ nonces }) => (nonces['2'] = '00'.repeat(32)),
+  ];
+  for (const [i, change] of changes.entries()) {
+    const outcome = await invited(change);
+    expect([i, outcome.ok ? '' : outcome.reason]).toEqual([i, 'node 1 envelope-refused']);
+  }
+  expect((await invited(() => {})).ok).toBe(true);
+});
+
+test('own commitments are the ones that were drawn here, whatever the coordinator says they are', async () => {
+  expect((await invited(({ openings }) => (openings['1'] = 'AAAA'))).ok).toBe(true);
+});
+
+test('an opening begins one session: a second start with the same nonces is none', async () => {
+  const answers: unknown[] = [];
+  let asked = false;
+  nodes.watch(async ({ node, path, body }) => {
+    if (asked || node !== 1 || !path.endsWith('/start')) return;
+    asked = true;
+    answers.push(await present(nodes.all[0]).call(path, structuredClone(body)));
+  });
+  const request = transfer();
+  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
+  nodes.watch(() => {});
+  expect(answers).toMatchObject([{ ok: true, value: { result: {} } }]);
+  expect(outcome.ok ? '' : outcome.reason).toBe('node 1 unknown-session');
+});

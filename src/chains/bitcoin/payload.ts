@@ -1,3 +1,4 @@
+import { provenOnce } from '#chains/inspection.ts';
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { outputKeyOf } from '#chains/bitcoin/address.ts';
@@ -57,35 +58,34 @@ export interface BitcoinMessage {
  * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
  * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
  */
-export function inspectBitcoinPayload(
-  intent: OnChainIntent,
-  payload: string,
-): Result<BitcoinPayload, BitcoinPayloadFault> {
-  if (intent.kind !== 'transfer') return refused('unsupported-kind');
-  const payment = canonicalPayment(intent);
-  if (payment === null) return refused('intent-not-canonical');
-  const bytes = bytesOfPayload(payload);
-  const terms = bytes === null ? null : termsIn(bytes, payment);
-  if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
-  if (terms.coins.length > MOST_COINS) return refused('too-many-coins');
-  const transaction = transactionOf(payment, terms);
-  if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
-  if (isDusty(payment, terms)) return refused('dust');
-  const fee = feeOf(payment, terms);
-  if (fee < 0n) return refused('malformed');
-  if (fee > BigInt(intent.maxFee)) return refused('fee-above-cap');
-  return accepted({
-    kind: 'transaction',
-    signingDigest: sha256(bytes),
-    signedMessages: sighashesOf(transaction, payment, terms),
-    terms,
-    payment,
-    nonce: outpointOf(terms),
-    maxFee: fee,
-    fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
-    leastRisePercent: 100n,
-  });
-}
+export const inspectBitcoinPayload = provenOnce(
+  (intent: OnChainIntent, payload: string): Result<BitcoinPayload, BitcoinPayloadFault> => {
+    if (intent.kind !== 'transfer') return refused('unsupported-kind');
+    const payment = canonicalPayment(intent);
+    if (payment === null) return refused('intent-not-canonical');
+    const bytes = bytesOfPayload(payload);
+    const terms = bytes === null ? null : termsIn(bytes, payment);
+    if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
+    if (terms.coins.length > MOST_COINS) return refused('too-many-coins');
+    const transaction = transactionOf(payment, terms);
+    if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
+    if (isDusty(payment, terms)) return refused('dust');
+    const fee = feeOf(payment, terms);
+    if (fee < 0n) return refused('malformed');
+    if (fee > BigInt(intent.maxFee)) return refused('fee-above-cap');
+    return accepted({
+      kind: 'transaction',
+      signingDigest: sha256(bytes),
+      signedMessages: sighashesOf(transaction, payment, terms),
+      terms,
+      payment,
+      nonce: outpointOf(terms),
+      maxFee: fee,
+      fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+      leastRisePercent: 100n,
+    });
+  },
+);
 
 /**
  * Proves that bytes are the virtual transaction of BIP-322 for the message of an intent, which spends what no chain has.

@@ -1,3 +1,4 @@
+import { provenOnce } from '#chains/inspection.ts';
 import { hexToBytes, keccak256 } from 'viem/utils';
 import { canonicalAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
@@ -58,26 +59,28 @@ const GAS_LIMIT = 2n ** 64n;
  * Refuses, in order: `intent-not-canonical`, the faults of the encoding, `wrong-chain`, `wrong-recipient`, `wrong-value`,
  * `wrong-data`, `nonce-out-of-range`, `gas-out-of-range`, `tip-above-fee`, `fee-above-cap`.
  */
-export function inspectEvmPayload(intent: OnChainIntent, payload: string): Result<EvmPayload, EvmPayloadFault> {
-  const wanted = demandOf(intent);
-  if (wanted === null) return refused('intent-not-canonical');
-  const parsed = typeof payload === 'string' ? parseUnsigned(payload) : refused('malformed' as const);
-  if (!parsed.ok) return parsed;
-  const transaction = parsed.value;
-  const fault = effectFault(transaction, wanted) ?? costFault(transaction, wanted.maxFee);
-  if (fault !== null) return refused(fault);
-  const { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = transaction;
-  const signingDigest = hexToBytes(keccak256(hexToBytes(`0x${payload.slice(2)}`)));
-  return accepted({
-    kind: 'transaction',
-    signingDigest,
-    signedMessages: [signingDigest],
-    nonce,
-    maxFee: gasLimit * maxFeePerGas,
-    fees: { maxFeePerGas, maxPriorityFeePerGas },
-    leastRisePercent: 110n,
-  });
-}
+export const inspectEvmPayload = provenOnce(
+  (intent: OnChainIntent, payload: string): Result<EvmPayload, EvmPayloadFault> => {
+    const wanted = demandOf(intent);
+    if (wanted === null) return refused('intent-not-canonical');
+    const parsed = typeof payload === 'string' ? parseUnsigned(payload) : refused('malformed' as const);
+    if (!parsed.ok) return parsed;
+    const transaction = parsed.value;
+    const fault = effectFault(transaction, wanted) ?? costFault(transaction, wanted.maxFee);
+    if (fault !== null) return refused(fault);
+    const { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+    const signingDigest = hexToBytes(keccak256(hexToBytes(`0x${payload.slice(2)}`)));
+    return accepted({
+      kind: 'transaction',
+      signingDigest,
+      signedMessages: [signingDigest],
+      nonce,
+      maxFee: gasLimit * maxFeePerGas,
+      fees: { maxFeePerGas, maxPriorityFeePerGas },
+      leastRisePercent: 110n,
+    });
+  },
+);
 
 /**
  * Proves that bytes are the message of an intent with the prefix that keeps it from being a transaction.

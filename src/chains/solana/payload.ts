@@ -1,3 +1,4 @@
+import { provenOnce } from '#chains/inspection.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { isPublicKey, parseMint, parseWallet, bytesOf } from '#chains/solana/address.ts';
@@ -63,33 +64,32 @@ const MOST_UNITS = 1_400_000;
  * Refuses, in order: `unsupported-kind` (calldata and allowances are of another family), `intent-not-canonical`, `malformed`, `too-long`,
  * `wrong-transfer`, `units-out-of-range`, `fee-above-cap`.
  */
-export function inspectSolanaPayload(
-  intent: OnChainIntent,
-  payload: string,
-): Result<SolanaPayload, SolanaPayloadFault> {
-  if (intent.kind !== 'transfer') return refused('unsupported-kind');
-  const wallet = canonicalWallet(intent);
-  if (wallet === null) return refused('intent-not-canonical');
-  const bytes = bytesOfPayload(payload);
-  if (bytes === null) return refused('malformed');
-  if (bytes.length > MOST_MESSAGE_BYTES) return refused('too-long');
-  const terms = termsIn(bytes, wallet);
-  if (terms === null) return refused('malformed');
-  const wanted = messageBytes(intent, terms);
-  if (wanted === null || !equalBytes(wanted, bytes)) return refused('wrong-transfer');
-  if (terms.unitLimit > MOST_UNITS) return refused('units-out-of-range');
-  const cost = costOf(terms);
-  if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
-  return accepted({
-    kind: 'transaction',
-    signingDigest: sha256(bytes),
-    signedMessages: [bytes],
-    nonce: usedUpBy(terms.anchor, wallet),
-    maxFee: cost,
-    fees: { maxFeePerGas: terms.unitPrice, maxPriorityFeePerGas: terms.unitPrice },
-    leastRisePercent: 100n,
-  });
-}
+export const inspectSolanaPayload = provenOnce(
+  (intent: OnChainIntent, payload: string): Result<SolanaPayload, SolanaPayloadFault> => {
+    if (intent.kind !== 'transfer') return refused('unsupported-kind');
+    const wallet = canonicalWallet(intent);
+    if (wallet === null) return refused('intent-not-canonical');
+    const bytes = bytesOfPayload(payload);
+    if (bytes === null) return refused('malformed');
+    if (bytes.length > MOST_MESSAGE_BYTES) return refused('too-long');
+    const terms = termsIn(bytes, wallet);
+    if (terms === null) return refused('malformed');
+    const wanted = messageBytes(intent, terms);
+    if (wanted === null || !equalBytes(wanted, bytes)) return refused('wrong-transfer');
+    if (terms.unitLimit > MOST_UNITS) return refused('units-out-of-range');
+    const cost = costOf(terms);
+    if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
+    return accepted({
+      kind: 'transaction',
+      signingDigest: sha256(bytes),
+      signedMessages: [bytes],
+      nonce: usedUpBy(terms.anchor, wallet),
+      maxFee: cost,
+      fees: { maxFeePerGas: terms.unitPrice, maxPriorityFeePerGas: terms.unitPrice },
+      leastRisePercent: 100n,
+    });
+  },
+);
 
 /**
  * Proves that bytes are the off-chain message of an intent, whose first byte no transaction has.

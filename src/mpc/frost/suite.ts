@@ -23,12 +23,16 @@ export interface Suite {
   readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 }
 
+/** Context strings, which begin every hash of a ciphersuite. The second one is noble's, and of the Zcash Foundation's frost-secp256k1-tr. */
+export const ED25519_SUITE = 'FROST-ED25519-SHA512-v1';
+export const TAPROOT_SUITE = 'FROST-secp256k1-SHA256-TR-v1';
+
 /**
  * FROST(Ed25519, SHA-512) of RFC 9591 section 6.1, as noble makes its own (`ed25519_FROST`), but for a hook that looks a second time
  * whether each point is of prime order: that look is the dearest part of a signature, and noble takes it once for every suite.
  */
 const FROST_ED25519: FROST = createFROST({
-  name: 'FROST-ED25519-SHA512-v1',
+  name: ED25519_SUITE,
   Point: ed25519.Point,
   hash: sha512,
   // Nothing before the challenge: RFC 8032 has nothing there either.
