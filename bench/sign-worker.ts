@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
+import { addressOn } from '#chains/address-on.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -86,6 +87,7 @@ async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter):
     attempt,
     approvals: signers.map((signer) => ({ actor: signer, digest: transaction.digest, atMs: nowMs })),
     policies: [{ policy: vault.policy, mandate: null }],
+    evidence: [],
   });
   if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
   const assembled = adapter.assemble(intent, attempt, outcome.signatures);
@@ -142,7 +144,8 @@ async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
   const generated = await generateKey(cosignersOf(env), { scheme, threshold: 2, policies: [policy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const publicKey = hexToBytes(generated.value.publicKey);
-  const address = adapter?.addressOf(walletKey({ scheme, publicKey }, adapter.chain.caip2)) ?? '';
+  const caip2 = adapter?.chain.caip2 ?? '';
+  const address = addressOn(caip2, scheme, walletKey({ scheme, publicKey }, caip2)) ?? '';
   const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
   const configuration = {
     name: 'bench',

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schnorr } from '@noble/curves/secp256k1.js';
@@ -6,6 +6,7 @@ import { RawTx, Transaction } from '@scure/btc-signer';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
+import { segwitSighashHalf } from './segwit-sighash.ts';
 import { taprootSighash } from './taproot-sighash.ts';
 
 /** Of regtest, as every node has it. */
@@ -232,7 +233,7 @@ export class BitcoinLedger {
     const coins = inputs.flatMap(({ spent }) => spent ?? []);
     for (const [i, coin] of coins.entries()) {
       if (!isUnlocked(raw, i, coins, coin)) {
-        throw new Rejected('mandatory-script-verify-flag-failed (Invalid Schnorr signature)');
+        throw new Rejected('mandatory-script-verify-flag-failed (Signature check failed)');
       }
     }
   }
@@ -263,14 +264,27 @@ function ofAddress(address: string): Uint8Array {
   return script;
 }
 
-/** Whether an input may spend its coin: by a signature for the output key (BIP-341, key path, default hash). */
-function isUnlocked(raw: string, index: number, coins: readonly TxOut[], { script }: TxOut): boolean {
-  if (script.length !== 34 || script[0] !== 0x51) return false;
-  const witness = decoded(raw).witnesses?.[index] ?? [];
-  const [signature] = witness;
-  if (witness.length !== 1 || signature?.length !== 64) return false;
-  return schnorr.verify(Uint8Array.from(signature), taprootSighash(decoded(raw), index, coins), script.slice(2));
+/** Whether an input may spend its coin: of P2TR by its key (BIP-341, default hash), of P2WPKH by a key of this hash (BIP-141, hash type ALL). */
+function isUnlocked(raw: string, index: number, coins: readonly TxOut[], coin: TxOut): boolean {
+  const { script } = coin;
+  const transaction = decoded(raw);
+  const witness = (transaction.witnesses?.[index] ?? []).map((item) => Uint8Array.from(item));
+  const [signature, publicKey] = witness;
+  if (signature === undefined) return false;
+  if (script.length === 34 && script[0] === 0x51) {
+    if (witness.length !== 1 || signature.length !== 64) return false;
+    return schnorr.verify(signature, taprootSighash(transaction, index, coins), script.slice(2));
+  }
+  if (script.length !== 22 || script[0] !== 0x00 || witness.length !== 2 || publicKey?.length !== 33) return false;
+  const keyHash = createHash('ripemd160').update(createHash('sha256').update(publicKey).digest()).digest();
+  if (Buffer.compare(keyHash, script.slice(2)) !== 0 || signature.at(-1) !== 0x01) return false;
+  const der = Buffer.concat([COMPRESSED_SECP256K1, publicKey]);
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  return verify('sha256', segwitSighashHalf(transaction, index, coin), key, signature.slice(0, -1));
 }
+
+/** Before a compressed point: SubjectPublicKeyInfo for secp256k1 (RFC 5480). */
+const COMPRESSED_SECP256K1 = Buffer.from('3036301006072a8648ce3d020106052b8104000a032200', 'hex');
 
 export type Decoded = ReturnType<typeof decoded>;
 

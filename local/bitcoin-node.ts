@@ -106,6 +106,7 @@ const ROUTES: readonly (readonly [string, Route])[] = [
   ['block-height/*', ({ ledger }, [height = '']) => ledger.blockHash(Number.parseInt(height, 10))],
   ['fee-estimates', ({ rates }) => rates],
   ['tx/*', ({ ledger }, [hash = '']) => shown(ledger, ledger.find(hash))],
+  ['tx/*/hex', ({ ledger }, [hash = '']) => ledger.find(hash)?.raw ?? null],
   ['tx/*/outspend/*', ({ ledger }, [hash = '', vout = '']) => spendOf(ledger, hash, Number.parseInt(vout, 10))],
   ['address/*', ({ ledger }, [address = '']) => statsOf(ledger, address)],
   ['address/*/utxo', ({ ledger }, [address = '']) => unspentOf(ledger, address)],

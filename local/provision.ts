@@ -18,6 +18,7 @@ export interface VaultWish {
   readonly mostPending?: number;
   /** Besides the local chain. */
   readonly chains?: readonly string[];
+  readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
 }
 
 export interface ReadyVault {
@@ -52,6 +53,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     initialState: wish.initialState ?? 'SUBMITTED',
     chains: ['anvil', ...(wish.chains ?? [])],
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
+    ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
   };
   const vault = await good(service.api.internal.vault.$post({ json: founding }));
   const addresses = await until('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);

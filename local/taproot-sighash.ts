@@ -31,24 +31,24 @@ function sha256(...parts: readonly Uint8Array[]): Buffer {
 }
 
 /** Hashes are written with the last byte first, and hashed as they are. */
-function reversed(bytes: Uint8Array): Buffer {
+export function reversed(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.toReversed());
 }
 
-function uint32(value: number): Buffer {
+export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 }
 
-function uint64(value: bigint): Buffer {
+export function uint64(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);
   return bytes;
 }
 
 /** No script here is longer than what one byte of length says. */
-function withLength(script: Uint8Array): Buffer {
+export function withLength(script: Uint8Array): Buffer {
   if (script.length > 252) throw new Error('a script of one byte of length');
   return Buffer.concat([Buffer.from([script.length]), script]);
 }

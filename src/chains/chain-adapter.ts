@@ -169,8 +169,6 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   readonly mostInFlight: number | null;
   /** It pays with coins, and those that one transaction has claimed another has to leave alone. */
   readonly paysWithCoins: boolean;
-  /** @param publicKey of the wallet, as its scheme encodes it. Throws for bytes that are no point: that key was never generated. */
-  addressOf(publicKey: Uint8Array): string;
   /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and what is wrong on this chain. */
   parseRecipient(text: string): Result<string, AddressFault>;
   parseToken(text: string): Result<string, AddressFault>;
@@ -202,6 +200,8 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   anchor(place: AnchorPlace): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */
   estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
+  /** What co-signers have to see beside a payload before they believe what it takes for granted; mostly nothing. */
+  evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
   accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**

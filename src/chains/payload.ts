@@ -1,5 +1,6 @@
 import type { BitcoinMessage, BitcoinPayload, BitcoinPayloadFault } from '#chains/bitcoin/payload.ts';
 import { inspectBitcoinMessage, inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
+import { isWorthProven } from '#chains/bitcoin/evidence.ts';
 import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/payload.ts';
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/payload.ts';
 import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/payload.ts';
@@ -16,6 +17,14 @@ export type InspectedPayload =
   | SolanaMessage
   | BitcoinPayload
   | BitcoinMessage;
+
+/**
+ * Whether everything that proven bytes take for granted is shown by what was sent with them. Every co-signer runs this as well.
+ * @param evidence whatever a coordinator has sent
+ */
+export function isEvidenced(payload: InspectedPayload, evidence: readonly string[]): boolean {
+  return !('payment' in payload) || isWorthProven(payload, evidence);
+}
 
 /**
  * Proves that unsigned bytes do exactly what an intent says and cost at most what it allows. Every co-signer runs this by

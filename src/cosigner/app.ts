@@ -7,8 +7,8 @@ import { parsePartyIndex } from '#mpc/party.ts';
 
 const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'status'];
 
-/** Room for the largest message of any round in base64, and then some. */
-const LARGEST_BODY_BYTES = 2_000_000;
+/** Room for the largest message of any round and for all evidence, and then some. */
+const LARGEST_BODY_BYTES = 4_000_000;
 
 /**
  * The interface of a co-signer, for its coordinator alone:

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { InspectedPayload, PayloadFault } from '#chains/payload.ts';
-import { inspectPayload } from '#chains/payload.ts';
+import { inspectPayload, isEvidenced } from '#chains/payload.ts';
 import { exposureOf } from '#chains/exposure.ts';
 import { voicesNeeded } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
@@ -28,6 +28,8 @@ export interface SigningRequest {
   readonly approvals: readonly Vote[];
   /** The newest policy that the coordinator knows of. */
   readonly policyVersion: number;
+  /** What has to be seen before the bytes are believed, in hex; mostly nothing. */
+  readonly evidence: readonly string[];
 }
 
 /** What the node holds against it. */
@@ -86,6 +88,7 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
+  if (!isEvidenced(payload.value, request.evidence)) return refused(refusal('payload-refused', 'unproven'));
   const { signedMessages, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);
   return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid });

@@ -13,12 +13,14 @@ import {
   byPartyOf,
   bytesOf,
   envelopeOf,
+  evidenceOf,
   fieldsOf,
   hexOf,
   intentOf,
   listOf,
   Malformed,
   mandateOf,
+  MOST_EVIDENCE,
   partyOf,
   policyOf,
   payloadOf,
@@ -200,6 +202,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       'purpose',
       'approvals',
       'policyVersion',
+      'evidence',
     ]);
     return key.prepareSignature(keyId, signers, {
       intent: intentOf(request['intent']),
@@ -208,6 +211,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       purpose: purposeOf(request['purpose']),
       approvals: listOf(request['approvals'], 100, voteOf),
       policyVersion: wholeNumberOf(request['policyVersion']),
+      evidence: listOf(request['evidence'], MOST_EVIDENCE, evidenceOf),
     });
   }
 

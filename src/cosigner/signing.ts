@@ -1,6 +1,7 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import { completed, type RoundResult } from '#mpc/abort.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
@@ -18,7 +19,7 @@ export interface SigningSessionRequest {
   readonly share: KeyShare;
   /** Sorted, this node included. */
   readonly signers: readonly PartyIndex[];
-  /** What is signed, each by a signature of its own, which this node computed itself: of ECDSA one digest of 32 bytes. */
+  /** What is signed, each by a signature of its own, which this node computed itself: of ECDSA digests of 32 bytes. */
   readonly messages: readonly Uint8Array[];
   /** What else names this signature: the transaction and attempt, or the proof of a key. */
   readonly occasion: Uint8Array;
@@ -32,7 +33,7 @@ export interface SigningSessionRequest {
 export type Pairs = ReadonlyMap<PartyIndex, PairSetup>;
 
 /**
- * This node's share in one signature, or by FROST in several at once. What is signed is fixed before the first round, and part of the
+ * This node's share in one signature, or in several at once. What is signed is fixed before the first round, and part of the
  * session's name.
  */
 export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Preparation {
@@ -70,14 +71,12 @@ function frostRounds(request: SigningSessionRequest & { readonly share: FrostSha
   const second: Round = {
     run: async (inbox: Inbox) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
-      const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, drawn.length)] as const));
-      const partials: Uint8Array[] = [];
-      for (const [i, { state }] of drawn.entries()) {
-        const round = signShare(state, new Map([...parts].map(([peer, each]) => [peer, each[i] ?? NOTHING] as const)));
-        if (!round.ok) return aborted(round.abort);
-        partials.push(round.value);
-      }
-      return finished({ partial: bytesToHex(concatBytes(...partials)) });
+      const shares = each(
+        drawn.map(({ state }) => state),
+        inbox,
+        signShare,
+      );
+      return shares.ok ? finished({ partial: bytesToHex(concatBytes(...shares.value)) }) : aborted(shares.abort);
     },
   };
   return {
@@ -97,30 +96,57 @@ function notAllowed({ self }: KeyShare) {
   return aborted({ culprit: self, step: 'sign/not-allowed', ban: false });
 }
 
-/** DKLs23, Protocol 3.6. */
+/**
+ * DKLs23, Protocol 3.6. Several digests share the rounds and nothing else: each has a session of its own, whose name follows from the one
+ * of the rounds. What is sent is one part after the other, in the order of the digests.
+ */
 function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Array): Round {
-  const { share, signers } = request;
-  const [digest, ...others] = request.messages;
-  if (digest === undefined || others.length > 0) throw new Error('ECDSA signs one digest at a time');
-  const third = (state: Parameters<typeof signRound3>[0]): Round => ({
+  const { share, signers, messages: digests } = request;
+  const third = (states: readonly Parameters<typeof signRound3>[0][]): Round => ({
     run: async (inbox: Inbox) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
-      const round = signRound3(state, inbox, digest);
-      return round.ok ? finished({ partial: bytesToHex(round.value) }) : aborted(round.abort);
+      const rounds = each(states, inbox, (state, part, i) => signRound3(state, part, digests[i] ?? NOTHING));
+      return rounds.ok ? finished({ partial: bytesToHex(concatBytes(...rounds.value)) }) : aborted(rounds.abort);
     },
   });
-  const second = (state: Parameters<typeof signRound2>[0]): Round => ({
+  const second = (states: readonly Parameters<typeof signRound2>[0][]): Round => ({
     run: async (inbox: Inbox) => {
-      const round = signRound2(state, inbox);
-      return round.ok ? sent(round.value.messages, third(round.value.state)) : aborted(round.abort);
+      const rounds = each(states, inbox, signRound2);
+      if (!rounds.ok) return aborted(rounds.abort);
+      return sent(joined(rounds.value), third(rounds.value.map(({ state }) => state)));
     },
   });
   return {
     run: async () => {
       const { self, secret: secretShare, publicKey, publicShares } = share;
-      const session = { sid, self, signers, secretShare, publicKey, publicShares, tweak: 0n, pairs };
-      const { state, messages } = signRound1(session);
-      return sent(messages, second(state));
+      const session = { self, signers, secretShare, publicKey, publicShares, tweak: 0n, pairs };
+      const rounds = digests.map((_, i) =>
+        signRound1({ ...session, sid: taggedHash('cosigner/part', sid, uint32(i)) }),
+      );
+      return sent(joined(rounds), second(rounds.map(({ state }) => state)));
     },
   };
+}
+
+/** The same step of every session, each with its own part of what the peers have sent. The first that is aborted ends them all. */
+function each<S, T>(
+  states: readonly S[],
+  inbox: Inbox,
+  step: (state: S, part: Inbox, i: number) => RoundResult<T>,
+): RoundResult<readonly T[]> {
+  const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, states.length)] as const));
+  const values: T[] = [];
+  for (const [i, state] of states.entries()) {
+    const round = step(state, new Map([...parts].map(([peer, own]) => [peer, own[i] ?? NOTHING] as const)), i);
+    if (!round.ok) return round;
+    values.push(round.value);
+  }
+  return completed(values);
+}
+
+/** To each peer the messages of all sessions, one after the other. */
+function joined(rounds: readonly { readonly messages: Inbox }[]): Inbox {
+  const peers = [...(rounds[0]?.messages.keys() ?? [])];
+  const toPeer = (peer: PartyIndex) => concatBytes(...rounds.map(({ messages }) => messages.get(peer) ?? NOTHING));
+  return new Map(peers.map((peer) => [peer, toPeer(peer)] as const));
 }

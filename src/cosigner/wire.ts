@@ -68,8 +68,8 @@ export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): Readon
   return new Map(entries);
 }
 
-/** The largest message of any round, with room: 128 base OTs of two points, or 54 kB of a signing round. */
-const LONGEST_ENVELOPE = 200_000;
+/** The largest message of any round, with room, in base64: twelve signing rounds of 54 kB each. */
+const LONGEST_ENVELOPE = 1_000_000;
 
 export function envelopeOf(value: unknown): Uint8Array {
   const text = textOf(value, LONGEST_ENVELOPE);
@@ -164,6 +164,16 @@ function lookalikeOf(fields: Fields): string | null {
 /** The bytes to sign: hex of calldata and a frame, or of a message. */
 export function payloadOf(value: unknown): string {
   return textOf(value, LONGEST_CONTENT);
+}
+
+/** A transaction that nodes of Bitcoin relay has 100 kB at most, and as many as coins are spent at once by ECDSA. */
+const LONGEST_EVIDENCE = 200_000;
+export const MOST_EVIDENCE = 12;
+
+export function evidenceOf(value: unknown): string {
+  const text = textOf(value, LONGEST_EVIDENCE);
+  if (!/^([0-9a-f]{2})+$/.test(text)) throw new Malformed('not hex');
+  return text;
 }
 
 export function purposeOf(value: unknown): AttemptPurpose {

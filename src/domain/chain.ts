@@ -3,10 +3,7 @@ import { unreachable } from '#domain/result.ts';
 /** What the domain knows of a chain; addresses of nodes and adapters live in `chains/`. */
 export type ChainFamily = 'evm' | 'solana' | 'bitcoin';
 
-/**
- * The signature scheme of a family's keys: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never
- * one key in two schemes.
- */
+/** The signature scheme of a key: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never one key in two. */
 export const KEY_SCHEMES = ['ecdsa-secp256k1', 'frost-ed25519', 'frost-secp256k1-tr'] as const;
 export type KeyScheme = (typeof KEY_SCHEMES)[number];
 
@@ -44,14 +41,22 @@ export function listedToken({ tokens }: Pick<Chain, 'tokens'>, address: string):
   return tokens.find((token) => token.address === address) ?? null;
 }
 
-export function keySchemeOf(family: ChainFamily): KeyScheme {
+/** P2TR (BIP-341) has the cheaper inputs, and P2WPKH (BIP-141) the senders who know no newer address. */
+export const BITCOIN_ADDRESS_TYPES = ['p2tr', 'p2wpkh'] as const;
+export type BitcoinAddressType = (typeof BITCOIN_ADDRESS_TYPES)[number];
+
+/** Of the wallets of a family in one vault. */
+export function keySchemeOf(
+  family: ChainFamily,
+  { bitcoinAddressType = 'p2tr' }: { readonly bitcoinAddressType?: BitcoinAddressType },
+): KeyScheme {
   switch (family) {
     case 'evm':
       return 'ecdsa-secp256k1';
     case 'solana':
       return 'frost-ed25519';
     case 'bitcoin':
-      return 'frost-secp256k1-tr';
+      return bitcoinAddressType === 'p2tr' ? 'frost-secp256k1-tr' : 'ecdsa-secp256k1';
     default:
       return unreachable(family);
   }

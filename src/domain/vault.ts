@@ -1,5 +1,5 @@
 import type { KeyId, VaultId } from '#domain/id.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { BitcoinAddressType, KeyScheme } from '#domain/chain.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 
@@ -16,6 +16,8 @@ export interface VaultConfiguration {
   readonly chains: readonly string[];
   /** How many of the co-signers sign together. */
   readonly signingThreshold: number;
+  /** For good: P2TR when absent. */
+  readonly bitcoinAddressType?: BitcoinAddressType;
 }
 
 export const DEFAULT_DECISION_PERIOD_SECONDS = 7 * 24 * 60 * 60;

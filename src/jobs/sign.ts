@@ -131,7 +131,12 @@ interface SigningTurn {
 async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: Attempt): Promise<void> {
   const { env, vault, adapter, work } = turn;
   const { id } = work.transaction;
-  const signatures = await signaturesOf(turn, attempt);
+  const evidence = await adapter.evidence(attempt.payload);
+  if (!evidence.ok) {
+    await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
+    return;
+  }
+  const signatures = await signaturesOf(turn, attempt, evidence.value);
   if (signatures === null) return;
   const assembled = adapter.assemble(effectOf(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
@@ -144,7 +149,7 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
 async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
   const { vault, adapter, work } = turn;
   const composed = adapter.composeMessage(intent);
-  const [signature] = (await signaturesOf(turn, { number: 1, purpose: 'intent', ...composed })) ?? [];
+  const [signature] = (await signaturesOf(turn, { number: 1, purpose: 'intent', ...composed }, [])) ?? [];
   if (signature === undefined) return;
   const assembled = adapter.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
@@ -155,10 +160,11 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
 async function signaturesOf(
   { env, vault, work }: SigningTurn,
   attempt: Signable,
+  evidence: readonly string[],
 ): Promise<readonly ChainSignature[] | null> {
   const { transaction, key, policies, signingThreshold } = work;
   const { id, intent, approvals } = transaction;
-  const request = { key, signingThreshold, intent, attempt, approvals, policies };
+  const request = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;
   if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });

@@ -25,6 +25,8 @@ export interface SigningRequest {
   readonly approvals: readonly Vote[];
   /** Every version, in order: a node that was away catches up. */
   readonly policies: readonly AdoptedPolicy[];
+  /** What the nodes have to see before they believe the bytes. */
+  readonly evidence: readonly string[];
 }
 
 export type SigningOutcome =
@@ -103,7 +105,7 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
 
 /** Runs the protocol, and once more after a node that was behind has been shown the newer policies. */
 async function runWith(signers: readonly CosignerClient[], request: SigningRequest) {
-  const { key, intent, attempt, approvals, policies } = request;
+  const { key, intent, attempt, approvals, policies, evidence } = request;
   const indices = signers.map((node) => node.index);
   const body = {
     signers: indices,
@@ -114,6 +116,7 @@ async function runWith(signers: readonly CosignerClient[], request: SigningReque
       purpose: attempt.purpose,
       approvals: approvals.map(sentVote),
       policyVersion: policies.at(-1)?.policy.version ?? 0,
+      evidence,
     },
   };
   const run = () => relay({ nodes: signers, place: () => `key/${key.keyId}`, request: () => body });

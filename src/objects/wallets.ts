@@ -1,8 +1,8 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { adapterFor } from '#chains/adapters.ts';
+import { addressOn } from '#chains/address-on.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import { keySchemeOf } from '#domain/chain.ts';
-import type { Vault, VaultKey } from '#domain/vault.ts';
+import type { Vault, VaultConfiguration, VaultKey } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import { walletKey } from '#mpc/derivation.ts';
 
@@ -14,7 +14,11 @@ export function withChain(vault: Vault, chain: Chain): Vault {
   const { configuration, keys } = vault;
   if (configuration.chains.includes(chain.name)) return vault;
   const chains = [...configuration.chains, chain.name];
-  return { ...vault, configuration: { ...configuration, chains }, keys: keys.map((key) => addressed(key, chain)) };
+  return {
+    ...vault,
+    configuration: { ...configuration, chains },
+    keys: keys.map((key) => addressed(key, chain, configuration)),
+  };
 }
 
 /** An address of a vault. */
@@ -34,12 +38,14 @@ export function walletsOf(vault: Vault): readonly Wallet[] {
 
 /** The vault with one key more, on every chain of it that it uses by now: some may have come while the key was being made. */
 export function withKey(vault: Vault, key: VaultKey, known: readonly Chain[]): Vault {
-  return { ...vault, keys: [...vault.keys, usedOf(vault, known).reduce(addressed, key)] };
+  const { configuration, keys } = vault;
+  const whole = usedOf(vault, known).reduce((made, chain) => addressed(made, chain, configuration), key);
+  return { ...vault, keys: [...keys, whole] };
 }
 
 /** The schemes of the chains that a vault uses and has no key for. */
 export function lackingSchemes(vault: Vault, known: readonly Chain[]): readonly KeyScheme[] {
-  const needed = new Set(usedOf(vault, known).map(({ family }) => keySchemeOf(family)));
+  const needed = new Set(usedOf(vault, known).map(({ family }) => keySchemeOf(family, vault.configuration)));
   return [...needed].filter((scheme) => !vault.keys.some((key) => key.scheme === scheme));
 }
 
@@ -47,10 +53,12 @@ function usedOf({ configuration }: Vault, known: readonly Chain[]): readonly Cha
   return known.filter(({ name }) => configuration.chains.includes(name));
 }
 
-/** The key with its address on a chain of its scheme. */
-function addressed(key: VaultKey, chain: Chain): VaultKey {
-  if (key.scheme !== keySchemeOf(chain.family) || chain.name in key.addresses) return key;
-  const publicKey = walletKey({ scheme: key.scheme, publicKey: hexToBytes(key.publicKey) }, chain.caip2);
-  const address = adapterFor(chain, []).addressOf(publicKey);
-  return { ...key, addresses: { ...key.addresses, [chain.name]: address } };
+/** The key with its address on a chain that the vault uses it for. */
+function addressed(key: VaultKey, chain: Chain, configuration: VaultConfiguration): VaultKey {
+  const { scheme, addresses } = key;
+  if (scheme !== keySchemeOf(chain.family, configuration) || chain.name in addresses) return key;
+  const publicKey = walletKey({ scheme, publicKey: hexToBytes(key.publicKey) }, chain.caip2);
+  const address = addressOn(chain.caip2, scheme, publicKey);
+  if (address === null) throw new Error(`${chain.name} takes no signature of ${scheme}`);
+  return { ...key, addresses: { ...addresses, [chain.name]: address } };
 }

@@ -49,6 +49,7 @@ function request(differences: Partial<SigningRequest> = {}, of: OnChainIntent = 
     purpose: 'intent',
     approvals: votes(of, alice, bob),
     policyVersion: 1,
+    evidence: [],
     ...differences,
   };
 }

@@ -1,3 +1,4 @@
+import { addressOn } from '#chains/address-on.ts';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
@@ -12,7 +13,7 @@ import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../chains/bitcoin/cast.ts';
 import { amount, policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
-import { entered, requestFor, startNodes } from './nodes.ts';
+import { entered, present, requestFor, startNodes } from './nodes.ts';
 import { refusedByAll } from './refused-by-all.ts';
 
 /** Three co-signers in workerd, a taproot key, and a coordinator that asks for more than it may. */
@@ -29,7 +30,7 @@ beforeAll(async () => {
   if (!made.ok) throw new Error(made.refusal.reason);
   const { scheme, publicKey } = made.value;
   const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, chain.caip2);
-  key = { ...made.value, addresses: { [chain.name]: adapter.addressOf(derived) } };
+  key = { ...made.value, addresses: { [chain.name]: present(addressOn(chain.caip2, made.value.scheme, derived)) } };
 }, 60_000);
 afterAll(() => nodes.stop());
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/address-on.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -83,7 +84,8 @@ export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFro
 export async function newKey(nodes: readonly CosignerClient[], threshold = 2): Promise<VaultKey> {
   const generated = await generateKey(nodes, { scheme: 'ecdsa-secp256k1', threshold, policies: [policy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
-  const address = anvilAdapter.addressOf(hexToBytes(generated.value.publicKey));
+  const { scheme, publicKey } = generated.value;
+  const address = present(addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(publicKey)));
   return { ...generated.value, addresses: { anvil: address } };
 }
 
@@ -147,6 +149,7 @@ export function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: r
     signingThreshold: 2,
     approvals: approvedBy.map((actor) => vote(actor, digest)),
     policies: [{ policy, mandate: null }],
+    evidence: [],
   };
 }
 

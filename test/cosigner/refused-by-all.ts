@@ -41,6 +41,7 @@ export function openBody(request: SigningRequest, signers: readonly number[]) {
         atMs,
       })),
       policyVersion: policies.at(-1)?.policy.version ?? 0,
+      evidence: request.evidence,
     },
   };
 }

@@ -1,3 +1,4 @@
+import { addressOn } from '#chains/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   const { scheme, publicKey } = made.value;
   const addresses = [main, trial].map(({ name, caip2 }) => {
     const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, caip2);
-    return [name, adapter.addressOf(derived)] as const;
+    return [name, present(addressOn(caip2, scheme, derived))] as const;
   });
   key = { ...made.value, addresses: Object.fromEntries(addresses) };
 }, 60_000);

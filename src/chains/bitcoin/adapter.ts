@@ -1,11 +1,12 @@
 import { looked, preparation } from '#chains/answers.ts';
 import { readActivity } from '#chains/bitcoin/activity.ts';
-import { addressOfPublicKey, parseAddress } from '#chains/bitcoin/address.ts';
+import { parseAddress } from '#chains/bitcoin/address.ts';
 import { assembleMessage, assembleTransaction } from '#chains/bitcoin/assemble.ts';
 import { bitcoinFleet } from '#chains/bitcoin/bitcoin-fleet.ts';
 import { broadcastSigned } from '#chains/bitcoin/broadcast.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/compose.ts';
 import { estimateFee } from '#chains/bitcoin/estimate.ts';
+import { paysByHash, readEvidence } from '#chains/bitcoin/evidence.ts';
 import { readAgreedHoldings, readHoldings } from '#chains/bitcoin/holdings.ts';
 import { readMessage } from '#chains/bitcoin/message.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
@@ -45,7 +46,6 @@ export function bitcoinAdapter(
     kinds: ['transfer', 'message'],
     mostInFlight: MOST_IN_FLIGHT,
     paysWithCoins: true,
-    addressOf: (publicKey) => addressOfPublicKey(network, publicKey),
     parseRecipient: (text) => parseAddress(network, text),
     // There is nothing but bitcoin.
     parseToken: () => refused('malformed' as const),
@@ -61,6 +61,10 @@ export function bitcoinAdapter(
       preparation(await onFirstFitNode(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken }))),
     estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
+    evidence: async (payload) =>
+      paysByHash(payload)
+        ? looked(await onFirstFitNode<readonly string[], never>(fleet, (node) => readEvidence(node, payload)))
+        : accepted<readonly string[]>([]),
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
     activity: async (hash, found) =>

@@ -3,6 +3,7 @@ import { Address, OutScript } from '@scure/btc-signer';
 import type { AddressFault } from '#chains/chain-adapter.ts';
 import type { Network } from '#chains/bitcoin/network.ts';
 import { NETWORKS } from '#chains/bitcoin/network.ts';
+import { keyHashOf } from '#chains/bitcoin/witness.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -56,8 +57,8 @@ export function addressOfPublicKey(network: Network, publicKey: Uint8Array): str
   return Address(network).encode({ type: 'tr', pubkey: point.toBytes(true).slice(1) });
 }
 
-/** The x-coordinate that a P2TR address names, 32 bytes; null for any other address. */
-export function outputKeyOf(network: Network, address: string): Uint8Array | null {
-  const script = scriptOf(network, address);
-  return script?.length === 34 && script[0] === 0x51 && script[1] === 32 ? script.slice(2) : null;
+/** The P2WPKH address of an ECDSA key (BIP-141, BIP-173). @param publicKey 33 bytes. Throws for bytes that are no point. */
+export function segwitAddressOf(network: Network, publicKey: Uint8Array): string {
+  const point = secp256k1.Point.fromBytes(publicKey);
+  return Address(network).encode({ type: 'wpkh', hash: keyHashOf(point.toBytes(true)) });
 }

@@ -1,9 +1,10 @@
-import { schnorr } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
+import { lockOf } from '#chains/bitcoin/lock.ts';
 import { messageSignature, signedMessage } from '#chains/bitcoin/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
 import { transactionOf } from '#chains/bitcoin/transaction.ts';
+import { witnessOf } from '#chains/bitcoin/witness.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -29,24 +30,22 @@ export function assembleTransaction(
   if (maxFee.toString() !== attempt.maxFee) return refused({ detail: 'the payload has another fee' });
   if (signatures.length !== signedMessages.length) return refused({ detail: 'every coin takes one signature' });
   const transaction = transactionOf(payment, terms);
-  // Of a P2TR script the x-coordinate of the key is all but the first two bytes (BIP-341).
-  const outputKey = payment.own.subarray(2);
+  const lock = lockOf(payment.own);
   for (const [i, signature] of signatures.entries()) {
-    if (!('bytes' in signature)) return refused({ detail: 'a signature of another scheme' });
     const message = signedMessages[i];
-    if (message === undefined || !schnorr.verify(signature.bytes, message, outputKey)) {
-      return refused({ detail: 'signed by another wallet' });
-    }
-    transaction.updateInput(i, { finalScriptWitness: [signature.bytes] }, true);
+    if (lock === null || message === undefined)
+      throw new Error('a proven payload is of a wallet, and has a message for each coin');
+    const witness = witnessOf(lock, message, signature);
+    if (!witness.ok) return refused({ detail: witness.refusal });
+    transaction.updateInput(i, { finalScriptWitness: [...witness.value] }, true);
   }
   return accepted({ raw: `0x${bytesToHex(Uint8Array.from(transaction.extract()))}`, hash: transaction.id });
 }
 
 /** The signature of a message as wallets give it (BIP-322), in base64. Refuses one that is not by the intent's wallet. */
 export function assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault> {
-  if (!('bytes' in signature)) return refused({ detail: 'a signature of another scheme' });
   const message = signedMessage(intent);
   if (message === null) return refused({ detail: 'the message is not in canonical form' });
-  const given = messageSignature(message, signature.bytes);
-  return given === null ? refused({ detail: 'signed by another wallet' }) : accepted(given);
+  const given = messageSignature(message, signature);
+  return given.ok ? given : refused({ detail: given.refusal });
 }

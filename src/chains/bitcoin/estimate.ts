@@ -51,7 +51,7 @@ function tierAt(payment: Payment, choice: Choice) {
   const scripts = [...(to === null ? [] : [to.script]), ...(terms.change > 0n ? [own] : [])];
   const fee = amountOf(feeOf(payment, terms));
   return {
-    virtualSize: virtualSizeOf(terms.coins.length, scripts),
+    virtualSize: virtualSizeOf(own, terms.coins.length, scripts),
     // Unlike gas it is known to the satoshi before it is sent.
     tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
   };

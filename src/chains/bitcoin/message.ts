@@ -1,11 +1,14 @@
 import { SigHash, Transaction, RawTx } from '@scure/btc-signer';
-import { schnorr } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { MessageText } from '#chains/chain-adapter.ts';
+import type { ChainSignature, MessageText } from '#chains/chain-adapter.ts';
 import { plainTextFault } from '#chains/plain-text-fault.ts';
-import { outputKeyOf, scriptOf } from '#chains/bitcoin/address.ts';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import type { Lock } from '#chains/bitcoin/lock.ts';
+import { lockOf } from '#chains/bitcoin/lock.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
+import { scriptCodeOf } from '#chains/bitcoin/transaction.ts';
+import { witnessOf } from '#chains/bitcoin/witness.ts';
 import type { MessageIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -24,8 +27,8 @@ export interface SignedMessage {
   readonly bytes: Uint8Array;
   /** 32 bytes. */
   readonly sighash: Uint8Array;
-  /** X-coordinate of the key that signs, 32 bytes. */
-  readonly outputKey: Uint8Array;
+  /** Of the wallet. */
+  readonly lock: Lock;
 }
 
 /**
@@ -38,8 +41,8 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   if (texts.some((text) => typeof text !== 'string') || format !== 'bip322' || !readMessage(message).ok) return null;
   const network = networkOf(chain);
   const script = network === null ? null : scriptOf(network, from);
-  const outputKey = network === null ? null : outputKeyOf(network, from);
-  if (script === null || outputKey === null) return null;
+  const lock = script === null ? null : lockOf(script);
+  if (script === null || lock === null) return null;
   // message_hash = SHA256 tagged "BIP0322-signed-message", scriptSig = OP_0 PUSH32[ message_hash ]
   const tag = sha256(utf8ToBytes('BIP0322-signed-message'));
   const messageHash = sha256(concatBytes(tag, tag, utf8ToBytes(message)));
@@ -64,13 +67,18 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   toSign.addOutput({ script: Uint8Array.of(OP_RETURN), amount: 0n });
   return {
     bytes: Uint8Array.from(toSign.unsignedTx),
-    sighash: toSign.preimageWitnessV1(0, [script], SigHash.DEFAULT, [0n]),
-    outputKey,
+    sighash:
+      lock.type === 'p2tr'
+        ? toSign.preimageWitnessV1(0, [script], SigHash.DEFAULT, [0n])
+        : toSign.preimageWitnessV0(0, scriptCodeOf(lock.keyHash), SigHash.ALL, 0n),
+    lock,
   };
 }
 
-/** The witness stack of `to_sign` in base64, as wallets give it: one element, the signature. Null for one that is not by this wallet. */
-export function messageSignature({ sighash, outputKey }: SignedMessage, signature: Uint8Array): string | null {
-  if (!schnorr.verify(signature, sighash, outputKey)) return null;
-  return Buffer.from(concatBytes(Uint8Array.of(1, signature.length), signature)).toString('base64');
+/** The witness stack of `to_sign` in base64, as wallets give it. Refuses what `witnessOf` does. */
+export function messageSignature({ sighash, lock }: SignedMessage, signature: ChainSignature): Result<string, string> {
+  const witness = witnessOf(lock, sighash, signature);
+  if (!witness.ok) return witness;
+  const items = witness.value.flatMap((item) => [Uint8Array.of(item.length), item]);
+  return accepted(Buffer.from(concatBytes(Uint8Array.of(witness.value.length), ...items)).toString('base64'));
 }

@@ -1,12 +1,11 @@
 import { provenOnce } from '#chains/inspection.ts';
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { outputKeyOf } from '#chains/bitcoin/address.ts';
+import { lockOf, mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import { signedMessage } from '#chains/bitcoin/message.ts';
-import { networkOf } from '#chains/bitcoin/network.ts';
 import { bytesOfPayload } from '#chains/payload-text.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, MOST_COINS, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
+import { dustOf, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { feeOf, paymentOf, psbtOf, sighashesOf, termsIn, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { parseAmount } from '#domain/amount.ts';
@@ -53,7 +52,7 @@ export interface BitcoinMessage {
 /**
  * Proves that bytes are the one transaction that carries out a transfer: its terms (which coins, how much change) are read out of them, the
  * transaction is made again from the intent and those terms, and it has to be the same to the last byte. What the coins are worth is the
- * coordinator's word, but BIP-341 has every signature cover it: a wrong one makes signatures that no node takes.
+ * coordinator's word, and another proof (evidence.ts).
  *
  * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
  * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
@@ -66,7 +65,7 @@ export const inspectBitcoinPayload = provenOnce(
     const bytes = bytesOfPayload(payload);
     const terms = bytes === null ? null : termsIn(bytes, payment);
     if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
-    if (terms.coins.length > MOST_COINS) return refused('too-many-coins');
+    if (terms.coins.length > mostCoinsOf(payment.own)) return refused('too-many-coins');
     const transaction = transactionOf(payment, terms);
     if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
     if (isDusty(payment, terms)) return refused('dust');
@@ -108,8 +107,8 @@ function canonicalPayment(intent: TransferIntent): Payment | null {
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
   if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
   if (parseAmount(amount, MOST_SATOSHI) === null || parseAmount(maxFee, MOST_SATOSHI) === null) return null;
-  const network = networkOf(chain);
-  return network === null || outputKeyOf(network, from) === null ? null : paymentOf(intent);
+  const payment = paymentOf(intent);
+  return payment === null || lockOf(payment.own) === null ? null : payment;
 }
 
 /** Each coin once, and no more satoshi than there will ever be. */

@@ -39,6 +39,7 @@ export type FeeRates = ReadonlyMap<number, bigint>;
 export const PAGE = 25;
 
 const HASH = /^[0-9a-f]{64}$/;
+const RAW = /^([0-9a-f]{2})+$/;
 
 export function isHash(text: string): boolean {
   return HASH.test(text);
@@ -72,6 +73,12 @@ export const askCoins = (address: string): Question<readonly UnspentCoin[]> =>
 /** Null for one that the server has never seen, or has dropped. */
 export const askTransaction = (hash: string): Question<ChainTransfer | null> =>
   ask(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
+
+/** Its bytes in hex; null for one that the server does not have. */
+export const askRaw = (hash: string): Question<string | null> =>
+  ask(`tx/${hash}/hex`, (answer) =>
+    answer === null || (typeof answer === 'string' && RAW.test(answer)) ? answer : undefined,
+  );
 
 /** Null while nobody spends it, or when there is no such output. */
 export const askSpend = ({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Question<Spend | null> =>

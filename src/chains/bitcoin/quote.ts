@@ -1,11 +1,12 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
+import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { UnspentCoin } from '#chains/bitcoin/question.ts';
 import { askCoins, askFeeRates, askTip } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { feeAt, larger, raisedFee, rateFor } from '#chains/bitcoin/rate.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, MOST_COINS, nameOf, totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import { dustOf, nameOf, totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
@@ -88,7 +89,7 @@ interface Bid {
 
 /** What a transaction of so many coins has to pay. */
 function feeFor({ own, to }: Payment, { rate, replacedFee }: Bid, coins: number, hasChange: boolean): bigint {
-  const size = virtualSizeOf(coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
+  const size = virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
   return larger(feeAt(rate, size), replacedFee === null ? 0n : raisedFee(replacedFee, size));
 }
 
@@ -109,7 +110,7 @@ export function choose(payment: Payment, { kept, free, bid }: Choice): Terms | n
     const terms = coins.length === 0 ? null : settled(payment, coins, bid);
     if (terms !== null) return terms;
     const next = largestFirst.shift();
-    if (next === undefined || coins.length === MOST_COINS) return null;
+    if (next === undefined || coins.length === mostCoinsOf(payment.own)) return null;
     const { txid, vout, amount } = next;
     coins.push({ txid, vout, amount });
   }

@@ -1,3 +1,5 @@
+import { inputWeightOf } from '#chains/bitcoin/lock.ts';
+
 /** An output that the wallet can spend, and what it holds. */
 export interface Coin {
   /** As it is written: the hash of its transaction with the last byte first. */
@@ -16,18 +18,14 @@ export interface Terms {
   readonly change: bigint;
 }
 
-/** Each is a signature of its own, and some 58 virtual bytes. Ours. */
-export const MOST_COINS = 50;
-
 /** Satoshi there will ever be. */
 export const MOST_SATOSHI = 2_100_000_000_000_000n;
 
 /** BIP-125: it may be replaced by one that pays more. */
 export const SEQUENCE = 0xfffffffd;
 
-/** Of a transaction with a witness, before its inputs and outputs; and of a P2TR input with its one signature. In weight (BIP-141). */
+/** Of a transaction with a witness, before its inputs and outputs, in weight (BIP-141). */
 const FRAME_WEIGHT = 42n;
-const INPUT_WEIGHT = 230n;
 const WEIGHT_PER_BYTE = 4n;
 /** Eight bytes of amount, and the length of the script. */
 const OUTPUT_BYTES = 9n;
@@ -39,10 +37,10 @@ export function dustOf(script: Uint8Array): bigint {
   return 3n * (size + (isWitness ? 67n : 148n));
 }
 
-/** Of a transaction that spends so many coins of a P2TR wallet to these scripts, in virtual bytes. */
-export function virtualSizeOf(coins: number, scripts: readonly Uint8Array[]): bigint {
+/** Of a transaction that spends so many coins of a wallet to these scripts, in virtual bytes. @param own script of the wallet */
+export function virtualSizeOf(own: Uint8Array, coins: number, scripts: readonly Uint8Array[]): bigint {
   const outputs = scripts.reduce((sum, script) => sum + OUTPUT_BYTES + BigInt(script.length), 0n);
-  const weight = FRAME_WEIGHT + BigInt(coins) * INPUT_WEIGHT + outputs * WEIGHT_PER_BYTE;
+  const weight = FRAME_WEIGHT + BigInt(coins) * inputWeightOf(own) + outputs * WEIGHT_PER_BYTE;
   return (weight + WEIGHT_PER_BYTE - 1n) / WEIGHT_PER_BYTE;
 }
 

@@ -1,6 +1,7 @@
-import { SigHash, Transaction } from '@scure/btc-signer';
+import { OutScript, SigHash, Transaction } from '@scure/btc-signer';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { scriptOf } from '#chains/bitcoin/address.ts';
+import { lockOf } from '#chains/bitcoin/lock.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { SEQUENCE, totalOf } from '#chains/bitcoin/terms.ts';
@@ -53,11 +54,24 @@ export function feeOf({ to }: Payment, { coins, change }: Terms): bigint {
   return totalOf(coins) - (to?.amount ?? 0n) - change;
 }
 
-/** What is signed for each coin: the hash of BIP-341 with the default type, over all coins and all outputs. */
+/**
+ * What is signed for each coin: of P2TR the hash of BIP-341 with the default type, over all coins with their worth and all outputs; of
+ * P2WPKH that of BIP-143 with the type ALL, over the names of all coins, the worth of this one, and all outputs.
+ */
 export function sighashesOf(transaction: Transaction, { own }: Payment, { coins }: Terms): readonly Uint8Array[] {
+  const lock = lockOf(own);
+  if (lock?.type === 'p2wpkh') {
+    const code = scriptCodeOf(lock.keyHash);
+    return coins.map(({ amount }, i) => transaction.preimageWitnessV0(i, code, SigHash.ALL, amount));
+  }
   const scripts = coins.map(() => own);
   const amounts = coins.map(({ amount }) => amount);
   return coins.map((_, i) => transaction.preimageWitnessV1(i, scripts, SigHash.DEFAULT, amounts));
+}
+
+/** BIP-143: "For P2WPKH witness program, the scriptCode is 0x1976a914{20-byte-pubkey-hash}88ac"; its length is put before it elsewhere. */
+export function scriptCodeOf(keyHash: Uint8Array): Uint8Array {
+  return Uint8Array.from(OutScript.encode({ type: 'pkh', hash: Uint8Array.from(keyHash) }));
 }
 
 /**
@@ -80,6 +94,13 @@ export function coinsIn(psbt: Uint8Array): readonly Coin[] {
   const coins = transaction === null ? null : coinsOf(transaction);
   if (coins === null) throw new Error('a stored payload can be read');
   return coins;
+}
+
+/** The script of the wallet that a stored payload spends the coins of. Throws for one that was damaged. */
+export function ownScriptIn(psbt: Uint8Array): Uint8Array {
+  const script = parsed(psbt)?.getInput(0).witnessUtxo?.script;
+  if (script === undefined) throw new Error('a stored payload can be read');
+  return Uint8Array.from(script);
 }
 
 function parsed(psbt: Uint8Array): Transaction | null {

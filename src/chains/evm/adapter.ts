@@ -9,7 +9,7 @@ import type {
   TokenMetadata,
 } from '#chains/chain-adapter.ts';
 import { readActivity } from '#chains/evm/activity.ts';
-import { addressOfPublicKey, parseAddress } from '#chains/evm/address.ts';
+import { parseAddress } from '#chains/evm/address.ts';
 import { assembleTransaction } from '#chains/evm/assemble.ts';
 import { broadcastSigned } from '#chains/evm/broadcast.ts';
 import { isCalldata } from '#chains/evm/call.ts';
@@ -45,7 +45,6 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
     mostInFlight: null,
     paysWithCoins: false,
-    addressOf: addressOfPublicKey,
     parseRecipient: parseAddress,
     parseToken: parseAddress,
     parseCalldata,
@@ -58,6 +57,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     quote: async (intent, replaced) =>
       preparation(await onFirstFitNode(fleet, (node) => quoteTransaction(node, intent, replaced))),
     estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
+    evidence: async () => accepted<readonly string[]>([]),
     accountNonce: async (address) =>
       looked(await onFirstFitNode<AccountNonce, never>(fleet, (node) => accountNonce(node, address))),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),

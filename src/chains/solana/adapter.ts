@@ -10,7 +10,7 @@ import type {
 import { looked, preparation } from '#chains/answers.ts';
 import { onFirstFitNode } from '#chains/fleet.ts';
 import { readActivity } from '#chains/solana/activity.ts';
-import { addressOfPublicKey, parseMint, parseWallet } from '#chains/solana/address.ts';
+import { parseMint, parseWallet } from '#chains/solana/address.ts';
 import { anchorNow } from '#chains/solana/anchor.ts';
 import { assembleMessage, assembleTransaction } from '#chains/solana/assemble.ts';
 import { broadcastSigned } from '#chains/solana/broadcast.ts';
@@ -43,7 +43,6 @@ export function solanaAdapter(
     kinds: ['transfer', 'message'],
     mostInFlight: PLACES,
     paysWithCoins: false,
-    addressOf: addressOfPublicKey,
     parseRecipient: parseWallet,
     parseToken: parseMint,
     // A call names its accounts, and there is no place for them in calldata.
@@ -58,6 +57,7 @@ export function solanaAdapter(
       preparation(await onFirstFitNode(fleet, (node) => quoteTransfer(node, intent, replaced))),
     estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
+    evidence: async () => accepted<readonly string[]>([]),
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
     activity: async (hash, found) =>

@@ -1,6 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import { BITCOIN_ADDRESS_TYPES } from '#domain/chain.ts';
 import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
 import { ROLES } from '#domain/member.ts';
@@ -40,6 +41,7 @@ const vaultBody = z.strictObject({
   decisionPeriodSeconds: z.int().min(60).max(ONE_YEAR_SECONDS).optional(),
   mostPending: z.int().positive().max(1_000_000).optional(),
   signingThreshold: z.int().min(2).max(3).optional(),
+  bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
   /** Rules of the first policy; later ones are the signers' to change. */
   rules: z.strictObject(rulesBody).optional(),
 });
@@ -53,6 +55,7 @@ export const vaultSchema = z
     mostPending: z.int(),
     chains: z.array(z.string()),
     signingThreshold: z.int(),
+    bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES),
     members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
@@ -125,6 +128,7 @@ async function found(context: HttpContext): Promise<Response> {
           mostPending: body.mostPending ?? DEFAULT_MOST_PENDING,
           chains: chains.filter((name) => name !== null),
           signingThreshold: body.signingThreshold ?? 2,
+          bitcoinAddressType: body.bitcoinAddressType ?? 'p2tr',
         },
         members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
         threshold: body.threshold,
@@ -152,6 +156,7 @@ export function vaultRecord(context: HttpContext, { id, configuration, members, 
   return {
     id,
     ...configuration,
+    bitcoinAddressType: configuration.bitcoinAddressType ?? 'p2tr',
     members,
     policy: policyRecord(policy, chainsFrom(context.env)),
     /** Null until the co-signers have generated the key. */

@@ -272,14 +272,19 @@ test('what comes in is read with who paid it, and found without being told', asy
   node.ledger.fund(wallet.address, 3n * BTC);
   const to = stranger();
   const { hash } = await sent(payment(wallet.address, { to }));
-  expect(await adapter().activity(hash, null)).toEqual({ ok: true, value: null });
+  const paid = [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }];
+  const waiting = { hash, signer: wallet.address, fee: '154', block: null, movements: paid };
+  expect(await adapter().activity(hash, null)).toMatchObject({ value: waiting });
+  // It was in a block before: that it waits again is that the block is gone.
+  const lost = { number: '1', hash: 'ab'.repeat(32), confirmations: 1, isFinal: false };
+  expect(await adapter().activity(hash, lost)).toEqual({ ok: true, value: null });
   node.ledger.mine();
   expect(await adapter().activity(hash, null)).toMatchObject({
     value: {
       hash,
       signer: wallet.address,
       block: { confirmations: 1, isFinal: false },
-      movements: [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }],
+      movements: paid,
     },
   });
   const scan = await adapter().scan(to, null);

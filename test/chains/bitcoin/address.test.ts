@@ -38,11 +38,10 @@ test.each<[string, string, string]>([
   expect(parseAddress(mainnet, text)).toEqual({ ok: false, refusal });
 });
 
-test('an output key has the address that BIP-350 gives for it, and only a key of BIP-340 has one here', () => {
+test('an output key has the address that BIP-350 gives for it', () => {
   const generator = hexToBytes('0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798');
   expect(addressOfPublicKey(mainnet, generator)).toBe('bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0');
   expect(addressOn(REGTEST, 'frost-secp256k1-tr', generator)).toBe(addressOfPublicKey(regtest, generator));
-  expect(addressOn(REGTEST, 'ecdsa-secp256k1', generator)).toBeNull();
   expect(() => addressOfPublicKey(mainnet, new Uint8Array(33))).toThrow();
 });
 

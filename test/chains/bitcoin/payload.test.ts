@@ -6,7 +6,7 @@ import { scriptOf } from '#chains/bitcoin/address.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
 import { payloadOf } from '#chains/payload-text.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { MOST_COINS } from '#chains/bitcoin/terms.ts';
+import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import type { TransferIntent } from '#domain/intent.ts';
@@ -79,12 +79,18 @@ test.each<[string, Terms, string]>([
   ['change that is dust', { coins: [coin(BTC + 1_000n)], change: 329n }, 'dust'],
   [
     'as many coins as can be',
-    { coins: Array.from({ length: MOST_COINS }, () => coin(BTC)), change: 49n * BTC - 9_000n },
+    {
+      coins: Array.from({ length: mostCoinsOf(present(scriptOf(regtest, wallet))) }, () => coin(BTC)),
+      change: 49n * BTC - 9_000n,
+    },
     'signs',
   ],
   [
     'more coins',
-    { coins: Array.from({ length: MOST_COINS + 1 }, () => coin(BTC)), change: 50n * BTC - 9_000n },
+    {
+      coins: Array.from({ length: mostCoinsOf(present(scriptOf(regtest, wallet))) + 1 }, () => coin(BTC)),
+      change: 50n * BTC - 9_000n,
+    },
     'too-many-coins',
   ],
 ])('terms with %s: %s', (_name, terms, expected) => {
@@ -95,7 +101,7 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>]>([
   ['a token', { tokenAddress: wallet }],
   ['a wallet of another network', { from: stranger(mainnet) }],
   ['a recipient of another network', { to: stranger(mainnet) }],
-  ['a wallet that is no key of BIP-340', { from: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080' }],
+  ['a wallet that is a script', { from: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry' }],
   ['a network that there is not', { chain: 'bip122:ffffffff9019d6689c085ae165831e93' }],
   ['an amount in a list', { amount: ['100000000'] }],
   ['more than there will ever be', { amount: '2100000000000001' }],
