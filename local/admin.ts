@@ -38,7 +38,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'vault create': {
     usage:
-      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--rules JSON]',
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--rules JSON]',
     method: 'POST',
     path: () => '/internal/vault',
     body: (args) => ({
@@ -48,7 +48,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       initialState: args.values['draft'] === undefined ? 'SUBMITTED' : 'DRAFT',
       ...whole(args, 'threshold', 'threshold'),
       ...whole(args, 'signing-threshold', 'signingThreshold'),
-      ...(args.values['reference'] === undefined ? {} : { reference: one(args, 'reference') }),
+      ...text(args, 'bitcoin-address-type', 'bitcoinAddressType'),
+      ...text(args, 'reference', 'reference'),
       ...(args.values['rules'] === undefined ? {} : { rules: rules(args) }),
     }),
   },
@@ -91,6 +92,7 @@ const OPTIONS = {
   vault: { type: 'string' },
   threshold: { type: 'string' },
   'signing-threshold': { type: 'string' },
+  'bitcoin-address-type': { type: 'string' },
   reference: { type: 'string' },
   draft: { type: 'boolean' },
   chain: { type: 'string', multiple: true },
@@ -126,6 +128,11 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
   const text = one(args, option);
   if (!/^[0-9]{1,15}$/.test(text)) throw new Misuse(`--${option} is a whole number`);
   return { [field]: Number.parseInt(text, 10) };
+}
+
+/** Nothing when the option is absent. What may stand in it is the service's to say. */
+function text(args: Arguments, option: string, field: string): Record<string, string> {
+  return args.values[option] === undefined ? {} : { [field]: one(args, option) };
 }
 
 /** Rules of a policy as one JSON object; nothing when the option is absent. What may stand in it is the service's to say. */

@@ -41,8 +41,15 @@ interface Block {
   readonly transactions: readonly Taken[];
 }
 
-/** What a node says no with: Bitcoin Core's own words. */
-export class Rejected extends Error {}
+/** What a node says no with: Bitcoin Core's own words and number. */
+export class Rejected extends Error {
+  readonly code: number;
+
+  constructor(message: string, code = -26) {
+    super(message);
+    this.code = code;
+  }
+}
 
 /**
  * A regtest in this process: a ledger of coins, with a mempool and blocks that come when they are asked for. It takes what Bitcoin Core takes
@@ -167,6 +174,29 @@ export class BitcoinLedger {
     const earned = this.#read(bytesToHex(Uint8Array.from(coinbase)));
     this.#append([earned]);
     return earned.hash;
+  }
+
+  /** Takes over what another node says: blocks after those that both have, and everything that waits. Nothing is validated here. */
+  mirror(
+    common: number,
+    blocks: readonly { readonly hash: string; readonly raws: readonly string[] }[],
+    waiting: readonly string[],
+  ): void {
+    this.#blocks.splice(common + 1);
+    for (const { hash, raws } of blocks) {
+      const transactions: Taken[] = [];
+      for (const raw of raws) {
+        // One may spend what another one of the same block has made.
+        const taken = this.#read(raw);
+        this.#all.set(taken.hash, taken);
+        transactions.push(taken);
+      }
+      this.#blocks.push({ hash, transactions });
+    }
+    this.#mempool.clear();
+    // Twice: a node names them in any order, and they may spend each other's coins.
+    for (const raw of waiting) this.#all.set(nameOf(raw), this.#read(raw));
+    for (const raw of waiting) this.#mempool.set(nameOf(raw), this.#read(raw));
   }
 
   /** Writes the blocks down, for the next run. */

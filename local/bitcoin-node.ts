@@ -36,7 +36,38 @@ export async function startBitcoinNode({
 }: BitcoinOptions = {}): Promise<BitcoinNode> {
   const ledger = new BitcoinLedger(folder ?? null);
   const rates: Record<string, number> = {};
-  const view = { ledger, rates, minesAtOnce };
+  const send = async (raw: string) => {
+    const hash = ledger.send(raw);
+    if (minesAtOnce) ledger.mine();
+    return hash;
+  };
+  const { url, stop } = await serveEsplora(port, { ledger, rates, refresh: async () => {}, send });
+  return {
+    url,
+    ledger,
+    rates,
+    stop: () => {
+      if (folder !== undefined) ledger.save(folder);
+      return stop();
+    },
+  };
+}
+
+/** What stands behind the interface. */
+interface View {
+  readonly ledger: BitcoinLedger;
+  readonly rates: Readonly<Record<string, number>>;
+  /** Before each answer: the ledger may be a copy of what another one says. */
+  readonly refresh: () => Promise<void>;
+  /** Gives the hash. Throws `Rejected`. */
+  readonly send: (raw: string) => Promise<string>;
+}
+
+/** Serves the interface of Esplora. @param port a free one when 0 */
+export async function serveEsplora(
+  port: number,
+  view: View,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const server = createServer((request, response) => {
     // Who asked may hang up in the middle of the question: then there is nobody to answer.
     serve(view, request, response).catch(() => response.destroy());
@@ -46,42 +77,37 @@ export async function startBitcoinNode({
   if (typeof bound !== 'object' || bound === null) throw new Error('no port');
   return {
     url: `http://127.0.0.1:${bound.port}`,
-    ledger,
-    rates,
     stop: () => {
-      if (folder !== undefined) ledger.save(folder);
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
 }
 
-interface View {
-  readonly ledger: BitcoinLedger;
-  readonly rates: Readonly<Record<string, number>>;
-  readonly minesAtOnce: boolean;
+interface Answer {
+  readonly status: number;
+  readonly answer: unknown;
 }
 
 async function serve(view: View, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await textOf(request);
-  const { status, answer } = request.method === 'POST' ? accept(view, body) : told(view, request.url ?? '/');
+  await view.refresh();
+  const { status, answer } = request.method === 'POST' ? await accept(view, body) : told(view, request.url ?? '/');
   response.writeHead(status).end(typeof answer === 'string' ? answer : stringifyJsonWithBigInts(answer));
 }
 
-function accept({ ledger, minesAtOnce }: View, raw: string): { readonly status: number; readonly answer: unknown } {
+async function accept({ send }: View, raw: string): Promise<Answer> {
   try {
-    const hash = ledger.send(raw);
-    if (minesAtOnce) ledger.mine();
-    return { status: 200, answer: hash };
+    return { status: 200, answer: await send(raw) };
   } catch (error) {
     if (!(error instanceof Rejected)) throw error;
     // As Esplora passes on what Bitcoin Core answers.
-    const inner = JSON.stringify({ code: -26, message: error.message });
+    const inner = JSON.stringify({ code: error.code, message: error.message });
     return { status: 400, answer: `sendrawtransaction RPC error: ${inner}` };
   }
 }
 
-function told(view: View, url: string): { readonly status: number; readonly answer: unknown } {
+function told(view: View, url: string): Answer {
   const path = url.slice(1).split('/');
   for (const [shape, answer] of ROUTES) {
     const given = parametersIn(shape.split('/'), path);
