@@ -48,8 +48,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       initialState: args.values['draft'] === undefined ? 'SUBMITTED' : 'DRAFT',
       ...whole(args, 'threshold', 'threshold'),
       ...whole(args, 'signing-threshold', 'signingThreshold'),
-      ...text(args, 'bitcoin-address-type', 'bitcoinAddressType'),
-      ...text(args, 'reference', 'reference'),
+      ...words(args, 'bitcoin-address-type', 'bitcoinAddressType'),
+      ...words(args, 'reference', 'reference'),
       ...(args.values['rules'] === undefined ? {} : { rules: rules(args) }),
     }),
   },
@@ -131,7 +131,7 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
 }
 
 /** Nothing when the option is absent. What may stand in it is the service's to say. */
-function text(args: Arguments, option: string, field: string): Record<string, string> {
+function words(args: Arguments, option: string, field: string): Record<string, string> {
   return args.values[option] === undefined ? {} : { [field]: one(args, option) };
 }
 

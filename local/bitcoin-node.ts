@@ -154,7 +154,7 @@ function statusOf(ledger: BitcoinLedger, hash: string) {
 
 function shown(ledger: BitcoinLedger, taken: Taken | null) {
   if (taken === null) return null;
-  const { hash, inputs, outputs, fee } = taken;
+  const { hash, inputs, outputs, fee, virtualSize } = taken;
   const coinbase = { txid: '0'.repeat(64), vout: 0xffffffff, prevout: null, is_coinbase: true };
   const spends = inputs.map(({ txid, vout, spent }) => ({
     txid,
@@ -167,6 +167,8 @@ function shown(ledger: BitcoinLedger, taken: Taken | null) {
     vin: inputs.length === 0 ? [coinbase] : spends,
     vout: outputs.map(outputOf),
     fee,
+    // As much as it can be: what is told of a transaction is its virtual size.
+    weight: virtualSize * 4n,
     status: statusOf(ledger, hash),
   };
 }

@@ -151,6 +151,8 @@ export interface Watched {
   /** Every hash that was ever signed for this nonce. */
   readonly hashes: readonly string[];
   readonly newest: Pick<Attempt, 'payload' | 'validUntil'>;
+  /** The transaction that it pays for, and hangs on; null for one that pays for itself alone. */
+  readonly parent: string | null;
   /** Where it was found before, or null. */
   readonly inclusion: Inclusion | null;
 }

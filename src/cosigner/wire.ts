@@ -97,10 +97,13 @@ export function intentOf(value: unknown): Intent {
   const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
   switch (kind) {
     case 'transfer': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']);
+      const isChild = Object.hasOwn(Object(value), 'paysFor');
+      const own = ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', ...(isChild ? ['paysFor'] : [])];
+      const fields = fieldsOf(value, [...FRAME_FIELDS, ...own]);
       return {
         kind,
         ...frameOf(fields),
+        ...(isChild ? { paysFor: hexOf(fields['paysFor'], 32) } : {}),
         to: textOf(fields['to'], 128),
         tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
         amount: amountOf(fields['amount']),

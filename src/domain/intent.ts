@@ -36,6 +36,11 @@ export interface TransferIntent extends OnChainFrame {
   /** Token contract in canonical spelling, or null for the native asset. */
   readonly tokenAddress: string | null;
   readonly amount: Amount;
+  /**
+   * A transaction that waits to be mined, by its hash: what it pays the wallet is spent, back to the wallet, with a fee for both (child pays
+   * for parent). Absent from every other transfer.
+   */
+  readonly paysFor?: string;
 }
 
 /** Calls a contract with exactly these bytes. */
@@ -79,7 +84,7 @@ export type Intent = OnChainIntent | MessageIntent;
 
 /** What somebody wants done, before it belongs to a vault: everything in the chain's canonical spelling. */
 export type Action =
-  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount'>
+  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount' | 'paysFor'>
   | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
   | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
   | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
@@ -145,6 +150,7 @@ function actionFields(intent: Intent): readonly CanonicalField[] {
         ['amount', intent.amount],
         ['maxFee', intent.maxFee],
         ['lookalikeOf', intent.lookalikeOf],
+        ...(intent.paysFor === undefined ? [] : [['paysFor', intent.paysFor] as const]),
       ];
     case 'contract-interaction':
       return [

@@ -138,7 +138,7 @@ function queryParameters({ query }: Route) {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
 }
 
-function headerParameters({ method, path, conditional }: Route) {
+function headerParameters({ method, path, conditional, answer }: Route) {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -146,7 +146,7 @@ function headerParameters({ method, path, conditional }: Route) {
     description,
     schema: { type: 'string' },
   });
-  const creates = method === 'POST' && /^\/transaction\/[a-z0-9-]+$/.test(path) && !path.endsWith('estimate-fee');
+  const creates = method === 'POST' && path.startsWith('/transaction/') && answer.status === 201;
   const waits = method === 'GET' && path === '/transaction/:txId';
   return [
     ...(creates ? [header('Idempotency-Key', 'The same key with the same body creates once, for 24 hours')] : []),

@@ -15,6 +15,7 @@ import { rotateAccessToken } from '#http/personal-access-token/rotate.ts';
 import { updateAccessToken } from '#http/personal-access-token/update.ts';
 import { approve } from '#http/transaction/approve.ts';
 import { cancel } from '#http/transaction/cancel.ts';
+import { childPaysForParent } from '#http/transaction/child-pays-for-parent.ts';
 import { challenge } from '#http/transaction/challenge.ts';
 import { contractInteraction } from '#http/transaction/contract-interaction.ts';
 import { erc20Approve } from '#http/transaction/erc20-approve.ts';
@@ -57,6 +58,7 @@ const routes = [
   reject,
   cancel,
   speedUp,
+  childPaysForParent,
   visibility,
   transactionHistory,
   vaultTransactions,

@@ -28,6 +28,7 @@ export async function confirm(
     nonce: BigInt(newest.nonce),
     hashes: attempts.flatMap((attempt) => (attempt.signed === null ? [] : [attempt.signed.hash])),
     newest: { payload: newest.payload, validUntil: newest.validUntil },
+    parent: intent.kind === 'transfer' ? (intent.paysFor ?? null) : null,
     inclusion,
   });
   // A node that is away tells nothing; the vault's alarm sends this job again.

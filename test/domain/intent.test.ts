@@ -43,6 +43,7 @@ const TRANSFER: Fields<TransferIntent> = {
   amount: amount('1001'),
   maxFee: amount('101'),
   lookalikeOf: ADDRESS,
+  paysFor: 'ab'.repeat(32),
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
   ...FRAME,

@@ -104,6 +104,30 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     expect([record.state, record.attempts.length, bitcoind.ledger.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
   });
 
+  test('a child that pays for its parent is relayed with it, and both are mined', async () => {
+    const { alice, bob } = world.people();
+    const hash = await bitcoind.pay(wallet, BTC, false);
+    await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
+    const parent = await recordOf(hash, () => true);
+    const proposed = await alice.client.ask<TransactionRecord>(
+      'POST',
+      `/transaction/${parent.id}/child-pays-for-parent`,
+    );
+    expect([proposed.status, proposed.body.paysFor]).toEqual([201, hash]);
+    const { id } = proposed.body;
+    await alice.client.approve(id);
+    await bob.client.approve(id);
+    const { txHash } = await waits(id);
+    await bitcoind.refresh();
+    const child = bitcoind.ledger.find(txHash ?? '');
+    expect(child?.inputs.map(({ txid }) => txid)).toEqual([hash]);
+    await bitcoind.mine(2);
+    expect([(await done(id)).state, bitcoind.ledger.heightOf(hash)]).toEqual([
+      'SUCCEEDED',
+      bitcoind.ledger.heightOf(txHash ?? ''),
+    ]);
+  });
+
   test('bitcoin on its way is shown, and received with its block', async () => {
     const hash = await bitcoind.pay(wallet, 12_345n, false);
     await report(world.stack().monitor, { txHash: hash, chain: REGTEST });

@@ -17,7 +17,7 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
- * one of their coins, in a block that is beyond any reorganisation.
+ * one of their coins, in a block that is beyond any reorganisation, or when there is no such coin any more.
  */
 export async function observeTransaction(
   node: RpcNode,
@@ -41,7 +41,19 @@ export async function observeTransaction(
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
   const taken = await takenByAnother(node, chain, watched);
-  return taken.ok ? accepted({ type: 'absent', inMempool, nonceTaken: taken.value }) : taken;
+  if (!taken.ok) return taken;
+  const isOrphan = taken.value ? accepted(true) : await isWithoutParent(node, watched);
+  return isOrphan.ok ? accepted({ type: 'absent', inMempool, nonceTaken: isOrphan.value }) : isOrphan;
+}
+
+/**
+ * Whether nobody knows (any more) what a child was to pay for: so it can not be included. Should the parent come back there can be another
+ * child; this one pays nobody, so nothing is paid twice by being given up early, which of a payment would not be true.
+ */
+async function isWithoutParent(node: RpcNode, { parent }: Watched): Promise<Result<boolean, Trouble>> {
+  if (parent === null) return accepted(false);
+  const told = await node.ask(askTransaction(parent));
+  return told.ok ? accepted(told.value === null) : told;
 }
 
 async function included(

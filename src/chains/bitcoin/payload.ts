@@ -3,6 +3,7 @@ import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { lockOf, mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import { signedMessage } from '#chains/bitcoin/message.ts';
+import { isHash } from '#chains/bitcoin/question.ts';
 import { bytesOfPayload } from '#chains/payload-text.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
@@ -52,7 +53,7 @@ export interface BitcoinMessage {
 /**
  * Proves that bytes are the one transaction that carries out a transfer: its terms (which coins, how much change) are read out of them, the
  * transaction is made again from the intent and those terms, and it has to be the same to the last byte. What the coins are worth is the
- * coordinator's word, and another proof (evidence.ts).
+ * coordinator's word, and another proof (evidence.ts). A child that pays for its parent spends the parent's coin first.
  *
  * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
  * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
@@ -68,6 +69,8 @@ export const inspectBitcoinPayload = provenOnce(
     if (terms.coins.length > mostCoinsOf(payment.own)) return refused('too-many-coins');
     const transaction = transactionOf(payment, terms);
     if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
+    const [first] = terms.coins;
+    if (intent.paysFor !== undefined && first?.txid !== intent.paysFor) return refused('wrong-transfer');
     if (isDusty(payment, terms)) return refused('dust');
     const fee = feeOf(payment, terms);
     if (fee < 0n) return refused('malformed');
@@ -103,12 +106,15 @@ export function inspectBitcoinMessage(
 
 /** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
 function canonicalPayment(intent: TransferIntent): Payment | null {
-  const { chain, from, to, tokenAddress, amount, maxFee } = intent;
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor } = intent;
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
   if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
   if (parseAmount(amount, MOST_SATOSHI) === null || parseAmount(maxFee, MOST_SATOSHI) === null) return null;
   const payment = paymentOf(intent);
-  return payment === null || lockOf(payment.own) === null ? null : payment;
+  if (payment === null || lockOf(payment.own) === null) return null;
+  // A child pays nobody.
+  const isOdd = paysFor !== undefined && (payment.to !== null || !isHash(paysFor));
+  return isOdd ? null : payment;
 }
 
 /** Each coin once, and no more satoshi than there will ever be. */

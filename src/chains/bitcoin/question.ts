@@ -20,6 +20,8 @@ interface Output {
 export interface ChainTransfer {
   readonly hash: string;
   readonly fee: bigint;
+  /** BIP-141. */
+  readonly weight: bigint;
   /** Empty for what a miner earned. */
   readonly inputs: readonly Output[];
   readonly outputs: readonly Output[];
@@ -119,12 +121,13 @@ function rateIn(value: unknown): bigint | undefined {
 
 function transferIn(value: unknown): ChainTransfer | undefined {
   const [hash, fee] = [hashIn(fieldOf(value, 'txid')), wholeIn(fieldOf(value, 'fee'))];
+  const weight = wholeIn(fieldOf(value, 'weight'));
   const inputs = listIn(fieldOf(value, 'vin'), inputIn);
   const outputs = listIn(fieldOf(value, 'vout'), outputIn);
   const block = placeIn(fieldOf(value, 'status'));
-  if (hash === undefined || fee === undefined || inputs === undefined) return undefined;
+  if (hash === undefined || fee === undefined || weight === undefined || inputs === undefined) return undefined;
   if (outputs === undefined || block === undefined) return undefined;
-  return { hash, fee, inputs: inputs.flatMap((input) => input ?? []), outputs, block };
+  return { hash, fee, weight, inputs: inputs.flatMap((input) => input ?? []), outputs, block };
 }
 
 /** Null for the input of a miner's transaction, which spends nothing. */

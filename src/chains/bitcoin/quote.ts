@@ -2,11 +2,11 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askCoins, askFeeRates, askTip } from '#chains/bitcoin/question.ts';
+import { askCoins, askFeeRates, askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { feeAt, larger, raisedFee, rateFor } from '#chains/bitcoin/rate.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, nameOf, totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import { dustOf, nameOf, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
@@ -36,8 +36,8 @@ interface QuoteRequest {
  * a coin that a reorganisation takes away can never be included. A replacement keeps every coin of what it replaces, in the same order, and
  * adds more where its fee asks for them.
  *
- * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and
- * `busy` when the wallet has enough, but not in coins that can be spent now.
+ * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
+ * block, gone, or pays the wallet nothing, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins that can be spent now.
  */
 export async function quoteTransfer(
   node: RpcNode,
@@ -54,13 +54,20 @@ export async function quoteTransfer(
   if (!coins.ok) return coins;
   if (!rates.ok) return rates;
   if (!tip.ok) return tip;
-  const kept = replaced === null ? [] : coinsIn(hexToBytes(replaced.payload.slice(2)));
+  const parent = await parentOf(node, intent, { replaced, coins: coins.value });
+  if (!parent.ok) return parent;
+  const kept = replaced === null ? (parent.value?.coins ?? []) : coinsIn(hexToBytes(replaced.payload.slice(2)));
   const isKept = new Set(kept.map(nameOf));
+  if (replaced === null && kept.some((coin) => taken.has(nameOf(coin)))) return refused({ kind: 'busy' });
   const others = coins.value.filter((coin) => !isKept.has(nameOf(coin)));
   const hasArrived = ({ block }: UnspentCoin) =>
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
   const free = others.filter((coin) => hasArrived(coin) && !taken.has(nameOf(coin)));
-  const bid: Bid = { rate: rateFor(rates.value), replacedFee: replaced === null ? null : BigInt(replaced.maxFee) };
+  const bid: Bid = {
+    rate: rateFor(rates.value, parent.value !== null),
+    replacedFee: replaced === null ? null : BigInt(replaced.maxFee),
+    parent: parent.value,
+  };
   const terms = choose(payment.value, { kept, free, bid });
   if (terms === null) return refused(shortOf(payment.value, { coins: [...kept, ...others], bid }));
   const fee = feeOf(payment.value, terms);
@@ -85,12 +92,44 @@ interface Bid {
   /** Thousandths of a satoshi per virtual byte. */
   readonly rate: bigint;
   readonly replacedFee: bigint | null;
+  /** What the fee is for besides. */
+  readonly parent: Parent | null;
 }
 
-/** What a transaction of so many coins has to pay. */
-function feeFor({ own, to }: Payment, { rate, replacedFee }: Bid, coins: number, hasChange: boolean): bigint {
+/** A transaction that waits to be mined, and what of it the wallet can spend. */
+interface Parent {
+  readonly fee: bigint;
+  readonly virtualSize: bigint;
+  readonly coins: readonly Coin[];
+}
+
+/** What a child is to pay for; null where it does not pay for one, or need not any more. */
+async function parentOf(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { replaced, coins }: { readonly replaced: Attempt | null; readonly coins: readonly UnspentCoin[] },
+): Promise<Result<Parent | null, PermanentFault | Trouble>> {
+  const hash = intent.kind === 'transfer' ? intent.paysFor : undefined;
+  if (hash === undefined) return accepted(null);
+  const told = await node.ask(askTransaction(hash));
+  if (!told.ok) return told;
+  const own = coins.flatMap(({ block, ...coin }) => (block === null && coin.txid === hash ? [coin] : []));
+  const isWaiting = told.value !== null && told.value.block === null;
+  if (told.value !== null && isWaiting && (own.length > 0 || replaced !== null)) {
+    const { fee, weight } = told.value;
+    return accepted({ fee, virtualSize: virtualBytes(weight), coins: own });
+  }
+  if (replaced !== null) return accepted(null);
+  return refused(
+    permanent('PARENT_NOT_WAITING', 'the transaction to pay for is in a block, gone, or pays the wallet nothing'),
+  );
+}
+
+/** What a transaction of so many coins has to pay: for its parent what that one lacks, but never less than for itself. */
+function feeFor({ own, to }: Payment, { rate, replacedFee, parent }: Bid, coins: number, hasChange: boolean): bigint {
   const size = virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
-  return larger(feeAt(rate, size), replacedFee === null ? 0n : raisedFee(replacedFee, size));
+  const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;
+  return larger(larger(feeAt(rate, size), both), replacedFee === null ? 0n : raisedFee(replacedFee, size));
 }
 
 export interface Choice {

@@ -40,7 +40,11 @@ export function dustOf(script: Uint8Array): bigint {
 /** Of a transaction that spends so many coins of a wallet to these scripts, in virtual bytes. @param own script of the wallet */
 export function virtualSizeOf(own: Uint8Array, coins: number, scripts: readonly Uint8Array[]): bigint {
   const outputs = scripts.reduce((sum, script) => sum + OUTPUT_BYTES + BigInt(script.length), 0n);
-  const weight = FRAME_WEIGHT + BigInt(coins) * inputWeightOf(own) + outputs * WEIGHT_PER_BYTE;
+  return virtualBytes(FRAME_WEIGHT + BigInt(coins) * inputWeightOf(own) + outputs * WEIGHT_PER_BYTE);
+}
+
+/** BIP-141: a quarter of the weight, rounded up. */
+export function virtualBytes(weight: bigint): bigint {
   return (weight + WEIGHT_PER_BYTE - 1n) / WEIGHT_PER_BYTE;
 }
 

@@ -46,7 +46,8 @@ export function callOf(intent: OnChainIntent): Call | null {
 }
 
 /** A plain payment for the native asset, `transfer(to, amount)` for a token. */
-function transferCall({ to, tokenAddress, amount }: TransferIntent): Call | null {
+function transferCall({ to, tokenAddress, amount, paysFor }: TransferIntent): Call | null {
+  if (paysFor !== undefined) return null;
   const recipient = canonicalAddress(to);
   const units = parseAmount(amount, UINT256_MAX);
   if (recipient === null || units === null) return null;

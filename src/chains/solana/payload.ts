@@ -107,9 +107,9 @@ export function inspectSolanaMessage(
 }
 
 /** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
-function canonicalWallet({ chain, from, to, tokenAddress, amount, maxFee }: TransferIntent): Address | null {
+function canonicalWallet({ chain, from, to, tokenAddress, amount, maxFee, paysFor }: TransferIntent): Address | null {
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...(tokenAddress === null ? [] : [tokenAddress])];
-  if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null) return null;
+  if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null || paysFor !== undefined) return null;
   const units = parseAmount(amount, UINT64_MAX);
   const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;
   const isNamed = parseWallet(to).ok && (tokenAddress === null || parseMint(tokenAddress).ok);

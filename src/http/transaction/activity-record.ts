@@ -1,9 +1,12 @@
 import type * as z from 'zod';
+import { adapterFor } from '#chains/adapters.ts';
 import type { Activity } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
+import { may } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import { nameOf } from '#domain/rules.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
+import type { RecordScope } from '#http/transaction/record.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { timeText } from '#http/time-text.ts';
 
@@ -13,6 +16,7 @@ const NOT_OURS = {
   data: null,
   call: null,
   maxFee: null,
+  paysFor: null,
   lookalikeOf: null,
   warnings: [],
   messageFormat: null,
@@ -31,7 +35,6 @@ const NOT_OURS = {
   approvalsCounted: 0,
   approvals: [],
   rejection: null,
-  actionsForMe: [],
   createdBy: null,
   expiresAt: null,
 };
@@ -39,7 +42,7 @@ const NOT_OURS = {
 /** What others did, in the shape of every transaction: where it moved one thing, that stands in `from`, `to`, `asset` and `amount`. */
 export function activityRecord(
   activity: Activity,
-  { policy, chain }: { readonly policy: Policy; readonly chain: Chain | null },
+  { policy, chain, viewer }: RecordScope,
 ): z.infer<typeof transactionSchema> {
   const { block, movements, hash } = activity;
   const single = activity.movementCount === 1 ? (movements[0] ?? null) : null;
@@ -70,9 +73,16 @@ export function activityRecord(
     block: block === null ? null : { number: block.number, hash: block.hash },
     finality: activity.state !== 'SUCCEEDED' ? null : block?.isFinal === true ? 'finalized' : 'confirmed',
     knownAs: knownAs(activity, policy, chain),
+    actionsForMe:
+      chain !== null && canBePaidFor(activity, chain) && may(viewer, 'create') ? ['child-pays-for-parent'] : [],
     createdAt: timeText(activity.createdAtMs),
     updatedAt: timeText(activity.updatedAtMs),
   };
+}
+
+/** It waits to be mined, and what it pays the wallet can be spent so that it is. */
+function canBePaidFor({ state, direction }: Activity, chain: Chain): boolean {
+  return state === 'BROADCAST' && direction === 'in' && adapterFor(chain, []).paysWithCoins;
 }
 
 function knownAs({ signer, movements }: Activity, { rules }: Policy, chain: Chain | null) {

@@ -74,6 +74,10 @@ const transactionFields = {
   }),
   pricedAt: time.nullable(),
   maxFee: amount.nullable(),
+  paysFor: text.nullable().meta({
+    description:
+      'The hash of somebody else’s transaction that waits to be mined, for which this one pays (child pays for parent)',
+  }),
   lookalikeOf: text
     .nullable()
     .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
@@ -105,7 +109,7 @@ const transactionFields = {
   approvalsCounted: z.int(),
   approvals: z.array(vote),
   rejection: vote.nullable(),
-  actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel', 'speed-up'])),
+  actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel', 'speed-up', 'child-pays-for-parent'])),
   createdBy: text.nullable(),
   createdAt: time,
   updatedAt: time,

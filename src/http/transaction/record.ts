@@ -81,12 +81,22 @@ export function transactionRecord(
 
 /** What it does. Fields that a kind does not have are null, so that a client reads every kind in one way. */
 function actionRecord(intent: Intent, chain: Chain | null) {
-  const nothing = { to: null, asset: null, amount: null, spender: null, data: null, call: null, lookalikeOf: null };
+  const nothing = {
+    to: null,
+    asset: null,
+    amount: null,
+    spender: null,
+    data: null,
+    call: null,
+    lookalikeOf: null,
+    paysFor: null,
+  };
   const none = { ...nothing, maxFee: null, messageFormat: null, message: null };
   switch (intent.kind) {
     case 'transfer': {
       const { to, tokenAddress, amount, maxFee } = intent;
-      return { ...none, to, asset: assetRecord(tokenAddress, chain), amount, maxFee, lookalikeOf: intent.lookalikeOf };
+      const { lookalikeOf, paysFor = null } = intent;
+      return { ...none, to, asset: assetRecord(tokenAddress, chain), amount, maxFee, lookalikeOf, paysFor };
     }
     case 'contract-interaction': {
       const { to, data, value: amount, maxFee } = intent;

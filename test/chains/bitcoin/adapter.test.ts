@@ -52,6 +52,7 @@ const watched = (attempt: Attempt, hashes: readonly string[], inclusion = null) 
   nonce: 0n,
   hashes,
   newest: attempt,
+  parent: null,
   inclusion,
 });
 

@@ -111,6 +111,23 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>]>([
   expect(verdict({ ...intent, ...change } as TransferIntent, honest)).toBe('intent-not-canonical');
 });
 
+test('a child spends the coin of its parent first, and pays nobody but the wallet', () => {
+  const [one, two] = HONEST.coins;
+  const [first, second] = [present(one), present(two)];
+  const child = payment(wallet, { to: wallet, amount: units(0n), paysFor: first.txid });
+  const bytes = (coins: readonly Coin[]) => payload(child, { coins, change: BTC });
+  const fee = { ...child, maxFee: units(3n * BTC) };
+  expect(verdict(fee, bytes([first]))).toBe('signs');
+  expect(verdict(fee, bytes([first, second]))).toBe('signs');
+  expect([verdict(fee, bytes([second])), verdict(fee, bytes([second, first]))]).toEqual([
+    'wrong-transfer',
+    'wrong-transfer',
+  ]);
+  for (const change of [{ to: thief }, { amount: units(1_000n) }, { paysFor: 'AB'.repeat(32) }, { paysFor: '' }]) {
+    expect(verdict({ ...fee, ...change }, bytes([first]))).toBe('intent-not-canonical');
+  }
+});
+
 test('dust for the recipient is not signed', () => {
   const small = payment(wallet, { amount: units(329n) });
   expect(verdict(small, payload(small, { coins: [coin(BTC)], change: BTC - 1_329n }))).toBe('dust');

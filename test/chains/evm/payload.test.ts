@@ -192,6 +192,7 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>, string]>([
   ['a chain id in hex', { chain: 'eip155:0x7a69' }, 'intent-not-canonical'],
   ['chain 0', { chain: 'eip155:0' }, 'intent-not-canonical'],
   ['another kind', { kind: 'approve' }, 'intent-not-canonical'],
+  ['a transaction to pay for', { paysFor: 'ab'.repeat(32) }, 'intent-not-canonical'],
   ['a recipient in lower case', { to: BOB.toLowerCase() }, 'intent-not-canonical'],
   ['the zero address', { to: `0x${'0'.repeat(40)}` }, 'intent-not-canonical'],
   ['a payer that is no address', { from: 'treasury' }, 'intent-not-canonical'],

@@ -111,7 +111,7 @@ test('what is only processed is neither in the chain nor gone', async () => {
   const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced: null });
   if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
   const newest = attemptOf(adapter.compose(intent, quote.value, anchor.value));
-  const watched = { from: wallet.address, nonce: 0n, hashes: [hash], newest, inclusion: null };
+  const watched = { from: wallet.address, nonce: 0n, hashes: [hash], newest, parent: null, inclusion: null };
   expect(await lying().observe(watched)).toEqual({
     ok: true,
     value: { type: 'absent', inMempool: true, nonceTaken: false },

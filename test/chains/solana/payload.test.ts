@@ -318,6 +318,12 @@ test.each([
   expect(verdict(native, payload)).toBe('malformed');
 });
 
+test('nothing on this chain pays for another transaction', () => {
+  expect(verdict({ ...native, paysFor: 'ab'.repeat(32) }, hex(messageBytes(native, NONCE)))).toBe(
+    'intent-not-canonical',
+  );
+});
+
 test('a message is its own text and no other, and a payment is never one', () => {
   const hello = message(wallet, 'hello');
   const inspected = inspectPayload(hello, hex(messageBytes(native, NONCE)));

@@ -36,6 +36,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /transaction/:txId/reject': ['signer'],
   'POST /transaction/:txId/cancel': ['admin'],
   'POST /transaction/:txId/speed-up': ['initiator', 'signer'],
+  'POST /transaction/:txId/child-pays-for-parent': ['initiator', 'signer'],
   'PATCH /transaction/:txId/visibility': ['initiator', 'signer', 'admin'],
   'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],

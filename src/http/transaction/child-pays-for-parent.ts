@@ -1,0 +1,54 @@
+import { adapterFor } from '#chains/adapters.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { amountOf } from '#domain/amount.ts';
+import { may } from '#domain/member.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { problem, refusalProblem } from '#http/problem.ts';
+import { create, CREATION_REFUSALS } from '#http/transaction/creation.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+
+/**
+ * POST /transaction/{txId}/child-pays-for-parent (ours): proposes a transaction that spends what somebody else's one, which waits to be
+ * mined, pays the wallet. All of it comes back to the wallet, less a fee with which miners take both. It is approved as any other; 201 with
+ * its record, whose `paysFor` is the hash of the parent. What the vault has sent itself is sped up instead.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-broadcast` (it is in a block,
+ * or gone, or the vault's own), then what `create` refuses.
+ */
+export const childPaysForParent = route({
+  method: 'POST',
+  path: '/transaction/:txId/child-pays-for-parent',
+  access: 'write',
+  summary: 'pays so that bitcoin on its way to the wallet is mined',
+  answer: transactionAnswer(201),
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-broadcast', ...CREATION_REFUSALS],
+  handle: propose,
+});
+
+async function propose(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const actor = actorOf(context);
+  const found = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.read(actor, id),
+  );
+  if (!found.ok) return refusalProblem(context, found.refusal);
+  if (!may(found.value.viewer, 'create')) return refusalProblem(context, { code: 'forbidden' });
+  if (!('activity' in found.value)) {
+    const { state } = found.value.transaction;
+    return refusalProblem(context, { code: 'transaction-not-broadcast', state });
+  }
+  const { vaultId, chain: name, state, hash, wallet } = found.value.activity;
+  if (state !== 'BROADCAST') return refusalProblem(context, { code: 'transaction-not-broadcast', state });
+  const chain = findChain(chainsFrom(context.env), name);
+  if (chain === null || !adapterFor(chain, []).paysWithCoins) {
+    const detail = `Nobody can pay for somebody else's transaction on ${name}.`;
+    return problem(context, 'not-on-this-chain', { detail });
+  }
+  const action = { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n), paysFor: hash } as const;
+  return create(context, { vaultId, chain: name }, { kind: 'transfer', read: () => action });
+}
