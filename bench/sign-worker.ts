@@ -18,7 +18,7 @@ import type { Actor, Attempt } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
-import { generateKey } from '#jobs/generate-key.ts';
+import { generateKey } from '#local/generate-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';

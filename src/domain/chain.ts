@@ -3,7 +3,10 @@ import { unreachable } from '#domain/result.ts';
 /** What the domain knows of a chain; addresses of nodes and adapters live in `chains/`. */
 export type ChainFamily = 'evm' | 'solana' | 'bitcoin';
 
-/** The signature scheme of a key: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never one key in two. */
+/**
+ * The signature scheme of a key: ECDSA by DKLs23, Ed25519 and BIP-340 by FROST. One key generation per vault and scheme, never one key in
+ * two.
+ */
 export const KEY_SCHEMES = ['ecdsa-secp256k1', 'frost-ed25519', 'frost-secp256k1-tr'] as const;
 export type KeyScheme = (typeof KEY_SCHEMES)[number];
 

@@ -35,6 +35,12 @@ export interface VaultKey {
   readonly addresses: Readonly<Record<string, string>>;
 }
 
+/** A key that the co-signers have made, and that is given out when every group of them that could sign has proven that it can. */
+export interface KeyCandidate extends Omit<VaultKey, 'addresses'> {
+  /** Groups that have, each as the numbers of its nodes: `1+2`. */
+  readonly provenBy: readonly string[];
+}
+
 export interface Vault {
   readonly id: VaultId;
   readonly configuration: VaultConfiguration;

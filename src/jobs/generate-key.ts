@@ -3,14 +3,13 @@ import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { KeyScheme } from '#domain/chain.ts';
-import type { KeyId } from '#domain/id.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { VaultKey } from '#domain/vault.ts';
+import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
-import { pairNodes } from '#jobs/pair-nodes.ts';
+import { pairNext } from '#jobs/pair-nodes.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { relay } from '#jobs/relay.ts';
@@ -23,21 +22,49 @@ export interface KeyRequest {
   readonly policies: readonly Policy[];
 }
 
-export type GeneratedKey = Omit<VaultKey, 'addresses'>;
+type GeneratedKey = Omit<KeyCandidate, 'provenBy'>;
 
 const point = z.string().regex(/^(0[23])?[0-9a-f]{64}$/);
 const keyResult = z.object({ keyId: z.string(), publicKey: point, publicShares: z.record(z.string(), point) });
 
+/** What one step has come to. */
+type KeyStep =
+  | { readonly type: 'paired' }
+  | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
+  | { readonly type: 'key'; readonly key: GeneratedKey };
+
+/** Why there is none. With a candidate that is useless another one has to be made. */
+interface KeyFault {
+  readonly reason: string;
+  readonly isUseless: boolean;
+}
+
 /**
- * Lets all co-signers generate a key, and then every group of them that could sign prove that it can, over a text that no chain
- * would take. Only a key that all of them can use is given out: money must never wait on an address that nobody can spend from.
+ * The next step to a key of all co-signers: two of them are paired; they generate it; or one group that could sign proves that it can, over a
+ * text that no chain would take. Only a key that all of them can use is given out: money must never wait on an address that nobody can
+ * spend from.
  */
-export async function generateKey(
+export async function nextKeyStep(
   nodes: readonly CosignerClient[],
   request: KeyRequest,
-): Promise<Result<GeneratedKey, { readonly reason: string }>> {
-  const paired = await pairNodes(nodes);
-  if (!paired.ok) return because('pairing', paired.refusal);
+  candidate: KeyCandidate | null,
+): Promise<Result<KeyStep, KeyFault>> {
+  if (candidate === null) {
+    const paired = await pairNext(nodes);
+    if (!paired.ok) return because('pairing', paired.refusal);
+    return paired.value ? accepted({ type: 'paired' }) : generated(nodes, request);
+  }
+  const { provenBy, ...key } = candidate;
+  const unproven = groupsOf(nodes, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
+  const [signers] = unproven;
+  if (signers === undefined) return accepted({ type: 'key', key });
+  const fault = await proofFault(signers, candidate, request.threshold);
+  if (fault !== null) return refused(fault);
+  if (unproven.length === 1) return accepted({ type: 'key', key });
+  return accepted({ type: 'candidate', candidate: { ...candidate, provenBy: [...provenBy, groupName(signers)] } });
+}
+
+async function generated(nodes: readonly CosignerClient[], request: KeyRequest): Promise<Result<KeyStep, KeyFault>> {
   const run = bytesToHex(randomBytes(16));
   const made = await relay({ nodes, place: () => `keygen/${run}`, request: () => request });
   if (!made.ok) return because('key generation', made.refusal);
@@ -45,34 +72,43 @@ export async function generateKey(
   const [first] = keys;
   const same = keys.every((key) => key.success && JSON.stringify(key.data) === JSON.stringify(first?.data));
   const keyId = parseKeyId(first?.data?.keyId ?? '');
-  if (first?.success !== true || !same || keyId === null) return refused({ reason: 'the nodes name different keys' });
-  const { publicKey, publicShares } = first.data;
-  const { scheme, threshold } = request;
-  const key: SigningKey = {
-    scheme,
-    threshold,
-    publicKey: hexToBytes(publicKey),
-    publicShares: publicSharesFrom(publicShares),
-  };
-  for (const signers of groupsOf(nodes, threshold)) {
-    const unproven = await prove(signers, keyId, key);
-    if (unproven !== null) return refused({ reason: unproven });
+  if (first?.success !== true || !same || keyId === null) {
+    return refused({ reason: 'the nodes name different keys', isUseless: true });
   }
-  return accepted({ keyId, scheme, publicKey, publicShares });
+  const { publicKey, publicShares } = first.data;
+  const { scheme } = request;
+  return accepted({ type: 'candidate', candidate: { keyId, scheme, publicKey, publicShares, provenBy: [] } });
 }
 
-/** A signature of these nodes over the name of the key; null when it verifies, else why not. */
-async function prove(signers: readonly CosignerClient[], keyId: KeyId, key: SigningKey): Promise<string | null> {
+/** A signature of these nodes over the name of the key; null when it verifies, else why not. A node that is away proves nothing. */
+async function proofFault(
+  signers: readonly CosignerClient[],
+  { keyId, scheme, publicKey, publicShares }: KeyCandidate,
+  threshold: number,
+): Promise<KeyFault | null> {
   const indices = signers.map((node) => node.index);
   const signed = await relay({
     nodes: signers,
     place: () => `key/${keyId}`,
     request: () => ({ signers: indices, request: null }),
   });
-  if (!signed.ok) return faultText('proof', signed.refusal);
+  if (!signed.ok) {
+    const { code } = signed.refusal;
+    return { reason: faultText('proof', signed.refusal), isUseless: code !== 'unreachable' && code !== 'peer-banned' };
+  }
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
+  const key: SigningKey = {
+    scheme,
+    threshold,
+    publicKey: hexToBytes(publicKey),
+    publicShares: publicSharesFrom(publicShares),
+  };
   const combined = combineSignatures(key, [digest], signed.value);
-  return combined.ok ? null : `proof: ${combined.abort.step}`;
+  return combined.ok ? null : { reason: `proof: ${combined.abort.step}`, isUseless: true };
+}
+
+function groupName(group: readonly CosignerClient[]): string {
+  return group.map(({ index }) => index).join('+');
 }
 
 /** Every choice of `size` nodes, in order. */
@@ -82,7 +118,7 @@ export function groupsOf<T>(nodes: readonly T[], size: number): readonly (readon
 }
 
 function because(what: string, fault: CosignerFault) {
-  return refused({ reason: faultText(what, fault) });
+  return refused({ reason: faultText(what, fault), isUseless: false });
 }
 
 function faultText(what: string, { node, code, detail, culprit }: CosignerFault): string {

@@ -1,24 +1,26 @@
 import { cosignersOf } from '#jobs/cosigner-client.ts';
-import { generateKey } from '#jobs/generate-key.ts';
+import { nextKeyStep } from '#jobs/generate-key.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
 /**
- * Lets the co-signers generate the keys that a vault lacks, one for each scheme of its chains. Run twice, or cut off in the middle, it
- * leaves at most a key that nobody uses: the first one recorded is the vault's for good.
+ * Takes the next step to the key that a vault lacks: one pairing, the generation itself, or one proof that a group can sign with it. A step
+ * is some twenty calls of co-signers at most, because a Worker may make only so many in one go, and each is written down before the next
+ * one: cut off anywhere, it goes on from there. Run twice at once it leaves at most a key that nobody uses.
  */
 export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.keyWork();
   if (work === null) return;
+  const { scheme, policies, candidate } = work;
   const { id, configuration } = work.vault;
-  for (const scheme of work.schemes) {
-    const { signingThreshold: threshold } = configuration;
-    const generated = await generateKey(cosignersOf(env), { scheme, threshold, policies: work.policies });
-    if (generated.ok) {
-      await vault.recordKey({ ...generated.value, addresses: {} });
-    } else {
-      const { reason } = generated.refusal;
-      console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason }));
-    }
+  const request = { scheme, threshold: configuration.signingThreshold, policies };
+  const step = await nextKeyStep(cosignersOf(env), request, candidate);
+  if (!step.ok) {
+    const { reason, isUseless } = step.refusal;
+    console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason }));
+    if (isUseless && candidate !== null) await vault.progressKey(scheme, { type: 'discarded', candidate });
+    return;
   }
+  if (step.value.type === 'key') await vault.recordKey({ ...step.value.key, addresses: {} });
+  else await vault.progressKey(scheme, step.value);
 }

@@ -7,20 +7,21 @@ import { relay } from '#jobs/relay.ts';
 const pairStatus = z.object({ banned: z.boolean(), setupId: z.string().nullable() });
 
 /**
- * Sees to it that every two nodes share a set-up. Idempotent: a pair that agrees on one is left alone; one that does not (a run
- * that was cut off when only one side had stored it) makes a new one.
+ * Has the first two nodes that share no set-up make one; false when every two do. Idempotent: a pair that agrees on one is left alone; one
+ * that does not (a run that was cut off when only one side had stored it) makes a new one.
  */
-export async function pairNodes(nodes: readonly CosignerClient[]): Promise<Result<null, CosignerFault>> {
+export async function pairNext(nodes: readonly CosignerClient[]): Promise<Result<boolean, CosignerFault>> {
   for (const [i, first] of nodes.entries()) {
     for (const second of nodes.slice(i + 1)) {
-      const paired = await pair(first, second);
-      if (!paired.ok) return paired;
+      const made = await pair(first, second);
+      if (!made.ok || made.value) return made;
     }
   }
-  return accepted(null);
+  return accepted(false);
 }
 
-async function pair(first: CosignerClient, second: CosignerClient): Promise<Result<null, CosignerFault>> {
+/** Whether they have made one. */
+async function pair(first: CosignerClient, second: CosignerClient): Promise<Result<boolean, CosignerFault>> {
   const peerOf = (node: CosignerClient) => (node.index === first.index ? second : first);
   const ids: (string | null)[] = [];
   for (const node of [first, second]) {
@@ -30,11 +31,11 @@ async function pair(first: CosignerClient, second: CosignerClient): Promise<Resu
     if (!status.success) return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
     ids.push(status.data.setupId);
   }
-  if (ids[0] !== null && ids[0] === ids[1]) return accepted(null);
+  if (ids[0] !== null && ids[0] === ids[1]) return accepted(false);
   const made = await relay({
     nodes: [first, second],
     place: (node) => `pair/${peerOf(node).index}`,
     request: () => ({}),
   });
-  return made.ok ? accepted(null) : made;
+  return made.ok ? accepted(true) : made;
 }

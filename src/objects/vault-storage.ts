@@ -1,7 +1,8 @@
 import { shapeOf } from '#domain/lookalike.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
-import type { Vault } from '#domain/vault.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyCandidate, Vault } from '#domain/vault.ts';
 import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
@@ -15,6 +16,7 @@ import { POLICY_SCHEMA, PolicyStorage } from '#objects/policy-storage.ts';
  */
 const SCHEMA = `
   CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
+  CREATE TABLE key_candidate (scheme TEXT PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
   CREATE INDEX tx_pending ON tx (id) WHERE pending = 1;
   CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
@@ -69,6 +71,23 @@ export class VaultStorage {
     this.#sql.exec(POLICY_SCHEMA);
     this.#sql.exec(ACTIVITY_SCHEMA);
     this.#sql.exec(LEDGER_SCHEMA);
+  }
+
+  /** Null when there is none. */
+  keyCandidate(scheme: KeyScheme): KeyCandidate | null {
+    const found = 'SELECT document FROM key_candidate WHERE scheme = ?';
+    const row = this.#sql.exec<{ document: string }>(found, scheme).toArray()[0];
+    return row === undefined ? null : (JSON.parse(row.document) as KeyCandidate);
+  }
+
+  putKeyCandidate(candidate: KeyCandidate): void {
+    const put =
+      'INSERT INTO key_candidate (scheme, document) VALUES (?, ?) ON CONFLICT (scheme) DO UPDATE SET document = excluded.document';
+    this.#sql.exec(put, candidate.scheme, JSON.stringify(candidate));
+  }
+
+  dropKeyCandidate(scheme: KeyScheme): void {
+    this.#sql.exec('DELETE FROM key_candidate WHERE scheme = ?', scheme);
   }
 
   vault(): Vault | null {

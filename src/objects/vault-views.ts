@@ -4,7 +4,7 @@ import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
-import type { Vault, VaultKey } from '#domain/vault.ts';
+import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 
 /** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
 export interface TransactionView {
@@ -80,7 +80,9 @@ export interface TransactionWork {
 
 export interface KeyWork {
   readonly vault: Vault;
-  /** Of the keys that it lacks. */
-  readonly schemes: readonly KeyScheme[];
+  /** Of the key that it lacks. */
+  readonly scheme: KeyScheme;
   readonly policies: readonly Policy[];
+  /** As far as it has come; null while there is nothing of it. */
+  readonly candidate: KeyCandidate | null;
 }

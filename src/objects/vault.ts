@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { findChain, chainsFrom } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
@@ -23,6 +23,8 @@ import { FEED, FeedDesk } from '#objects/feed-desk.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
 import type { BalanceView, Difference, HoldingsReport, ReconcileWork } from '#objects/ledger-desk.ts';
+import type { KeyProgress } from '#objects/key-desk.ts';
+import { KeyDesk, oweKeys } from '#objects/key-desk.ts';
 import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
@@ -37,7 +39,7 @@ import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import type { Wallet } from '#objects/wallets.ts';
-import { lackingSchemes, walletsOf, withChain, withKey } from '#objects/wallets.ts';
+import { lackingSchemes, walletsOf, withChain } from '#objects/wallets.ts';
 import type {
   ActivityView,
   CreationView,
@@ -70,6 +72,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #ledger: LedgerDesk;
   readonly #feed: FeedDesk;
   readonly #notifications: NotificationDesk;
+  readonly #keys: KeyDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -93,6 +96,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#ledger = new LedgerDesk(host);
     this.#feed = new FeedDesk(host, this.#ledger);
     this.#notifications = new NotificationDesk(host);
+    this.#keys = new KeyDesk(host, (after, line) => this.#reform(after, line));
     this.#policies = new PolicyDesk(host, {
       dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
       govern: (vault) => {
@@ -113,7 +117,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       this.#storage.putVault(vault);
       this.#storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
       writeVaultChange(this.#storage, vault, { action: 'found', detail: null, actor: null });
-      this.#oweKeys(vault);
+      oweKeys(this.#storage, vault, lackingSchemes(vault, this.#chains));
     });
     this.#vault = vault;
     return founded;
@@ -313,17 +317,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** For the consumers: the keys that this vault still lacks, or null when it has them all. */
   keyWork(): KeyWork | null {
-    const vault = this.#vault;
-    const schemes = vault === null ? [] : lackingSchemes(vault, this.#chains);
-    if (vault === null || schemes.length === 0) return null;
-    return { vault, schemes, policies: this.#storage.policies.adopted().map(({ policy }) => policy) };
+    return this.#keys.work();
   }
 
-  /** A key of the vault. The first one of its scheme that is recorded stays: a second run of the job changes nothing. */
-  async recordKey(key: VaultKey): Promise<void> {
-    const vault = this.#vault;
-    if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
-    await this.#reform(withKey(vault, key, this.#chains), { action: 'key', detail: key.keyId });
+  progressKey(scheme: KeyScheme, progress: KeyProgress): Promise<void> {
+    return this.#keys.progress(scheme, progress);
+  }
+
+  recordKey(key: VaultKey): Promise<void> {
+    return this.#keys.record(key);
   }
 
   /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
@@ -357,19 +359,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return accepted({ vault, viewer });
   }
 
-  /** A chain of another family takes another key. */
-  #oweKeys(after: Vault): void {
-    if (lackingSchemes(after, this.#chains).length === 0) this.#storage.discharge('', 'generate-key');
-    else if (this.#storage.owed('', 'generate-key') === null) {
-      this.#storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
-    }
-  }
-
   /** The vault as it is from now on, with one audit line. */
   async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
     await this.#commits.run(() => {
       this.#storage.putVault(after);
-      this.#oweKeys(after);
+      oweKeys(this.#storage, after, lackingSchemes(after, this.#chains));
       const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
       if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });

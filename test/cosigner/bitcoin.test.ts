@@ -7,7 +7,7 @@ import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
 import { effectOf } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { generateKey } from '#jobs/generate-key.ts';
+import { generateKey } from '#local/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../chains/bitcoin/cast.ts';

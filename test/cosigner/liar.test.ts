@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { generateKey } from '#jobs/generate-key.ts';
+import { generateKey } from '#local/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';

@@ -13,7 +13,7 @@ import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#jobs/cosigner-client.ts';
 import { cosignerClient } from '#jobs/cosigner-client.ts';
-import { generateKey } from '#jobs/generate-key.ts';
+import { generateKey } from '#local/generate-key.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';

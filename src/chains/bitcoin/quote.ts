@@ -37,7 +37,8 @@ interface QuoteRequest {
  * adds more where its fee asks for them.
  *
  * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
- * block, gone, or pays the wallet nothing, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins that can be spent now.
+ * block, gone, or pays the wallet nothing, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
+ * that can be spent now.
  */
 export async function quoteTransfer(
   node: RpcNode,
@@ -54,7 +55,7 @@ export async function quoteTransfer(
   if (!coins.ok) return coins;
   if (!rates.ok) return rates;
   if (!tip.ok) return tip;
-  const parent = await parentOf(node, intent, { replaced, coins: coins.value });
+  const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
   if (!parent.ok) return parent;
   const kept = replaced === null ? (parent.value?.coins ?? []) : coinsIn(hexToBytes(replaced.payload.slice(2)));
   const isKept = new Set(kept.map(nameOf));
@@ -103,11 +104,19 @@ interface Parent {
   readonly coins: readonly Coin[];
 }
 
+interface ParentQuestion {
+  readonly replaced: Attempt | null;
+  /** Of the wallet, those that wait too. */
+  readonly coins: readonly UnspentCoin[];
+  /** That can be spent at once. */
+  readonly most: number;
+}
+
 /** What a child is to pay for; null where it does not pay for one, or need not any more. */
 async function parentOf(
   node: RpcNode,
   intent: OnChainIntent,
-  { replaced, coins }: { readonly replaced: Attempt | null; readonly coins: readonly UnspentCoin[] },
+  { replaced, coins, most }: ParentQuestion,
 ): Promise<Result<Parent | null, PermanentFault | Trouble>> {
   const hash = intent.kind === 'transfer' ? intent.paysFor : undefined;
   if (hash === undefined) return accepted(null);
@@ -117,7 +126,7 @@ async function parentOf(
   const isWaiting = told.value !== null && told.value.block === null;
   if (told.value !== null && isWaiting && (own.length > 0 || replaced !== null)) {
     const { fee, weight } = told.value;
-    return accepted({ fee, virtualSize: virtualBytes(weight), coins: own });
+    return accepted({ fee, virtualSize: virtualBytes(weight), coins: own.slice(0, most) });
   }
   if (replaced !== null) return accepted(null);
   return refused(

@@ -15,7 +15,8 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * A transaction with everything that it moved, as one node has it; null when the node has none, or it failed: then it moved nothing.
- * Of one that waits there is what it pays itself; it is told of as such only where no block had it before. Of a node that refuses to trace there are the top call and the logs, and no payments of contracts.
+ * Of one that waits there is what it pays itself; it is told of as such only where no block had it before. Of a node that refuses to trace
+ * there are the top call and the logs, and no payments of contracts.
  */
 export async function readActivity(
   node: RpcNode,

@@ -1,0 +1,20 @@
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import type { KeyCandidate } from '#domain/vault.ts';
+import type { CosignerClient } from '#jobs/cosigner-client.ts';
+import type { KeyRequest } from '#jobs/generate-key.ts';
+import { nextKeyStep } from '#jobs/generate-key.ts';
+
+/** A key of these co-signers in one go: all the steps that a coordinator takes one by one. */
+export async function generateKey(
+  nodes: readonly CosignerClient[],
+  request: KeyRequest,
+): Promise<Result<Omit<KeyCandidate, 'provenBy'>, { readonly reason: string }>> {
+  let candidate: KeyCandidate | null = null;
+  for (;;) {
+    const step: Awaited<ReturnType<typeof nextKeyStep>> = await nextKeyStep(nodes, request, candidate);
+    if (!step.ok) return step;
+    if (step.value.type === 'key') return accepted(step.value.key);
+    if (step.value.type === 'candidate') candidate = step.value.candidate;
+  }
+}

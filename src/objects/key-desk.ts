@@ -1,0 +1,73 @@
+import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import type { KeyWork } from '#objects/vault-views.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+import { lackingSchemes, withKey } from '#objects/wallets.ts';
+
+/** How far a run of the job has come. */
+export type KeyProgress =
+  /** Two co-signers have made the set-up that they lacked. */
+  | { readonly type: 'paired' }
+  /** There is a key, or one group more has proven it. */
+  | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
+  /** Somebody can not sign with it: it is never used, and another one is made. */
+  | { readonly type: 'discarded'; readonly candidate: KeyCandidate };
+
+/** Where the keys of a vault come to be. */
+export class KeyDesk {
+  readonly #host: VaultHost;
+  readonly #reform: (after: Vault, line: { readonly action: string; readonly detail: string }) => Promise<void>;
+
+  /** @param reform the vault as it is from now on */
+  constructor(host: VaultHost, reform: (after: Vault, line: { action: string; detail: string }) => Promise<void>) {
+    this.#host = host;
+    this.#reform = reform;
+  }
+
+  /** For the consumers: the key that is made next, as far as it has come; null when none is lacking. */
+  work(): KeyWork | null {
+    const { storage, chains } = this.#host;
+    const vault = this.#host.vault();
+    const [scheme] = vault === null ? [] : lackingSchemes(vault, chains);
+    if (vault === null || scheme === undefined) return null;
+    const policies = storage.policies.adopted().map(({ policy }) => policy);
+    return { vault, scheme, policies, candidate: storage.keyCandidate(scheme) };
+  }
+
+  /** What a run of the job has done: the next one is due at once. One that comes late, of a key that was discarded, changes nothing. */
+  async progress(scheme: KeyScheme, progress: KeyProgress): Promise<void> {
+    const { storage, commits, chains } = this.#host;
+    const vault = this.#host.vault();
+    if (vault === null || !lackingSchemes(vault, chains).includes(scheme)) return;
+    const known = storage.keyCandidate(scheme);
+    await commits.run(() => {
+      if (progress.type === 'candidate') {
+        const { candidate } = progress;
+        if (known !== null && known.keyId !== candidate.keyId) return;
+        const provenBy = [...new Set([...(known?.provenBy ?? []), ...candidate.provenBy])];
+        storage.putKeyCandidate({ ...candidate, provenBy });
+      }
+      if (progress.type === 'discarded') {
+        // The next run comes when it comes: what is wrong may be wrong for some time.
+        if (known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
+      } else storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+    });
+  }
+
+  /** A key of the vault. The first one of its scheme that is recorded stays: a second run of the job changes nothing. */
+  async record(key: VaultKey): Promise<void> {
+    const vault = this.#host.vault();
+    if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
+    await this.#reform(withKey(vault, key, this.#host.chains), { action: 'key', detail: key.keyId });
+  }
+}
+
+/** A chain of another family takes another key. What is left of keys that are made goes. Runs inside a commit. */
+export function oweKeys(storage: VaultStorage, after: Vault, lacking: readonly KeyScheme[]): void {
+  for (const { scheme } of after.keys) storage.dropKeyCandidate(scheme);
+  if (lacking.length === 0) storage.discharge('', 'generate-key');
+  else if (storage.owed('', 'generate-key') === null) {
+    storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+  }
+}
