@@ -138,6 +138,11 @@ export function follows(current: Policy, next: Policy, mandate: SentMandate | nu
   );
 }
 
+const HASHES = new WeakMap<Policy, string>();
+
+/** Worked out once for each object. */
 export function policyHashOf(policy: Policy): string {
-  return bytesToHex(sha256(policyBytes(policy)));
+  const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
+  HASHES.set(policy, hash);
+  return hash;
 }

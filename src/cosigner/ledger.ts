@@ -32,6 +32,8 @@ interface SignedRow {
 export class Ledger {
   readonly #sql: SqlStorage;
   #created = false;
+  /** Nobody else writes here: what was read once is read for each check. */
+  #policies: readonly Policy[] | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -90,12 +92,14 @@ export class Ledger {
   }
 
   policies(): readonly Policy[] {
-    return this.#read<{ document: string }>('SELECT document FROM policy ORDER BY version').map(
+    this.#policies ??= this.#read<{ document: string }>('SELECT document FROM policy ORDER BY version').map(
       (row) => JSON.parse(row.document) as Policy,
     );
+    return this.#policies;
   }
 
   putPolicy(policy: Policy): void {
+    this.#policies = null;
     this.#write('INSERT INTO policy (version, document) VALUES (?, ?)', policy.version, JSON.stringify(policy));
   }
 
