@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
-import { RawTx } from '@scure/btc-signer';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addressOn } from '#chains/address-on.ts';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
@@ -10,7 +8,7 @@ import { unsignedAttempt } from '#domain/event.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
-import { BTC, localNetwork, regtest, stranger } from '../chains/bitcoin/cast.ts';
+import { BTC, localNetwork, regtest, sourceOf, stranger } from '../chains/bitcoin/cast.ts';
 import { amount } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { entered, newKey, present, requestFor, startNodes } from './nodes.ts';
@@ -34,28 +32,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-interface Source {
-  readonly raw: string;
-  readonly coin: Coin;
-}
-
 /** A coin of the wallet, and the transaction that made it. */
-function source(units = 2n * BTC): Source {
-  const raw = RawTx.encode({
-    version: 2,
-    segwitFlag: false,
-    inputs: [{ txid: randomBytes(32), index: 0, finalScriptSig: new Uint8Array(), sequence: 0 }],
-    outputs: [{ amount: units, script: own }],
-    lockTime: 0,
-    witnesses: undefined,
-  });
-  const once = createHash('sha256').update(raw).digest();
-  const txid = createHash('sha256').update(once).digest().toReversed();
-  return {
-    raw: bytesToHex(Uint8Array.from(raw)),
-    coin: { txid: bytesToHex(Uint8Array.from(txid)), vout: 0, amount: units },
-  };
-}
+const source = () => sourceOf(own, 2n * BTC);
 
 function transfer() {
   const action = { kind: 'transfer', to: stranger(), tokenAddress: null, amount: amount(String(BTC)) } as const;

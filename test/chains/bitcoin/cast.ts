@@ -1,7 +1,10 @@
-import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { createHash } from 'node:crypto';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
-import { addressOfPublicKey } from '#chains/bitcoin/address.ts';
+import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/address.ts';
+import type { Coin } from '#chains/bitcoin/terms.ts';
 import type { Network } from '#chains/bitcoin/network.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { inspectPayload } from '#chains/payload.ts';
@@ -84,4 +87,22 @@ export function attemptOf(composed: ComposedBytes, number = 1, purpose: AttemptP
 
 export function bytesOf(hex: string): Uint8Array {
   return hexToBytes(hex.slice(2));
+}
+
+/** A transaction that pays a script, without its witness, and the coin that it makes. */
+export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly coin: Coin } {
+  const raw = RawTx.encode({
+    version: 2,
+    segwitFlag: false,
+    inputs: [{ txid: randomBytes(32), index: 0, finalScriptSig: new Uint8Array(), sequence: 0 }],
+    outputs: [
+      { amount: 1_000n, script: present(scriptOf(regtest, stranger())) },
+      { amount, script },
+    ],
+    lockTime: 0,
+    witnesses: undefined,
+  });
+  const once = createHash('sha256').update(raw).digest();
+  const txid = createHash('sha256').update(once).digest('hex').match(/../g)?.toReversed().join('') ?? '';
+  return { raw: bytesToHex(Uint8Array.from(raw)), coin: { txid, vout: 1, amount } };
 }

@@ -9,14 +9,14 @@ import { isWorthProven } from '#chains/bitcoin/evidence.ts';
 import { lockOf, mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import { messageSignature, signedMessage } from '#chains/bitcoin/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import type { Terms } from '#chains/bitcoin/terms.ts';
 import { virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import { paymentOf, psbtOf, scriptCodeOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { keyHashOf, witnessOf } from '#chains/bitcoin/witness.ts';
 import { payloadOf } from '#chains/payload-text.ts';
 import { segwitSighashHalf } from '#local/segwit-sighash.ts';
 import { present } from '../evm/cast.ts';
-import { BTC, mainnet, message, payment, REGTEST, regtest, stranger } from './cast.ts';
+import { BTC, mainnet, message, payment, REGTEST, regtest, sourceOf, stranger } from './cast.ts';
 
 /** Wallets with an ECDSA key. The keys of the standards' examples are written as public keys alone. */
 
@@ -92,23 +92,7 @@ test('a witness is by this key alone, low-s, and of this scheme', () => {
   expect(witnessOf(taproot, randomBytes(32), { r, s: r, yParity: 0 }).ok).toBe(false);
 });
 
-/** A transaction that pays the wallet, without its witness, and the coin that it makes. */
-function source(amount: bigint, script = own): { readonly raw: string; readonly coin: Coin } {
-  const raw = RawTx.encode({
-    version: 2,
-    segwitFlag: false,
-    inputs: [{ txid: randomBytes(32), index: 0, finalScriptSig: new Uint8Array(), sequence: 0 }],
-    outputs: [
-      { amount: 1_000n, script: present(scriptOf(regtest, stranger())) },
-      { amount, script },
-    ],
-    lockTime: 0,
-    witnesses: undefined,
-  });
-  const once = createHash('sha256').update(raw).digest();
-  const txid = createHash('sha256').update(once).digest().toReversed();
-  return { raw: bytesToHex(Uint8Array.from(raw)), coin: { txid: bytesToHex(Uint8Array.from(txid)), vout: 1, amount } };
-}
+const source = (amount: bigint, script = own) => sourceOf(script, amount);
 
 const intent = payment(wallet);
 const inspected = (terms: Terms) => {
