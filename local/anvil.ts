@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { firstExecutable, placesOnPath } from './executable.ts';
 
 export interface AnvilOptions {
   /** A free one when absent. */
@@ -72,7 +72,6 @@ async function deadline(signal: AbortSignal): Promise<{ readonly failure: string
 
 /** The binary of the npm package, else `anvil` on the PATH. Throws with the way out when there is neither. */
 function anvilBinary(): string {
-  const searchPath: string = process.env['PATH'] ?? '';
   const modules = join(import.meta.dirname, '..', 'node_modules');
   const candidates = [
     join(
@@ -82,10 +81,10 @@ function anvilBinary(): string {
       'bin',
       'anvil',
     ),
-    ...searchPath.split(delimiter).map((folder) => join(folder, 'anvil')),
+    ...placesOnPath('anvil'),
   ];
-  const found = candidates.find(isExecutable);
-  if (found !== undefined) return found;
+  const found = firstExecutable(candidates);
+  if (found !== null) return found;
   throw new Error(
     'anvil was not found. On Linux x64 it comes with `npm ci` (optional package @foundry-rs/anvil-linux-amd64); ' +
       'elsewhere install Foundry (https://getfoundry.sh) so that `anvil` is on the PATH.',
@@ -107,13 +106,4 @@ function argumentsOf(options: AnvilOptions): readonly string[] {
 
 function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null && child.pid !== undefined;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

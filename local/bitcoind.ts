@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { decimalText } from '#domain/amount.ts';
 import { BitcoinLedger, Rejected } from './bitcoin-ledger.ts';
 import { serveEsplora } from './bitcoin-node.ts';
+import { firstExecutable, placesOnPath } from './executable.ts';
 import { until } from './until.ts';
 
 /** Coins that are mined first may be spent a hundred blocks later. */
@@ -34,19 +34,7 @@ export interface Bitcoind {
 /** The binary that `BITCOIND` names, else one on the PATH; null where there is none. */
 export function findBitcoind(): string | null {
   const named = process.env['BITCOIND'];
-  const searchPath: string = process.env['PATH'] ?? '';
-  const candidates =
-    named === undefined ? searchPath.split(delimiter).map((folder) => join(folder, 'bitcoind')) : [named];
-  return candidates.find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return firstExecutable(named === undefined ? placesOnPath('bitcoind') : [named]);
 }
 
 export async function startBitcoind(binary: string): Promise<Bitcoind> {

@@ -14,7 +14,7 @@ export type Step =
  * neither repeated nor resumed. It lives in memory only; when the object is moved it is gone, and the session is over.
  */
 export interface Round {
-  /** Takes the peers' messages of the round before; the first round takes their openings. */
+  /** Takes the peers' messages of the round before; the first round takes all openings. */
   readonly run: (inbox: Inbox) => Promise<{ readonly step: Step; readonly next: Round | null }>;
 }
 
@@ -37,8 +37,8 @@ export interface Preparation {
    */
   readonly isRationed: boolean;
   /**
-   * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes the
-   * openings of the others.
+   * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes all
+   * openings.
    */
   readonly begin: (sid: Uint8Array) => Round;
 }

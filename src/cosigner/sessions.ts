@@ -99,14 +99,14 @@ export class Sessions {
     this.#prepared.delete(own);
     if (preparation === undefined || !isComplete(nonces, preparation.participants))
       return refused(refusal('unknown-session'));
-    const inbox = await this.#openingsOf(preparation, invitation);
-    if (inbox === null) return refused(refusal('envelope-refused'));
+    const openings = await this.#openingsOf(preparation, invitation);
+    if (openings === null) return refused(refusal('envelope-refused'));
     const { participants, isRationed } = preparation;
-    const sid = sessionId(preparation, nonces, inbox.all);
+    const sid = sessionId(preparation, nonces, openings);
     ledger.openSession(sid);
     const running: Running = { participants, isRationed, round: 1, next: preparation.begin(sid), last: null };
     remember(this.#running, bytesToHex(sid), running);
-    return this.#run(running, { sid, round: 1, envelopes: new Map() }, inbox.peers);
+    return this.#run(running, { sid, round: 1, envelopes: new Map() }, openings);
   }
 
   /** The opening with this node's signature behind it: a coordinator that changes one must not make a cheater of an honest node. */
@@ -117,12 +117,11 @@ export class Sessions {
     return concatBytes(opening, await signAsNode(own, openingStatement(preparation, own.index, { nonce, opening })));
   }
 
-  /** What all participants have told, and what this node's peers have; null where one of them has not signed it. */
-  async #openingsOf(preparation: Preparation, { nonces, openings }: Invitation): Promise<Openings | null> {
+  /** What all participants have told, this node itself by its own word; null where one of the others has not signed it. */
+  async #openingsOf(preparation: Preparation, { nonces, openings }: Invitation): Promise<Inbox | null> {
     const { own, peers: pinned } = this.#context.membership;
-    if (preparation.opening === null) return { all: new Map(), peers: new Map() };
+    if (preparation.opening === null) return new Map();
     const all = new Map([[own.index, preparation.opening]]);
-    const peers = new Map<PartyIndex, Uint8Array>();
     for (const party of preparation.participants) {
       if (party === own.index) continue;
       const [peer, bytes, nonce] = [pinned.get(party), openings.get(party), nonces.get(party)];
@@ -131,9 +130,8 @@ export class Sessions {
       const statement = openingStatement(preparation, party, { nonce, opening });
       if (!(await verifyAsNode(peer, statement, signature))) return null;
       all.set(party, opening);
-      peers.set(party, opening);
     }
-    return { all, peers };
+    return all;
   }
 
   /** Refuses, in order: `session-over`, `envelope-refused`, `peer-banned`, `aborted` with the step and whom it blames. */
@@ -217,12 +215,6 @@ export class Sessions {
     this.#running.delete(bytesToHex(message.sid));
     return refused(why);
   }
-}
-
-/** What the participants contribute to a session, by their index. */
-interface Openings {
-  readonly all: Inbox;
-  readonly peers: Inbox;
 }
 
 /** A name that takes every participant's fresh part, and everything that they have to agree on. */

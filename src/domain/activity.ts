@@ -169,11 +169,9 @@ function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'
 function assessAgain(activity: Activity, view: WalletView, sighting: Sighting): Partial<Assessment> | null {
   const { seen, appraisal, nowMs } = sighting;
   if (!wantsAppraisal(activity) || seen === null) return null;
-  if (activity.block === null) {
-    return appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
-  }
-  if (nowMs - activity.createdAtMs > APPRAISAL_MS) return { appraisalPending: false };
   const assessed = appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
+  if (activity.block === null) return assessed;
+  if (nowMs - activity.createdAtMs > APPRAISAL_MS) return { appraisalPending: false };
   return assessed?.appraisalPending === false ? assessed : null;
 }
 

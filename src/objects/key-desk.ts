@@ -1,4 +1,4 @@
-import type { KeyScheme } from '#domain/chain.ts';
+import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
@@ -51,7 +51,7 @@ export class KeyDesk {
       if (progress.type === 'discarded') {
         // The next run comes when it comes: what is wrong may be wrong for some time.
         if (known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
-      } else storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+      } else oweNextStep(storage);
     });
   }
 
@@ -64,10 +64,12 @@ export class KeyDesk {
 }
 
 /** A chain of another family takes another key. What is left of keys that are made goes. Runs inside a commit. */
-export function oweKeys(storage: VaultStorage, after: Vault, lacking: readonly KeyScheme[]): void {
+export function oweKeys(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
   for (const { scheme } of after.keys) storage.dropKeyCandidate(scheme);
-  if (lacking.length === 0) storage.discharge('', 'generate-key');
-  else if (storage.owed('', 'generate-key') === null) {
-    storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
-  }
+  if (lackingSchemes(after, chains).length === 0) storage.discharge('', 'generate-key');
+  else if (storage.owed('', 'generate-key') === null) oweNextStep(storage);
+}
+
+function oweNextStep(storage: VaultStorage): void {
+  storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
 }

@@ -39,7 +39,7 @@ import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import type { Wallet } from '#objects/wallets.ts';
-import { lackingSchemes, walletsOf, withChain } from '#objects/wallets.ts';
+import { walletsOf, withChain } from '#objects/wallets.ts';
 import type {
   ActivityView,
   CreationView,
@@ -117,7 +117,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       this.#storage.putVault(vault);
       this.#storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
       writeVaultChange(this.#storage, vault, { action: 'found', detail: null, actor: null });
-      oweKeys(this.#storage, vault, lackingSchemes(vault, this.#chains));
+      oweKeys(this.#storage, vault, this.#chains);
     });
     this.#vault = vault;
     return founded;
@@ -315,7 +315,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return { transaction, chain, key, policies: this.#storage.policies.adopted(), signingThreshold };
   }
 
-  /** For the consumers: the keys that this vault still lacks, or null when it has them all. */
+  /** See `KeyDesk.work`, as for the next two. */
   keyWork(): KeyWork | null {
     return this.#keys.work();
   }
@@ -363,7 +363,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
     await this.#commits.run(() => {
       this.#storage.putVault(after);
-      oweKeys(this.#storage, after, lackingSchemes(after, this.#chains));
+      oweKeys(this.#storage, after, this.#chains);
       const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
       if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });

@@ -1,4 +1,4 @@
-import { SigHash, Transaction, RawTx } from '@scure/btc-signer';
+import { Transaction, RawTx } from '@scure/btc-signer';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature, MessageText } from '#chains/chain-adapter.ts';
@@ -7,7 +7,7 @@ import { scriptOf } from '#chains/bitcoin/address.ts';
 import type { Lock } from '#chains/bitcoin/lock.ts';
 import { lockOf } from '#chains/bitcoin/lock.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
-import { scriptCodeOf } from '#chains/bitcoin/transaction.ts';
+import { sighashesOf } from '#chains/bitcoin/transaction.ts';
 import { witnessOf } from '#chains/bitcoin/witness.ts';
 import type { MessageIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
@@ -65,14 +65,8 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   const txid = sha256(sha256(Uint8Array.from(toSpend))).toReversed();
   toSign.addInput({ txid, index: 0, sequence: 0, witnessUtxo: { script, amount: 0n } });
   toSign.addOutput({ script: Uint8Array.of(OP_RETURN), amount: 0n });
-  return {
-    bytes: Uint8Array.from(toSign.unsignedTx),
-    sighash:
-      lock.type === 'p2tr'
-        ? toSign.preimageWitnessV1(0, [script], SigHash.DEFAULT, [0n])
-        : toSign.preimageWitnessV0(0, scriptCodeOf(lock.keyHash), SigHash.ALL, 0n),
-    lock,
-  };
+  const [sighash] = sighashesOf(toSign, script, [0n]);
+  return sighash === undefined ? null : { bytes: Uint8Array.from(toSign.unsignedTx), sighash, lock };
 }
 
 /** The witness stack of `to_sign` in base64, as wallets give it. Refuses what `witnessOf` does. */

@@ -78,7 +78,11 @@ export const inspectBitcoinPayload = provenOnce(
     return accepted({
       kind: 'transaction',
       signingDigest: sha256(bytes),
-      signedMessages: sighashesOf(transaction, payment, terms),
+      signedMessages: sighashesOf(
+        transaction,
+        payment.own,
+        terms.coins.map(({ amount }) => amount),
+      ),
       terms,
       payment,
       nonce: outpointOf(terms),

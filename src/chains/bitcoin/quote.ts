@@ -123,8 +123,7 @@ async function parentOf(
   const told = await node.ask(askTransaction(hash));
   if (!told.ok) return told;
   const own = coins.flatMap(({ block, ...coin }) => (block === null && coin.txid === hash ? [coin] : []));
-  const isWaiting = told.value !== null && told.value.block === null;
-  if (told.value !== null && isWaiting && (own.length > 0 || replaced !== null)) {
+  if (told.value?.block === null && (own.length > 0 || replaced !== null)) {
     const { fee, weight } = told.value;
     return accepted({ fee, virtualSize: virtualBytes(weight), coins: own.slice(0, most) });
   }

@@ -55,18 +55,24 @@ export function feeOf({ to }: Payment, { coins, change }: Terms): bigint {
 }
 
 /**
- * What is signed for each coin: of P2TR the hash of BIP-341 with the default type, over all coins with their worth and all outputs; of
+ * What is signed for each input: of P2TR the hash of BIP-341 with the default type, over all coins with their worth and all outputs; of
  * P2WPKH that of BIP-143 with the type ALL, over the names of all coins, the worth of this one, and all outputs.
+ *
+ * @param own script of the wallet, which every input spends from
+ * @param amounts what each input is worth, in satoshi
  */
-export function sighashesOf(transaction: Transaction, { own }: Payment, { coins }: Terms): readonly Uint8Array[] {
+export function sighashesOf(
+  transaction: Transaction,
+  own: Uint8Array,
+  amounts: readonly bigint[],
+): readonly Uint8Array[] {
   const lock = lockOf(own);
   if (lock?.type === 'p2wpkh') {
     const code = scriptCodeOf(lock.keyHash);
-    return coins.map(({ amount }, i) => transaction.preimageWitnessV0(i, code, SigHash.ALL, amount));
+    return amounts.map((amount, i) => transaction.preimageWitnessV0(i, code, SigHash.ALL, amount));
   }
-  const scripts = coins.map(() => own);
-  const amounts = coins.map(({ amount }) => amount);
-  return coins.map((_, i) => transaction.preimageWitnessV1(i, scripts, SigHash.DEFAULT, amounts));
+  const scripts = amounts.map(() => own);
+  return amounts.map((_, i) => transaction.preimageWitnessV1(i, scripts, SigHash.DEFAULT, [...amounts]));
 }
 
 /** BIP-143: "For P2WPKH witness program, the scriptCode is 0x1976a914{20-byte-pubkey-hash}88ac"; its length is put before it elsewhere. */

@@ -31,8 +31,8 @@ export async function readActivity(
   if (head.value === null) return unfit('the node has no head');
   if (receipt.value === null) {
     // A node may have mined it between the two questions.
-    const waits = found === null && known.value !== null && !known.value.mined;
-    return waits && known.value !== null ? accepted(waiting(hash, known.value)) : absence(node, found);
+    const waits = found === null && known.value?.mined === false;
+    return waits ? accepted(waiting(hash, known.value)) : absence(node, found);
   }
   if (known.value === null) return unfit('the node has a receipt without its transaction');
   if (!receipt.value.succeeded) return accepted(null);

@@ -26,34 +26,39 @@ export function aggregate(input: {
 }): RoundResult<Uint8Array> {
   const { key, message, partials } = input;
   const suite = suiteOf(key.scheme);
-  const signers = [...partials.keys()].toSorted((one, other) => one - other);
-  const [first] = signers;
-  if (first === undefined) throw new Error('a signature has signers');
+  const given = [...partials].toSorted(([one], [other]) => one - other);
+  const signers = given.map(([signer]) => signer);
+  if (signers.length === 0) throw new Error('a signature has signers');
   const length = SHARE_BYTES + signers.length * 2 * suite.pointBytes;
   for (const [signer, partial] of partials) {
     if (partial.length !== length) return abortedBy(signer, 'frost-aggregate/malformed');
   }
-  const seen = [...partials.values()].map((partial) => partial.subarray(SHARE_BYTES));
+  const seen = given.map(([, partial]) => partial.subarray(SHARE_BYTES));
   const agreed = seen[0] ?? new Uint8Array();
   if (!seen.every((one) => equalBytes(one, agreed))) return abortedByOneOf(signers, 'frost-aggregate/commitments');
   const parts = equalParts(agreed, signers.length);
   const commitments = new Map(signers.map((signer, i) => [signer, parts[i] ?? new Uint8Array()] as const));
-  const shares = new Map([...partials].map(([signer, partial]) => [signer, partial.slice(0, SHARE_BYTES)] as const));
+  const shares = given.map(([signer, partial]) => ({ signer, bytes: partial.slice(0, SHARE_BYTES) }));
   const turn = { key, message, commitments };
   const signature = sum(turn, shares);
   if (signature !== null && suite.verify(signature, message, key.publicKey)) return completed(signature);
   const malformed = malformedAmong(key.scheme, commitments);
   if (malformed !== null) return abortedBy(malformed, 'frost-aggregate/commitments');
-  const liar = signers.find((signer) => !isGenuine(suite, turn, { signer, share: shares.get(signer) }));
-  return liar === undefined
+  const wrong = shares.find((share) => !isGenuine(suite, turn, share));
+  return wrong === undefined
     ? abortedByOneOf(signers, 'frost-aggregate/signature')
-    : abortedBy(liar, 'frost-aggregate/share');
+    : abortedBy(wrong.signer, 'frost-aggregate/share');
+}
+
+interface Share {
+  readonly signer: PartyIndex;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Null where a commitment is no point, or a share no scalar. */
-function sum(turn: PublicTurn, shares: ReadonlyMap<PartyIndex, Uint8Array>): Uint8Array | null {
+function sum(turn: PublicTurn, shares: readonly Share[]): Uint8Array | null {
   const z = inGroupOf(turn.key.scheme, ({ order, parseScalar, encodeScalar }) => {
-    const scalars = [...shares.values()].map(parseScalar);
+    const scalars = shares.map(({ bytes }) => parseScalar(bytes));
     if (!scalars.every((scalar) => scalar !== null)) return null;
     return encodeScalar(scalars.reduce((total, scalar) => (total + scalar) % order, 0n));
   });
@@ -64,22 +69,10 @@ function sum(turn: PublicTurn, shares: ReadonlyMap<PartyIndex, Uint8Array>): Uin
   }
 }
 
-interface Share {
-  readonly signer: PartyIndex;
-  readonly share: Uint8Array | undefined;
-}
-
-function isGenuine(suite: Suite, { key, message, commitments }: PublicTurn, { signer, share }: Share): boolean {
+function isGenuine(suite: Suite, { key, message, commitments }: PublicTurn, { signer, bytes }: Share): boolean {
   const list = commitmentList(suite, commitments);
-  const identifier = identifierOf(suite, signer);
   try {
-    return suite.frost.verifyShare(
-      publicPackage(suite, key),
-      list,
-      message,
-      identifier,
-      Uint8Array.from(share ?? new Uint8Array()),
-    );
+    return suite.frost.verifyShare(publicPackage(suite, key), list, message, identifierOf(suite, signer), bytes);
   } catch {
     return false;
   }

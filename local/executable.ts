@@ -1,0 +1,22 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Where a program would be on the PATH, in its order. */
+export function placesOnPath(program: string): readonly string[] {
+  const searchPath: string = process.env['PATH'] ?? '';
+  return searchPath.split(delimiter).map((folder) => join(folder, program));
+}
+
+/** The first of these files that can be run; null where none can. */
+export function firstExecutable(files: readonly string[]): string | null {
+  return files.find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
