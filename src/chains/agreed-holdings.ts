@@ -1,25 +1,48 @@
-import type { Holdings } from '#chains/chain-adapter.ts';
+import { look, looked } from '#chains/answers.ts';
+import type { ChainFault, Holdings } from '#chains/chain-adapter.ts';
 import type { Fleet, Trouble } from '#chains/fleet.ts';
 import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
+import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/**
- * What a wallet holds by the word of two nodes, where there are two: one alone can lie, and what it says here changes a balance. What they
- * do not say alike counts as not said, and is asked for again. Refuses when a second one is configured and can not be asked.
- *
- * @param read asks one node; with what the first one said when it is the second: to be asked at the same block, where its chain can be
- */
-export async function agreedHoldings(
+/** What one node is asked. */
+export interface HoldingsQuestion {
+  readonly address: string;
+  readonly assets: readonly Asset[];
+  /** The block that another node has told of, where the chain can be asked at one; null for the one that this node chooses. */
+  readonly at: string | null;
+}
+
+type HoldingsReader = (node: RpcNode, question: HoldingsQuestion) => Promise<Result<Holdings, Trouble>>;
+
+/** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
+export async function readHoldings(
   fleet: Fleet,
-  read: (node: RpcNode, told: Holdings | null) => Promise<Result<Holdings, Trouble>>,
+  { isDoubted, ...asked }: Omit<HoldingsQuestion, 'at'> & { readonly isDoubted: boolean },
+  read: HoldingsReader,
+): Promise<Result<Holdings, ChainFault>> {
+  const question = { ...asked, at: null };
+  return isDoubted ? looked(await agreedHoldings(fleet, question, read)) : look(fleet, (node) => read(node, question));
+}
+
+/**
+ * By the word of two nodes, where there are two, at the same block: one alone can lie, and what it says here changes a balance. What they
+ * do not say alike counts as not said, and is asked for again. Refuses when a second one is configured and can not be asked, or does not
+ * have the block.
+ */
+async function agreedHoldings(
+  fleet: Fleet,
+  question: HoldingsQuestion,
+  read: HoldingsReader,
 ): Promise<Result<Holdings, Trouble>> {
   let trouble: Trouble = NO_NODE;
   let told: Holdings | null = null;
+  let asked = question;
   for (const node of fleet.nodes) {
     const away = await fleet.trouble(node);
-    const held: Result<Holdings, Trouble> = away === null ? await read(node, told) : refused(away);
+    const held: Result<Holdings, Trouble> = away === null ? await read(node, asked) : refused(away);
     if (!held.ok) {
       trouble = held.refusal;
       continue;
@@ -27,6 +50,7 @@ export async function agreedHoldings(
     if (told !== null) return accepted(commonOf(told, held.value));
     if (fleet.nodes.length === 1) return held;
     told = held.value;
+    asked = { ...question, at: told.blockNumber };
   }
   return refused(trouble);
 }

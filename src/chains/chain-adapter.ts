@@ -140,7 +140,7 @@ export interface TokenMetadata {
   readonly decimals: number | null;
 }
 
-export interface AccountNonce {
+interface AccountNonce {
   readonly latest: bigint;
   readonly pending: bigint;
 }

@@ -1,4 +1,5 @@
-import { looked, preparation } from '#chains/answers.ts';
+import { readHoldings } from '#chains/agreed-holdings.ts';
+import { look, prepare } from '#chains/answers.ts';
 import { readActivity } from '#chains/bitcoin/activity.ts';
 import { parseAddress } from '#chains/bitcoin/address.ts';
 import { assembleMessage, assembleTransaction } from '#chains/bitcoin/assemble.ts';
@@ -7,7 +8,7 @@ import { broadcastSigned } from '#chains/bitcoin/broadcast.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/compose.ts';
 import { estimateFee } from '#chains/bitcoin/estimate.ts';
 import { paysByHash, readEvidence } from '#chains/bitcoin/evidence.ts';
-import { readAgreedHoldings, readHoldings } from '#chains/bitcoin/holdings.ts';
+import { holdingsOn } from '#chains/bitcoin/holdings.ts';
 import { readMessage } from '#chains/bitcoin/message.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import { observeTransaction } from '#chains/bitcoin/observe.ts';
@@ -15,17 +16,7 @@ import type { BitcoinQuote } from '#chains/bitcoin/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/scan.ts';
 import { MOST_SATOSHI } from '#chains/bitcoin/terms.ts';
-import type {
-  BitcoinFeeEstimate,
-  ChainAdapter,
-  ChainFault,
-  Holdings,
-  Observation,
-  Scan,
-  TokenMetadata,
-} from '#chains/chain-adapter.ts';
-import { onFirstFitNode } from '#chains/fleet.ts';
-import type { ChainTransaction } from '#domain/activity.ts';
+import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from '#chains/chain-adapter.ts';
 import type { Chain } from '#domain/chain.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -58,36 +49,20 @@ export function bitcoinAdapter(
     composeMessage,
     assembleMessage,
     quote: async (intent, replaced, taken = new Set()) =>
-      preparation(await onFirstFitNode(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken }))),
-    estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
-    // Places are counted by the wallet's allocator alone; the chain has no order of them.
+      prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken })),
+    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     evidence: async (payload) =>
-      paysByHash(payload)
-        ? looked(await onFirstFitNode<readonly string[], never>(fleet, (node) => readEvidence(node, payload)))
-        : accepted<readonly string[]>([]),
+      paysByHash(payload) ? look(fleet, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
+    // Places are counted by the wallet's allocator alone; the chain has no order of them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
-    activity: async (hash, found) =>
-      looked(
-        await onFirstFitNode<ChainTransaction | null, never>(fleet, (node) =>
-          readActivity(node, chain, { hash, found }),
-        ),
-      ),
-    scan: async (address, since) =>
-      looked(
-        await onFirstFitNode<Scan, never>(fleet, (node) =>
-          scanNetwork(node, { address, since: since === null ? null : BigInt(since) }),
-        ),
-      ),
-    holdings: async (address, assets, isDoubted) =>
-      looked(
-        isDoubted
-          ? await readAgreedHoldings(fleet, chain, { address, assets })
-          : await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets })),
-      ),
+    activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
+    scan: (address, since) =>
+      look(fleet, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
+    holdings: (address, assets, isDoubted) =>
+      readHoldings(fleet, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
-    observe: async (watched) =>
-      looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
+    observe: (watched) => look(fleet, (node) => observeTransaction(node, chain, watched)),
   };
 }

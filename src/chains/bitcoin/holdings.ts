@@ -1,21 +1,15 @@
-import { agreedHoldings } from '#chains/agreed-holdings.ts';
+import type { HoldingsQuestion } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
 import { finalHeight } from '#chains/bitcoin/depth.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
 import { askBalance, askBlockHash, askHistory, askTip, PAGE } from '#chains/bitcoin/question.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
-import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-
-interface HoldingsQuestion {
-  readonly address: string;
-  readonly assets: readonly Asset[];
-}
 
 /** A wallet that has done more than this in six blocks is asked about again. */
 const MOST_PAGES = 10;
@@ -24,11 +18,12 @@ const MOST_PAGES = 10;
  * What a wallet holds at the newest block that is beyond any reorganisation. Servers know the sum of now alone: what came and went in later
  * blocks is taken off again. Refuses when a block comes in between.
  */
-export async function readHoldings(
+export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
   question: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
+  if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
   const tip = await node.ask(askTip);
   if (!tip.ok) return tip;
   return holdingsAt(node, question, finalHeight(tip.value, chain));
@@ -84,15 +79,4 @@ async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; 
   const hash = await node.ask(askBlockHash(height.value));
   if (!hash.ok) return hash;
   return hash.value === null ? unfit('the newest block is gone') : accepted({ height: height.value, hash: hash.value });
-}
-
-/** The same by the word of two servers, at the same block. Refuses what `agreedHoldings` does, and a second one that does not have the block. */
-export function readAgreedHoldings(
-  fleet: Fleet,
-  chain: Chain,
-  question: HoldingsQuestion,
-): Promise<Result<Holdings, Trouble>> {
-  return agreedHoldings(fleet, (node, told) =>
-    told === null ? readHoldings(node, chain, question) : holdingsAt(node, question, BigInt(told.blockNumber)),
-  );
 }

@@ -1,13 +1,6 @@
-import { looked, preparation } from '#chains/answers.ts';
-import type {
-  AccountNonce,
-  ChainAdapter,
-  EvmFeeEstimate,
-  Holdings,
-  Observation,
-  Scan,
-  TokenMetadata,
-} from '#chains/chain-adapter.ts';
+import { readHoldings } from '#chains/agreed-holdings.ts';
+import { look, prepare } from '#chains/answers.ts';
+import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
 import { readActivity } from '#chains/evm/activity.ts';
 import { parseAddress } from '#chains/evm/address.ts';
 import { assembleTransaction } from '#chains/evm/assemble.ts';
@@ -15,8 +8,7 @@ import { broadcastSigned } from '#chains/evm/broadcast.ts';
 import { isCalldata } from '#chains/evm/call.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/compose.ts';
 import { estimateFee } from '#chains/evm/estimate.ts';
-import { onFirstFitNode } from '#chains/fleet.ts';
-import { readAgreedHoldings, readHoldings } from '#chains/evm/holdings.ts';
+import { holdingsOn } from '#chains/evm/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { evmFleet } from '#chains/evm/evm-fleet.ts';
@@ -29,9 +21,7 @@ import { readToken } from '#chains/evm/token.ts';
 import type { EvmQuote } from '#chains/evm/quote.ts';
 import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
-import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
-import type { FeedRound } from '#domain/price.ts';
 import { accepted } from '#domain/result.ts';
 
 /** Any EVM chain with EIP-1559 fees, behind the interface that all chains share. */
@@ -54,37 +44,19 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: async (intent, replaced) =>
-      preparation(await onFirstFitNode(fleet, (node) => quoteTransaction(node, intent, replaced))),
-    estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
+    quote: (intent, replaced) => prepare(fleet, (node) => quoteTransaction(node, intent, replaced)),
+    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
-    accountNonce: async (address) =>
-      looked(await onFirstFitNode<AccountNonce, never>(fleet, (node) => accountNonce(node, address))),
+    accountNonce: (address) => look(fleet, (node) => accountNonce(node, address)),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
-    activity: async (hash, found) =>
-      looked(
-        await onFirstFitNode<ChainTransaction | null, never>(fleet, (node) =>
-          readActivity(node, chain, { hash, found }),
-        ),
-      ),
-    scan: async (address, since) =>
-      looked(
-        await onFirstFitNode<Scan, never>(fleet, (node) =>
-          scanChain(node, { address, since: since === null ? null : BigInt(since) }),
-        ),
-      ),
-    holdings: async (address, assets, isDoubted) =>
-      looked(
-        isDoubted
-          ? await readAgreedHoldings(fleet, chain, { address, assets })
-          : await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, chain, { address, assets })),
-      ),
-    token: async (address) =>
-      looked(await onFirstFitNode<TokenMetadata, never>(fleet, (node) => readToken(node, address))),
-    priceFeed: async (address) =>
-      looked(await onFirstFitNode<FeedRound, never>(fleet, (node) => readFeed(node, address))),
-    observe: async (watched) =>
-      looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
+    activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
+    scan: (address, since) =>
+      look(fleet, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
+    holdings: (address, assets, isDoubted) =>
+      readHoldings(fleet, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
+    token: (address) => look(fleet, (node) => readToken(node, address)),
+    priceFeed: (address) => look(fleet, (node) => readFeed(node, address)),
+    observe: (watched) => look(fleet, (node) => observeTransaction(node, chain, watched)),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR } from '#chains/evm/call.ts';
-import { agreedHoldings } from '#chains/agreed-holdings.ts';
+import type { HoldingsQuestion } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { word } from '#chains/evm/hex.ts';
@@ -25,32 +25,17 @@ const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
  * What a wallet holds, all at one block: the one at which the chain is deep enough. Later ones may still go, and of much older ones
  * most nodes have no state any more.
  */
-export async function readHoldings(
+export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
-  { address, assets }: HoldingsQuestion,
+  question: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
+  if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
   const head = await node.ask(askBlock('latest'));
   if (!head.ok) return head;
   if (head.value === null) return unfit('the node has no head');
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
-  return holdingsAt(node, { address, assets }, depth < 0n ? 0n : depth);
-}
-
-/** The same by the word of two nodes, at the same block. Refuses what `agreedHoldings` does, and a second one that does not have the block. */
-export function readAgreedHoldings(
-  fleet: Fleet,
-  chain: Chain,
-  question: HoldingsQuestion,
-): Promise<Result<Holdings, Trouble>> {
-  return agreedHoldings(fleet, (node, told) =>
-    told === null ? readHoldings(node, chain, question) : holdingsAt(node, question, BigInt(told.blockNumber)),
-  );
-}
-
-export interface HoldingsQuestion {
-  readonly address: string;
-  readonly assets: readonly Asset[];
+  return holdingsAt(node, question, depth < 0n ? 0n : depth);
 }
 
 async function holdingsAt(

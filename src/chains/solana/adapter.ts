@@ -1,14 +1,6 @@
-import type {
-  ChainAdapter,
-  ChainFault,
-  Holdings,
-  Observation,
-  Scan,
-  SolanaFeeEstimate,
-  TokenMetadata,
-} from '#chains/chain-adapter.ts';
-import { looked, preparation } from '#chains/answers.ts';
-import { onFirstFitNode } from '#chains/fleet.ts';
+import { readHoldings } from '#chains/agreed-holdings.ts';
+import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
+import { look, prepare } from '#chains/answers.ts';
 import { readActivity } from '#chains/solana/activity.ts';
 import { parseMint, parseWallet } from '#chains/solana/address.ts';
 import { anchorNow } from '#chains/solana/anchor.ts';
@@ -17,7 +9,7 @@ import { broadcastSigned } from '#chains/solana/broadcast.ts';
 import type { AnchorNow } from '#chains/solana/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/solana/compose.ts';
 import { estimateFee } from '#chains/solana/estimate.ts';
-import { readAgreedHoldings, readHoldings } from '#chains/solana/holdings.ts';
+import { holdingsOn } from '#chains/solana/holdings.ts';
 import { readMessage } from '#chains/solana/message.ts';
 import { observeTransaction } from '#chains/solana/observe.ts';
 import { UINT64_MAX } from '#chains/solana/payload.ts';
@@ -27,7 +19,6 @@ import { scanCluster } from '#chains/solana/scan.ts';
 import { solanaFleet } from '#chains/solana/solana-fleet.ts';
 import { PLACES } from '#chains/solana/terms.ts';
 import { readToken } from '#chains/solana/token.ts';
-import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -48,40 +39,23 @@ export function solanaAdapter(
     // A call names its accounts, and there is no place for them in calldata.
     parseCalldata: () => null,
     parseMessage: readMessage,
-    anchor: async (place) => looked(await onFirstFitNode<AnchorNow, never>(fleet, (node) => anchorNow(node, place))),
+    anchor: (place) => look(fleet, (node) => anchorNow(node, place)),
     compose: composeTransaction,
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: async (intent, replaced) =>
-      preparation(await onFirstFitNode(fleet, (node) => quoteTransfer(node, intent, replaced))),
-    estimate: async (intent) => preparation(await onFirstFitNode(fleet, (node) => estimateFee(node, intent))),
+    quote: (intent, replaced) => prepare(fleet, (node) => quoteTransfer(node, intent, replaced)),
+    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
-    activity: async (hash, found) =>
-      looked(
-        await onFirstFitNode<ChainTransaction | null, never>(fleet, (node) =>
-          readActivity(node, chain, { hash, found }),
-        ),
-      ),
-    scan: async (address, since) =>
-      looked(
-        await onFirstFitNode<Scan, never>(fleet, (node) =>
-          scanCluster(node, { address, since: since === null ? null : BigInt(since) }),
-        ),
-      ),
-    holdings: async (address, assets, isDoubted) =>
-      looked(
-        isDoubted
-          ? await readAgreedHoldings(fleet, { address, assets })
-          : await onFirstFitNode<Holdings, never>(fleet, (node) => readHoldings(node, { address, assets })),
-      ),
-    token: async (address) =>
-      looked(await onFirstFitNode<TokenMetadata, never>(fleet, (node) => readToken(node, address))),
+    activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
+    scan: (address, since) =>
+      look(fleet, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
+    holdings: (address, assets, isDoubted) => readHoldings(fleet, { address, assets, isDoubted }, holdingsOn),
+    token: (address) => look(fleet, (node) => readToken(node, address)),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Solana' }),
-    observe: async (watched) =>
-      looked(await onFirstFitNode<Observation, never>(fleet, (node) => observeTransaction(node, chain, watched))),
+    observe: (watched) => look(fleet, (node) => observeTransaction(node, chain, watched)),
   };
 }

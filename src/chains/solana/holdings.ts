@@ -1,8 +1,8 @@
 import type { Address } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
-import { agreedHoldings } from '#chains/agreed-holdings.ts';
+import type { HoldingsQuestion } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { tokenAccountIn } from '#chains/solana/accounts.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
@@ -12,19 +12,14 @@ import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-interface HoldingsQuestion {
-  readonly address: string;
-  readonly assets: readonly Asset[];
-}
-
 /** What a node tells of at once, and so at one slot. */
 const MOST_ACCOUNTS = 100;
 
 /**
- * What a wallet holds, all at one slot that is beyond every fork. Nodes keep no state of older ones. A token is counted in every account
- * of it that the wallet owns.
+ * What a wallet holds, all at one slot that is beyond every fork. Nodes keep no state of older ones, so two of them are at two slots: what a
+ * payment has changed in between counts as not said. A token is counted in every account of it that the wallet owns.
  */
-export async function readHoldings(
+export async function holdingsOn(
   node: RpcNode,
   { address, assets }: HoldingsQuestion,
 ): Promise<Result<Holdings, Trouble>> {
@@ -51,9 +46,4 @@ export async function readHoldings(
     amounts: assets.map((asset) => amountOf(unitsHeld(asset))),
     isDisputed: false,
   });
-}
-
-/** The same by the word of two nodes, which are at two slots: what a payment has changed in between counts as not said. */
-export function readAgreedHoldings(fleet: Fleet, question: HoldingsQuestion): Promise<Result<Holdings, Trouble>> {
-  return agreedHoldings(fleet, (node) => readHoldings(node, question));
 }
