@@ -11,7 +11,7 @@ import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../chains/bitcoin/cast.ts';
 import { amount } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
-import { entered, newKey, present, requestFor, startNodes } from './nodes.ts';
+import { approvedPayment, entered, newKey, present, requestFor, startNodes } from './nodes.ts';
 import { refusedByAll } from './refused-by-all.ts';
 
 /** Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about what coins are worth. */
@@ -35,13 +35,7 @@ afterAll(() => nodes.stop());
 /** A coin of the wallet, and the transaction that made it. */
 const source = () => sourceOf(own, 2n * BTC);
 
-function transfer() {
-  const action = { kind: 'transfer', to: stranger(), tokenAddress: null, amount: amount(String(BTC)) } as const;
-  const transaction = entered(key, action, Date.now(), chain);
-  const { intent } = transaction;
-  if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
-  return { ...requestFor(key, transaction), intent };
-}
+const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
 
 function attempt(intent: TransferIntent, terms: Terms, number = 1) {
   const composed = adapter.compose(intent, { terms, maxFee: amount('0') }, 0n);

@@ -13,7 +13,7 @@ import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../chains/bitcoin/cast.ts';
 import { amount, policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
-import { entered, present, requestFor, startNodes } from './nodes.ts';
+import { approvedPayment, present, startNodes } from './nodes.ts';
 import { refusedByAll } from './refused-by-all.ts';
 
 /** Three co-signers in workerd, a taproot key, and a coordinator that asks for more than it may. */
@@ -36,13 +36,7 @@ afterAll(() => nodes.stop());
 
 const coin = (): Coin => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
 
-function transfer() {
-  const action = { kind: 'transfer', to: stranger(), tokenAddress: null, amount: amount(String(BTC)) } as const;
-  const transaction = entered(key, action, Date.now(), chain);
-  const { intent } = transaction;
-  if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
-  return { ...requestFor(key, transaction), intent };
-}
+const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
 
 interface Further {
   readonly number?: number;

@@ -143,6 +143,19 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
   };
 }
 
+/** A payment of the chain's coin by a key of any chain that alice and bob have approved; its bytes are the story's. */
+export function approvedPayment(
+  key: VaultKey,
+  chain: Chain,
+  { to, units }: { readonly to: string; readonly units: bigint },
+) {
+  const action = { kind: 'transfer', to, tokenAddress: null, amount: amount(units.toString()) } as const;
+  const transaction = entered(key, action, Date.now(), chain);
+  const { intent } = transaction;
+  if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
+  return { ...requestFor(key, transaction), intent };
+}
+
 export function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: readonly Actor[] = [alice, bob]) {
   return {
     key,

@@ -16,7 +16,7 @@ import { present } from '../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../chains/solana/cast.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
-import { entered, newKey, requestFor, startNodes, vote } from './nodes.ts';
+import { approvedPayment, entered, newKey, requestFor, startNodes, vote } from './nodes.ts';
 import { refusedByAll } from './refused-by-all.ts';
 
 /** Three co-signers in workerd, a key of Ed25519, and a coordinator that asks for more than it may. */
@@ -49,13 +49,7 @@ const opening = (place = 0): Anchor => ({
   rent: 1_447_680n,
 });
 
-function transfer(chain = main) {
-  const action = { kind: 'transfer', to: stranger(), tokenAddress: null, amount: amount('1000000') } as const;
-  const transaction = entered(key, action, Date.now(), chain);
-  const { intent } = transaction;
-  if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
-  return { ...requestFor(key, transaction), intent };
-}
+const transfer = (chain = main) => approvedPayment(key, chain, { to: stranger(), units: 1_000_000n });
 
 interface Further {
   readonly number?: number;

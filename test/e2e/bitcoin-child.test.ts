@@ -8,7 +8,7 @@ import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import type { World } from './world.ts';
-import { finished, reaches, startWorld } from './world.ts';
+import { finished, reaches, startWorld, taken } from './world.ts';
 
 /** A vault that is paid with too low a fee pays for the payment itself: child pays for parent. */
 
@@ -34,22 +34,13 @@ afterAll(async () => {
   await node.stop();
 });
 
-async function approved(id: string): Promise<string> {
-  const { alice, bob } = world.people();
-  await alice.client.approve(id);
-  await bob.client.approve(id);
-  return id;
-}
-
-const waits = (id: string) =>
-  reaches(world.people().alice, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
+const waits = (id: string) => taken(world.people().alice, id);
 
 /** A payment of the one vault that waits, as the other one sees it. */
 async function parent(amount: bigint) {
-  const { alice } = world.people();
   const to = paid.addresses[CHAIN] ?? '';
-  const { id } = await alice.client.transfer({ vaultId: payer.id, chain: CHAIN, to, amount: amount.toString() });
-  const { txHash } = await waits(await approved(id));
+  const id = await world.approved({ vaultId: payer.id, chain: CHAIN, to, amount: amount.toString() });
+  const { txHash } = await waits(id);
   const hash = txHash ?? '';
   await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
   return { id, hash, sighting: await seenAs(hash, () => true) };
@@ -82,7 +73,7 @@ test('it is approved as any other, spends what the parent pays, and its fee is e
     `/transaction/${one.body.id}/challenge`,
   );
   expect(challenge.body.intent.paysFor).toBe(hash);
-  const { txHash } = await waits(await approved(one.body.id));
+  const { txHash } = await waits(await world.approve(one.body.id));
   const [mother, child] = [ledger.find(hash), ledger.find(txHash ?? '')];
   if (mother == null || child == null) throw new Error('both wait');
   expect([child.inputs.map(({ txid }) => txid), child.outputs.length]).toEqual([[hash], 1]);
@@ -101,8 +92,8 @@ test('it can be made faster itself, and of two children one is signed', async ()
   const { alice } = world.people();
   const { sighting } = await parent(BTC);
   const [one, two] = [await childOf(sighting.id), await childOf(sighting.id)];
-  await waits(await approved(one.body.id));
-  await approved(two.body.id);
+  await waits(await world.approve(one.body.id));
+  await world.approve(two.body.id);
   const late = await finished(alice, two.body.id);
   expect([late.state, late.stateReason, late.attempts]).toEqual(['FAILED', 'PARENT_NOT_WAITING', []]);
   expect((await alice.client.ask('POST', `/transaction/${one.body.id}/speed-up`)).status).toBe(200);
@@ -115,7 +106,7 @@ test('a child whose parent was replaced is over, and its coins are free again', 
   const { alice } = world.people();
   const { id, sighting } = await parent(BTC);
   const child = await childOf(sighting.id);
-  await waits(await approved(child.body.id));
+  await waits(await world.approve(child.body.id));
   // Whoever pays takes the payment back: a replacement has to pay for what goes with it.
   node.rates['3'] = 100;
   expect((await alice.client.ask('POST', `/transaction/${id}/cancel`)).status).toBe(200);

@@ -8,7 +8,7 @@ import { BTC, stranger } from '../chains/bitcoin/cast.ts';
 import type { Gate } from './gate.ts';
 import { startGate } from './gate.ts';
 import type { World } from './world.ts';
-import { finished, reaches, startWorld } from './world.ts';
+import { finished, reaches, startWorld, taken } from './world.ts';
 
 /** A vault whose bitcoin is held by its ECDSA key (P2WPKH), from the outside: the regtest checks every signature by itself. */
 
@@ -36,16 +36,10 @@ afterAll(async () => {
   await node.stop();
 });
 
-async function approved(to: string, units: bigint): Promise<string> {
-  const { alice, bob } = world.people();
-  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: CHAIN, to, amount: units.toString() });
-  await alice.client.approve(id);
-  await bob.client.approve(id);
-  return id;
-}
+const approved = (to: string, units: bigint) =>
+  world.approved({ vaultId: vault.id, chain: CHAIN, to, amount: units.toString() });
 
-const waits = (id: string) =>
-  reaches(world.people().alice, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
+const waits = (id: string) => taken(world.people().alice, id);
 
 test('one key holds ether and bitcoin: the wallet is P2WPKH, and no key of taproot was made', async () => {
   expect(wallet).toMatch(/^bcrt1q[0-9a-z]{38}$/);

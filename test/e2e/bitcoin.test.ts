@@ -13,7 +13,7 @@ import { BTC, mainnet, REGTEST, regtest, stranger } from '../chains/bitcoin/cast
 import type { Gate } from './gate.ts';
 import { startGate } from './gate.ts';
 import type { World } from './world.ts';
-import { finished, reaches, startWorld } from './world.ts';
+import { finished, reaches, startWorld, taken } from './world.ts';
 
 /** A vault on Bitcoin, from the outside: the same calls as everywhere, against a regtest that checks every signature by itself. */
 
@@ -45,16 +45,9 @@ function payment(to: string, differences: Partial<TransferBody> = {}): TransferB
   return { vaultId: vault.id, chain: CHAIN, to, amount: BTC.toString(), ...differences };
 }
 
-async function approved(body: TransferBody): Promise<string> {
-  const { alice, bob } = world.people();
-  const { id } = await alice.client.transfer(body);
-  await alice.client.approve(id);
-  await bob.client.approve(id);
-  return id;
-}
+const approved = (body: TransferBody) => world.approved(body);
 
-const waits = (id: string) =>
-  reaches(world.people().alice, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
+const waits = (id: string) => taken(world.people().alice, id);
 const done = (id: string) => finished(world.people().alice, id);
 
 /** Out, into a block, and to its end. */

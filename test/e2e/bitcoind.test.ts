@@ -8,7 +8,7 @@ import { until } from '#local/until.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import { present } from '../chains/evm/cast.ts';
 import type { World } from './world.ts';
-import { finished, reaches, startWorld } from './world.ts';
+import { finished, reaches, startWorld, taken } from './world.ts';
 
 /**
  * The same against Bitcoin Core itself, or what is made of it: what it relays and mines is what counts. Where there is none (`BITCOIND`, or
@@ -37,16 +37,10 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     await bitcoind.stop();
   });
 
-  async function approved(to: string, units: bigint): Promise<string> {
-    const { alice, bob } = world.people();
-    const { id } = await alice.client.transfer({ vaultId: vault.id, chain: CHAIN, to, amount: units.toString() });
-    await alice.client.approve(id);
-    await bob.client.approve(id);
-    return id;
-  }
+  const approved = (to: string, units: bigint) =>
+    world.approved({ vaultId: vault.id, chain: CHAIN, to, amount: units.toString() });
 
-  const waits = (id: string) =>
-    reaches(world.people().alice, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
+  const waits = (id: string) => taken(world.people().alice, id);
   const done = (id: string) => finished(world.people().alice, id);
 
   async function recordOf(hash: string, wanted: (record: TransactionRecord) => boolean): Promise<TransactionRecord> {
@@ -105,7 +99,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
   });
 
   test('a child that pays for its parent is relayed with it, and both are mined', async () => {
-    const { alice, bob } = world.people();
+    const { alice } = world.people();
     const hash = await bitcoind.pay(wallet, BTC, false);
     await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
     const parent = await recordOf(hash, () => true);
@@ -115,8 +109,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     );
     expect([proposed.status, proposed.body.paysFor]).toEqual([201, hash]);
     const { id } = proposed.body;
-    await alice.client.approve(id);
-    await bob.client.approve(id);
+    await world.approve(id);
     const { txHash } = await waits(id);
     await bitcoind.refresh();
     const child = bitcoind.ledger.find(txHash ?? '');

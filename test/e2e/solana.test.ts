@@ -50,13 +50,7 @@ function payment(to: Address, differences: Partial<TransferBody> = {}): Transfer
   return { vaultId: vault.id, chain: CHAIN, to, amount: SOL.toString(), ...differences };
 }
 
-async function approved(body: TransferBody): Promise<string> {
-  const { alice, bob } = world.people();
-  const { id } = await alice.client.transfer(body);
-  await alice.client.approve(id);
-  await bob.client.approve(id);
-  return id;
-}
+const approved = (body: TransferBody) => world.approved(body);
 
 const done = (id: string) => finished(world.people().alice, id);
 

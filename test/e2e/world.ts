@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAnvil } from '#local/anvil.ts';
 import { localChain } from '#local/chain.ts';
-import type { TransactionRecord } from '#local/client.ts';
+import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import { Client } from '#local/client.ts';
 import type { Person, ReadyVault, VaultWish } from '#local/provision.ts';
 import { enterPerson, foundVault } from '#local/provision.ts';
@@ -65,6 +65,10 @@ export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl
   };
   const chain = localChain(anvil.url);
   const at = (person: Person): Person => ({ ...person, client: person.client.at(stack.url) });
+  const approve = async (id: string): Promise<string> => {
+    for (const person of [people.alice, people.bob]) await at(person).client.approve(id);
+    return id;
+  };
   return {
     gate,
     chain,
@@ -87,6 +91,13 @@ export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl
       await chain.fund(vault.address, ETHER);
       return vault;
     },
+    /** A transfer of alice's with the two voices that it needs. Gives its id. */
+    approved: async (body: TransferBody): Promise<string> => {
+      const { id } = await at(people.alice).client.transfer(body);
+      return approve(id);
+    },
+    /** The voices of alice and bob. Gives the id. */
+    approve,
     restart: async (differences: Partial<StackOptions> = {}) => {
       stack = await startStack({ ...options, ...differences });
     },
@@ -102,6 +113,11 @@ export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl
 /** Reads until the transaction is final and gives it. */
 export function finished(person: Person, id: string): Promise<TransactionRecord> {
   return reaches(person, id, (record) => FINAL.has(record.state));
+}
+
+/** Reads until the network has taken its newest attempt and gives it. */
+export function taken(person: Person, id: string): Promise<TransactionRecord> {
+  return reaches(person, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
 }
 
 /** Reads until the record is as wanted and gives it. */
