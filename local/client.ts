@@ -106,6 +106,12 @@ export class Client {
     return good(this.api.vault[':vaultId'].balances.$get({ param: { vaultId: String(vaultId) }, query: {} }));
   }
 
+  /** Has the chains of a vault looked through for what nobody has told of. */
+  lookAgain(vaultId: number) {
+    const param = { vaultId: String(vaultId) };
+    return good(this.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+  }
+
   /** The first page of a vault's history. */
   history(vaultId: number) {
     return good(this.api.vault[':vaultId'].history.$get({ param: { vaultId: String(vaultId) }, query: {} }));

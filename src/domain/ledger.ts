@@ -46,6 +46,15 @@ interface Adjustment {
   readonly atMs: number;
 }
 
+/** What the chain says more than the ledger, or less. */
+interface Difference {
+  readonly units: SignedAmount;
+  /** Since when it is exactly so much. */
+  readonly sinceMs: number;
+  /** Since when there is any. */
+  readonly differingSinceMs: number;
+}
+
 /** One asset of one wallet, in its smallest unit. */
 export interface Balance extends Asset {
   /** What all final transactions and the adjustments come to. Less than nothing while something is missing. */
@@ -54,8 +63,8 @@ export interface Balance extends Asset {
   readonly late: SignedAmount;
   /** When they agreed, or were made to. */
   readonly check: { readonly blockNumber: string; readonly atMs: number } | null;
-  /** Since when they differ; null while they do not. */
-  readonly differsSinceMs: number | null;
+  /** Null while they agree. */
+  readonly difference: Difference | null;
   /** The last one. */
   readonly adjustment: Adjustment | null;
   /** Adjustments one after the other, with no agreement in between. */
@@ -72,7 +81,7 @@ export function newBalance(asset: Asset): Balance {
     final: nothing,
     late: nothing,
     check: null,
-    differsSinceMs: null,
+    difference: null,
     adjustment: null,
     adjustedInRow: 0,
   };
@@ -86,34 +95,44 @@ export interface Comparison {
   readonly atMs: number;
   /** Of the chain: the faster it moves, the sooner a difference counts. */
   readonly pollIntervalMs: number;
+  /** A look through its blocks had not come to its end before the chain was asked: what it finds may explain the difference. */
+  readonly isLookedInto: boolean;
+  /** Transactions of its own are on their way: the chain may have them already. */
+  readonly isMoving: boolean;
 }
 
-/** A difference is looked into for so many polls, by a look through the blocks since both agreed, before it is believed: two minutes on Ethereum. */
+/** A difference is looked into for so many polls, two minutes on Ethereum, and for as long as the look takes, before it is believed. */
 const LOOK_INTO_POLLS = 20;
 /** Between two comparisons: an hour on Ethereum. */
 const COMPARISON_POLLS = 600;
 
 /**
- * The balance after a comparison; the same object when it says nothing new. A difference is noted first; when it is still there after it
- * was looked into, the ledger is set to what the chain says, and why is kept.
+ * The balance after a comparison; the same object when it says nothing new. A difference is noted first; when it is still there, and still
+ * the same, after it was looked into, the ledger is set to what the chain says, and why is kept. Of a wallet that is never at rest the
+ * difference is another one each time, since chain and ledger do not learn of a transaction at once: there an hour of differing is enough.
  */
 export function compare(balance: Balance, comparison: Comparison): Balance {
-  const { blockNumber, chainUnits, ledgerUnits, atMs, pollIntervalMs } = comparison;
+  const { blockNumber, chainUnits, ledgerUnits, atMs } = comparison;
   if (balance.check !== null && BigInt(blockNumber) < BigInt(balance.check.blockNumber)) return balance;
-  const agreed = { check: { blockNumber, atMs }, late: signedAmountOf(0n), differsSinceMs: null };
-  const difference = chainUnits - ledgerUnits;
-  if (difference === 0n) return { ...balance, ...agreed, adjustedInRow: 0 };
-  if (balance.differsSinceMs === null) return { ...balance, differsSinceMs: atMs };
-  if (atMs - balance.differsSinceMs < LOOK_INTO_POLLS * pollIntervalMs) return balance;
-  const adjustment = {
-    units: signedAmountOf(difference),
-    reason: reasonOf(balance, difference),
-    fromBlock: balance.check?.blockNumber ?? null,
-    toBlock: blockNumber,
-    atMs,
-  };
-  const final = signedAmountOf(unitsOf(balance.final) + difference);
+  const agreed = { check: { blockNumber, atMs }, late: signedAmountOf(0n), difference: null };
+  const units = signedAmountOf(chainUnits - ledgerUnits);
+  if (units === '0') return { ...balance, ...agreed, adjustedInRow: 0 };
+  const noted = balance.difference ?? { units, sinceMs: atMs, differingSinceMs: atMs };
+  const difference = noted.units === units ? noted : { ...noted, units, sinceMs: atMs };
+  if (!isBelieved(difference, comparison)) {
+    return difference === balance.difference ? balance : { ...balance, difference };
+  }
+  const reason = reasonOf(balance, chainUnits - ledgerUnits);
+  const adjustment = { units, reason, fromBlock: balance.check?.blockNumber ?? null, toBlock: blockNumber, atMs };
+  const final = signedAmountOf(unitsOf(balance.final) + unitsOf(units));
   return { ...balance, ...agreed, final, adjustment, adjustedInRow: balance.adjustedInRow + 1 };
+}
+
+function isBelieved({ sinceMs, differingSinceMs }: Difference, comparison: Comparison): boolean {
+  const { atMs, pollIntervalMs, isLookedInto, isMoving } = comparison;
+  if (isLookedInto) return false;
+  if (atMs - differingSinceMs >= COMPARISON_POLLS * pollIntervalMs) return true;
+  return !isMoving && atMs - sinceMs >= LOOK_INTO_POLLS * pollIntervalMs;
 }
 
 function reasonOf({ check, late, kind }: Balance, difference: bigint): AdjustmentReason {
@@ -125,6 +144,6 @@ function reasonOf({ check, late, kind }: Balance, difference: bigint): Adjustmen
 /** What never agrees, as tokens that grow by themselves, is compared less often: each time is a line in the history. */
 export function nextComparisonMs(balance: Balance, nowMs: number, pollIntervalMs: number): number {
   const polls =
-    balance.differsSinceMs === null ? COMPARISON_POLLS * 2 ** Math.min(balance.adjustedInRow, 3) : LOOK_INTO_POLLS;
+    balance.difference === null ? COMPARISON_POLLS * 2 ** Math.min(balance.adjustedInRow, 3) : LOOK_INTO_POLLS;
   return nowMs + polls * pollIntervalMs;
 }

@@ -4,7 +4,7 @@ import { appraiseTokens } from '#jobs/appraise.ts';
 import { isFungible } from '#domain/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
-import { orderScan } from '#store/deliveries.ts';
+import { isScanOpen, orderScan } from '#store/deliveries.ts';
 
 /**
  * Compares what the ledger of a vault says with what its chains say. Where they differ for the first time the blocks since they agreed are
@@ -17,20 +17,23 @@ export async function reconcile(
   vaultId: VaultId,
 ): Promise<void> {
   for (const { chain, address, assets, isDoubted } of await vault.reconcileWork()) {
+    // Asked first: what a look has told before it came to its end is in the ledger by the time of the comparison.
+    const isLookedInto = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
     const held = (await chainAccess(env, chain)?.holdings(address, assets, isDoubted)) ?? null;
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }
-    const difference = await vault.recordHoldings({
+    const stretch = await vault.recordHoldings({
       chain: chain.name,
       assets,
       held: held?.ok === true ? held.value : null,
+      isLookedInto,
     });
     // So that whoever looks at the balances sees what they are worth.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
     await appraiseTokens(env, chain, tokens);
-    if (difference === null) continue;
-    const { since } = difference;
+    if (stretch === null) continue;
+    const { since } = stretch;
     const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
     if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }

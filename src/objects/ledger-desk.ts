@@ -30,10 +30,12 @@ export interface HoldingsReport {
   readonly chain: string;
   readonly assets: readonly ChainAsset[];
   readonly held: Holdings | null;
+  /** Before the chain was asked, a look through its blocks had not come to its end. */
+  readonly isLookedInto: boolean;
 }
 
-/** After which block ledger and chain came to differ; null when they never agreed. */
-export interface Difference {
+/** The blocks to look through: after the one at which ledger and chain agreed last; null when they never did. */
+export interface Stretch {
   readonly since: string | null;
 }
 
@@ -127,18 +129,19 @@ export class LedgerDesk {
     const due = this.#host.storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
     return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
       const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
-      const isDoubted = assets.some(({ differsSinceMs }) => differsSinceMs !== null);
+      const isDoubted = assets.some(({ difference }) => difference !== null);
       return chain === null || address === null ? [] : [{ chain, address, assets, isDoubted }];
     });
   }
 
   /** Gives where to look into what differs, and did not before; null when there is nothing of the kind. */
-  async record({ chain: name, assets, held }: HoldingsReport): Promise<Difference | null> {
+  async record({ chain: name, assets, held, isLookedInto }: HoldingsReport): Promise<Stretch | null> {
     const { storage, commits, chains } = this.#host;
     const vault = this.#host.vault();
     const chain = findChain(chains, name);
     if (vault === null || chain === null) return null;
     const nowMs = Date.now();
+    const isMoving = storage.transactionsOnTheirWay().some((one) => one.chain === name);
     const agreedAt: (string | null)[] = [];
     await commits.run(() => {
       for (const [index, asset] of assets.entries()) {
@@ -152,13 +155,18 @@ export class LedgerDesk {
         const { blockNumber } = held;
         const ledgerUnits = storage.ledger.unitsAt(asset, blockNumber);
         const { pollIntervalMs } = chain;
-        const comparison = { blockNumber, chainUnits: unitsOf(units), ledgerUnits, atMs: nowMs, pollIntervalMs };
-        const after = compare(before, comparison);
+        const after = compare(before, {
+          blockNumber,
+          chainUnits: unitsOf(units),
+          ledgerUnits,
+          atMs: nowMs,
+          pollIntervalMs,
+          isLookedInto,
+          isMoving,
+        });
         storage.ledger.put(name, after);
         storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
-        if (before.differsSinceMs === null && after.differsSinceMs !== null) {
-          agreedAt.push(before.check?.blockNumber ?? null);
-        }
+        if (isToBeLookedInto(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
         if (after.adjustment !== before.adjustment) this.#tell(vault, name, after);
       }
       oweReconciliation(storage);
@@ -174,6 +182,12 @@ export class LedgerDesk {
     writeVaultChange(this.#host.storage, vault, { action: 'adjust-balance', detail, reason, actor: null });
     console.error(JSON.stringify({ event: 'balance-adjusted', vaultId: vault.id, chain, reason }));
   }
+}
+
+/** One that is another each time, because the wallet is never at rest, is looked into once. */
+function isToBeLookedInto(before: Balance, after: Balance, isMoving: boolean): boolean {
+  if (after.difference === null || after.difference.units === before.difference?.units) return false;
+  return before.difference === null || !isMoving;
 }
 
 /** Null, where one of them never agreed: from nowhere on. */

@@ -22,7 +22,7 @@ import type { VaultNews } from '#objects/feed-desk.ts';
 import { FEED, FeedDesk } from '#objects/feed-desk.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
-import type { BalanceView, Difference, HoldingsReport, ReconcileWork } from '#objects/ledger-desk.ts';
+import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import type { KeyProgress } from '#objects/key-desk.ts';
 import { KeyDesk, oweKeys } from '#objects/key-desk.ts';
 import { LedgerDesk } from '#objects/ledger-desk.ts';
@@ -263,7 +263,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#ledger.work();
   }
 
-  recordHoldings(report: HoldingsReport): Promise<Difference | null> {
+  recordHoldings(report: HoldingsReport): Promise<Stretch | null> {
     return this.#ledger.record(report);
   }
 

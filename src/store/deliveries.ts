@@ -45,8 +45,20 @@ export async function orderScan(
     ['minute', String(Math.floor(nowMs / SAME_SCAN_MS))],
   ]);
   const id = bytesToHex(sha256(bytes));
-  const scan = { id, provider: 'scan', endpointId: `vault-${vaultId}`, body, receivedAtMs: nowMs };
+  const scan = { id, provider: 'scan', endpointId: scanOrigin({ vaultId, chain }), body, receivedAtMs: nowMs };
   return (await keepDelivery(db, scan)) ? id : null;
+}
+
+/** Whether a look through a chain for a vault, or a part of what it has found, is still to be worked on. */
+export async function isScanOpen(db: D1Database, scan: Pick<ScanOrder, 'vaultId' | 'chain'>): Promise<boolean> {
+  const isOpen = and(eq(deliveries.endpointId, scanOrigin(scan)), eq(deliveries.state, 'open'));
+  const rows = await drizzle(db).select({ id: deliveries.id }).from(deliveries).where(isOpen).limit(1);
+  return rows.length > 0;
+}
+
+/** In place of the endpoint of a monitor; its parts have it too. */
+function scanOrigin({ vaultId, chain }: Pick<ScanOrder, 'vaultId' | 'chain'>): string {
+  return `vault-${vaultId}@${chain}`;
 }
 
 /** Null when it is dealt with, or there is none. */

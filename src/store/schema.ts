@@ -181,6 +181,9 @@ export const deliveries = sqliteTable(
     index('deliveries_due')
       .on(table.dueAtMs)
       .where(sql`state = 'open'`),
+    index('deliveries_origin')
+      .on(table.endpointId)
+      .where(sql`state = 'open'`),
     index('deliveries_age')
       .on(table.receivedAtMs)
       .where(sql`state = 'done'`),

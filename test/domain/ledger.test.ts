@@ -37,11 +37,17 @@ const at = (block: number, chainUnits: bigint, ledgerUnits: bigint, afterMs = 0)
   ledgerUnits,
   atMs: NOON_MS + afterMs,
   pollIntervalMs: POLL_MS,
+  isLookedInto: false,
+  isMoving: false,
 });
 const holding = (final: bigint, differences: Partial<Balance> = {}): Balance => ({
   ...newBalance(NATIVE),
   final: signedAmountOf(final),
   ...differences,
+});
+/** Noted at noon. */
+const differing = (units: bigint) => ({
+  difference: { units: signedAmountOf(units), sinceMs: NOON_MS, differingSinceMs: NOON_MS },
 });
 const agreed = (block: number) => ({ blockNumber: String(block), atMs: NOON_MS - 1 });
 
@@ -53,15 +59,39 @@ test('where ledger and chain agree only the block is noted', () => {
 test('a difference is looked into first, and nothing is changed before the time for that is over', () => {
   const before = holding(5n, { check: agreed(3) });
   const noted = compare(before, at(9, 7n, 5n));
-  expect(noted).toEqual({ ...before, differsSinceMs: NOON_MS });
+  expect(noted).toEqual({ ...before, ...differing(2n) });
   expect(compare(noted, at(9, 7n, 5n, LOOKED_INTO_MS - 1))).toBe(noted);
   expect(nextComparisonMs(noted, NOON_MS, POLL_MS)).toBe(NOON_MS + LOOKED_INTO_MS);
 });
 
+test('it is not believed before the look came to its end, however long that takes', () => {
+  const noted = holding(5n, { ...differing(2n) });
+  const late = at(9, 7n, 5n, 9 * LOOKED_INTO_MS);
+  expect(compare(noted, { ...late, isLookedInto: true })).toBe(noted);
+  expect(compare(noted, { ...at(9, 5n, 5n, 9), isLookedInto: true }).difference).toBeNull();
+  expect(compare(noted, late).adjustment).toMatchObject({ units: '2', reason: 'OPENING' });
+});
+
+test('another difference is not the one that was noted: it has its own time', () => {
+  const noted = holding(5n, { check: agreed(3), ...differing(2n) });
+  const other = compare(noted, at(9, 8n, 5n, LOOKED_INTO_MS));
+  expect(other.difference).toEqual({ units: '3', sinceMs: NOON_MS + LOOKED_INTO_MS, differingSinceMs: NOON_MS });
+  expect(compare(other, at(10, 8n, 5n, 2 * LOOKED_INTO_MS - 1))).toBe(other);
+  expect(compare(other, at(10, 8n, 5n, 2 * LOOKED_INTO_MS)).adjustment?.units).toBe('3');
+});
+
+test('while transactions of its own are on their way nothing is believed for an hour; then it is, or nobody would ever know', () => {
+  const noted = holding(5n, { check: agreed(3), ...differing(2n) });
+  const moving = (afterMs: number) => compare(noted, { ...at(9, 7n, 5n, afterMs), isMoving: true });
+  expect(moving(LOOKED_INTO_MS)).toBe(noted);
+  expect(moving(600 * POLL_MS - 1)).toBe(noted);
+  expect(moving(600 * POLL_MS).adjustment?.units).toBe('2');
+});
+
 test('what is found meanwhile is no difference any more', () => {
-  const noted = holding(7n, { check: agreed(3), differsSinceMs: NOON_MS });
+  const noted = holding(7n, { check: agreed(3), ...differing(2n) });
   const after = compare(noted, at(10, 7n, 7n, LOOKED_INTO_MS));
-  expect([after.differsSinceMs, after.adjustment, after.final]).toEqual([null, null, '7']);
+  expect([after.difference, after.adjustment, after.final]).toEqual([null, null, '7']);
 });
 
 test.each<[string, Partial<Balance>, bigint, string]>([
@@ -72,9 +102,9 @@ test.each<[string, Partial<Balance>, bigint, string]>([
   ['what was made up for before it was known', { check: agreed(3), late: signedAmountOf(-2n) }, 7n, 'LATE_RECORD'],
   ['as late as that, and more', { check: agreed(3), late: signedAmountOf(-1n) }, 7n, 'UNSEEN_PAYMENT'],
 ])('%s: the ledger says what the chain says, and why', (_name, differences, chainUnits, reason) => {
-  const noted = holding(5n, { ...differences, differsSinceMs: NOON_MS });
+  const noted = holding(5n, { ...differences, ...differing(chainUnits - 5n) });
   const after = compare(noted, at(10, chainUnits, 5n, LOOKED_INTO_MS));
-  expect([after.final, after.late, after.differsSinceMs]).toEqual([chainUnits.toString(), '0', null]);
+  expect([after.final, after.late, after.difference]).toEqual([chainUnits.toString(), '0', null]);
   expect(after.adjustment).toEqual({
     units: (chainUnits - 5n).toString(),
     reason,
@@ -85,7 +115,7 @@ test.each<[string, Partial<Balance>, bigint, string]>([
 });
 
 test('a comparison that comes late, about an older block, says nothing', () => {
-  const before = holding(5n, { check: agreed(9), differsSinceMs: NOON_MS });
+  const before = holding(5n, { check: agreed(9), ...differing(2n) });
   expect(compare(before, at(8, 7n, 5n, LOOKED_INTO_MS))).toBe(before);
 });
 

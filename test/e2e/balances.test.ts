@@ -53,9 +53,7 @@ async function everythingIsFinal(): Promise<void> {
 }
 
 function lookAgain() {
-  const param = { vaultId: String(vault.id) };
-  const asked = world.people().alice.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param });
-  return good(asked);
+  return world.people().alice.client.lookAgain(vault.id);
 }
 
 async function decided(asked: Promise<{ readonly id: string }>) {

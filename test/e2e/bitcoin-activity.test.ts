@@ -84,7 +84,7 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
   const settled = await until(
     'a history that is the chain’s',
     async () => {
-      await alice.client.ask('POST', `/vault/${vault.id}/reprocess-incoming-transactions`);
+      await alice.client.lookAgain(vault.id);
       const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
       const shown = new Set(all.filter(({ visible }) => visible).map(({ txHash }) => txHash));
       return shown.size === truth.length && truth.every((hash) => shown.has(hash)) ? all : null;

@@ -87,8 +87,7 @@ test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async
   await until('ten records', async () => ((await incoming()).length < 10 ? null : true), DEADLINE_MS);
   await monitor.stop();
   const { alice } = world.people();
-  const param = { vaultId: String(vault.id) };
-  await good(alice.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+  await alice.client.lookAgain(vault.id);
   const truth = await chainsOwn(sent);
   const records = await until(
     'a history that is the chain’s',

@@ -143,8 +143,7 @@ test('what nobody has reported is found by asking again, tokens among it', async
   // The second one names only the token account.
   const hashes = [pay(wallet, 2n * SOL), payTokens(ledger, token, { from: rich, to: wallet, amount: 3_000_000n })];
   const { alice } = world.people();
-  const asked = await alice.client.ask('POST', `/vault/${vault.id}/reprocess-incoming-transactions`);
-  expect(asked.status).toBe(202);
+  await alice.client.lookAgain(vault.id);
   for (const hash of hashes) await appears(hash);
 });
 
@@ -168,7 +167,7 @@ test('whatever the monitor loses, doubles and delays, in the end there is exactl
   await monitor.stop();
   const { alice } = world.people();
   const all = async () => {
-    await alice.client.ask('POST', `/vault/${fresh.id}/reprocess-incoming-transactions`);
+    await alice.client.lookAgain(fresh.id);
     const found = (await records(fresh)).filter(({ chain }) => chain === CHAIN).map(({ txHash }) => txHash);
     return found.length >= hashes.length ? found : null;
   };

@@ -112,8 +112,7 @@ test('what the vault sends itself has its worth, too', async () => {
 
 test('what the vault has is worth something', async () => {
   const { alice } = world.people();
-  const param = { vaultId: String(vault.id) };
-  await good(alice.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+  await alice.client.lookAgain(vault.id);
   await client().mine({ blocks: 70 });
   const look = async () => {
     const { balances } = await alice.client.balances(vault.id);

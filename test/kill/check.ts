@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LocalChain } from '#local/chain.ts';
 import type { TransactionRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import type { Wish } from './load.ts';
@@ -48,7 +47,8 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
  * be recorded between the two looks. Then both are looked at again, and a copy that never catches up runs into the deadline.
  */
 async function bothSides({ person, vault, wishes }: Evidence) {
-  const listed = await listAll(person, vault.id);
+  const all = await listAll(person, vault.id);
+  const listed = all.filter(({ direction }) => direction === 'out');
   const records = new Map<string | null, TransactionRecord>();
   for (const { id } of wishes) records.set(id, await person.client.read(id ?? ''));
   const alike = listed.every(({ id, version }) => (records.get(id)?.version ?? version) === version);
@@ -80,19 +80,23 @@ async function chainFaults(evidence: Evidence, listed: readonly TransactionRecor
 }
 
 /**
- * The ledger comes to what the chain says, once it has been told of the money that the wallet began with; and no adjustment was made to
- * get there: one would hide a line that a crash has lost or doubled.
+ * The ledger comes to what the chain says, and no adjustment was made to get there: one would hide a line that a crash has lost or
+ * doubled.
  */
 async function ledgerFaults({ person, vault, chain }: Evidence): Promise<readonly string[]> {
-  const param = { vaultId: String(vault.id) };
-  await good(person.client.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+  const { adjustment } = await agreedBalance(person, vault, chain);
+  return adjustment === null ? [] : [`the ledger was wrong by ${adjustment.amount}: ${adjustment.reason}`];
+}
+
+/** What the vault has of anvil's coins, once ledger and chain were compared and say the same. */
+export async function agreedBalance(person: Person, vault: ReadyVault, chain: LocalChain) {
+  await person.client.lookAgain(vault.id);
   const look = async () => {
     const [coins] = (await person.client.balances(vault.id)).balances;
     const agrees = coins?.agreement === 'agrees' && coins.current === (await chain.balance(vault.address)).toString();
     return agrees ? coins : null;
   };
-  const { adjustment } = await until('balance that ledger and chain have alike', look, CATCH_UP_MS);
-  return adjustment === null ? [] : [`the ledger was wrong by ${adjustment.amount}: ${adjustment.reason}`];
+  return until('balance that ledger and chain have alike', look, CATCH_UP_MS);
 }
 
 async function listAll(person: Person, vaultId: number): Promise<readonly TransactionRecord[]> {

@@ -12,7 +12,7 @@ import type { StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
 import { until } from '#local/until.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import { faults } from './check.ts';
+import { agreedBalance, faults } from './check.ts';
 import type { Wish } from './load.ts';
 import { ensureApproved, ensureCreated, wishAndApprove } from './load.ts';
 
@@ -45,6 +45,10 @@ async function main(): Promise<readonly string[]> {
     const vault = await foundVault(service, { name: 'treasury', signers: people, threshold: 2, mostPending: 10_000 });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 1000n * ETHER);
+    const [first] = people;
+    if (first === undefined) throw new Error('somebody must look');
+    // No monitor tells of the money; from here on ledger and chain are alike.
+    await agreedBalance(first, vault, chain);
     // An address that nothing else ever pays to.
     const recipient = '0x00000000000000000000000000000000c0ac1a4e';
     const body: TransferBody = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' };

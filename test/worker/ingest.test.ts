@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { keepDelivery } from '#store/deliveries.ts';
+import { isScanOpen, keepDelivery, orderScan, settleDelivery } from '#store/deliveries.ts';
 import { asService, coordinator } from './http/scene.ts';
 
 /** What becomes of deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one. */
@@ -48,6 +48,22 @@ const row = (id: string) =>
   coordinator.DB.prepare('SELECT state, tries, due_at_ms AS dueAtMs, outcome FROM deliveries WHERE id = ?')
     .bind(id)
     .first<{ state: string; tries: number; dueAtMs: number; outcome: string | null }>();
+
+test('a look through a chain is open for its vault until it, and every part of it, is worked on', async () => {
+  await kept(1);
+  const order = { vaultId: 7, chain: 'eip155:1', address: hash(1), since: null };
+  const id = await orderScan(coordinator.DB, order, Date.now());
+  if (id === null) throw new Error('it was ordered just now');
+  const open = (differences: Partial<typeof order> = {}) => isScanOpen(coordinator.DB, { ...order, ...differences });
+  expect([await open(), await open({ vaultId: 70 }), await open({ chain: 'eip155:10' })]).toEqual([true, false, false]);
+  const settled = { state: 'done', tries: 1, dueAtMs: 0, outcome: null } as const;
+  const part = { id: `${id}.0`, provider: 'part', endpointId: 'vault-7@eip155:1', body: '[]', receivedAtMs: 0 };
+  await keepDelivery(coordinator.DB, part);
+  await settleDelivery(coordinator.DB, id, settled);
+  expect(await open()).toBe(true);
+  await settleDelivery(coordinator.DB, part.id, settled);
+  expect(await open()).toBe(false);
+});
 
 test('a delivery is worked on once, however often its message comes', async () => {
   const id = await kept(2);

@@ -94,7 +94,7 @@ function balanceRecord(
   { tokens, prices }: Quotes,
 ): z.infer<typeof balanceSchema> {
   const { tokenAddress, balance: kept } = view;
-  const { final, check, differsSinceMs, adjustment } = kept;
+  const { final, check, difference, adjustment } = kept;
   const asset = assetRecord(
     tokenAddress,
     chain,
@@ -117,7 +117,7 @@ function balanceRecord(
     ...worthRecord(current, asset.decimals, price),
     incoming: view.incoming.toString(),
     outgoing: view.outgoing.toString(),
-    agreement: differsSinceMs !== null || final.startsWith('-') ? 'differs' : check === null ? 'unchecked' : 'agrees',
+    agreement: difference !== null || final.startsWith('-') ? 'differs' : check === null ? 'unchecked' : 'agrees',
     checkedBlock: check?.blockNumber ?? null,
     checkedAt: check === null ? null : timeText(check.atMs),
     adjustment:

@@ -1,0 +1,1 @@
+CREATE INDEX `deliveries_origin` ON `deliveries` (`endpoint_id`) WHERE state = 'open';
