@@ -62,7 +62,8 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
     refresh,
     pay: async (address, amount, mined = true) => {
       const hash = await node.ask<string>('sendtoaddress', [address, decimalText(amount, 8)]);
-      if (mined) await node.ask('generateblock', [home, [hash]]);
+      // By its bytes: the node's own wallet may hand it to the mempool a little later, and a block that names it would not find it there.
+      if (mined) await node.ask('generateblock', [home, [await bytesOf(node, hash)]]);
       await refresh();
       return hash;
     },
@@ -100,6 +101,11 @@ function argumentsOf(folder: string, port: number, password: string): readonly s
     '-dbcache=16',
     '-printtoconsole=0',
   ];
+}
+
+async function bytesOf(node: Rpc, hash: string): Promise<string> {
+  const { hex } = await node.ask<{ readonly hex: string }>('gettransaction', [hash]);
+  return hex;
 }
 
 /** It can not be asked for one that is free, as others can. */

@@ -46,8 +46,8 @@ const holding = (final: bigint, differences: Partial<Balance> = {}): Balance => 
   ...differences,
 });
 /** Noted at noon. */
-const differing = (units: bigint) => ({
-  difference: { units: signedAmountOf(units), sinceMs: NOON_MS, differingSinceMs: NOON_MS },
+const differing = (by: bigint) => ({
+  difference: { units: signedAmountOf(by), sinceMs: NOON_MS, differingSinceMs: NOON_MS },
 });
 const agreed = (block: number) => ({ blockNumber: String(block), atMs: NOON_MS - 1 });
 
