@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
+import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/address-on.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
@@ -8,13 +9,13 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import { KEY_SCHEMES } from '#domain/chain.ts';
+import type { Device } from '#domain/device.ts';
 import { parseAmount } from '#domain/amount.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import { newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/intent.ts';
-import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
 import { NO_RULES } from '#domain/rules.ts';
-import type { Actor, Attempt } from '#domain/transaction.ts';
+import type { Actor, Attempt, Vote } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { cosignersOf } from '#jobs/cosigner-client.ts';
@@ -23,6 +24,7 @@ import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { foundVault } from '#objects/membership.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 
 /**
@@ -37,7 +39,14 @@ interface Scene {
   /** Null where no transaction is made. */
   readonly adapter: ChainAdapter | null;
   readonly address: string;
-  readonly signers: readonly Actor[];
+  readonly signers: readonly Signer[];
+}
+
+/** Somebody whose device gives the voices. */
+interface Signer {
+  readonly actor: Actor;
+  readonly device: Device;
+  readonly key: CryptoKey;
 }
 
 const CHAINS: Readonly<Record<KeyScheme, string | null>> = {
@@ -66,7 +75,7 @@ function opened(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
 async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter): Promise<Response> {
   const { vault, key, address, signers } = scene;
   const nowMs = Date.now();
-  const actor = present(signers[0]);
+  const { actor } = present(signers[0]);
   const request = {
     chain: adapter.chain.name,
     action: { kind: 'transfer', to: address, tokenAddress: null, amount: present(parseAmount('1000')) } as const,
@@ -85,13 +94,31 @@ async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter):
     signingThreshold: 2,
     intent,
     attempt,
-    approvals: signers.map((signer) => ({ actor: signer, digest: transaction.digest, atMs: nowMs })),
+    approvals: await Promise.all(signers.map(async (signer) => voiceOf(signer, transaction.digest, nowMs))),
     policies: [{ policy: vault.policy, mandate: null }],
     evidence: [],
   });
   if (!outcome.ok) return new Response(outcome.reason, { status: 500 });
   const assembled = adapter.assemble(intent, attempt, outcome.signatures);
   return assembled.ok ? new Response(assembled.value.hash) : new Response(assembled.refusal.detail, { status: 500 });
+}
+
+/** As a device of the signer's gives it: the co-signers count no others here. */
+async function voiceOf({ actor, device, key }: Signer, digest: string, nowMs: number): Promise<Vote> {
+  const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, hexToBytes(digest))).toString('base64url');
+  return { actor, digest, device: { keyId: device.keyId, signature, assertion: null }, atMs: nowMs };
+}
+
+async function newSigner(): Promise<Signer> {
+  const [userId, tokenId] = [newUserId(Date.now(), randomBytes(10)), present(parseTokenId('0123456789abcdef'))];
+  const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
+  if (!('privateKey' in pair)) throw new Error('a device has a pair of keys');
+  const { x = '' } = (await crypto.subtle.exportKey('jwk', pair.publicKey)) as JsonWebKey;
+  const publicKey = Buffer.from(x, 'base64url').toString('hex');
+  const nothing = { credentialId: null, rpId: null, origin: null };
+  const device = parseDevice({ userId, algorithm: 'ed25519', publicKey, ...nothing });
+  if (typeof device === 'string') throw new Error(device);
+  return { actor: { userId, tokenId, address: null }, device, key: pair.privateKey };
 }
 
 function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number): Attempt {
@@ -131,32 +158,34 @@ async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
   const name = CHAINS[scheme];
   const adapter = name === null ? null : adapterFor(present(findChain(chainsFrom({}), name)), []);
   const id = present(parseVaultId(900_000 + KEY_SCHEMES.indexOf(scheme)));
-  const tokenId = present(parseTokenId('0123456789abcdef'));
-  const signers = [1, 2].map(() => ({ userId: newUserId(Date.now(), randomBytes(10)), tokenId, address: null }));
-  const policy = {
-    vaultId: id,
-    version: 1,
-    signers: signers.map(({ userId }) => userId).toSorted(),
+  const signers = [await newSigner(), await newSigner()];
+  const foundation = {
+    configuration: { ...CONFIGURATION, chains: name === null ? [] : [name] },
+    members: signers.map(({ actor }) => ({ userId: actor.userId, roles: ['signer'] as const })),
     threshold: 2,
+    approvalMode: 'device',
+    devices: signers.map(({ device }) => device),
     rules: NO_RULES,
-    previousHash: NO_PREVIOUS_POLICY,
-  };
+  } as const;
+  const founded = foundVault({ id, ...foundation });
+  if (!founded.ok) throw new Error(founded.refusal);
+  const { policy } = founded.value;
   const generated = await generateKey(cosignersOf(env), { scheme, threshold: 2, policies: [policy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const publicKey = hexToBytes(generated.value.publicKey);
   const caip2 = adapter?.chain.caip2 ?? '';
   const address = addressOn(caip2, scheme, walletKey({ scheme, publicKey }, caip2)) ?? '';
   const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
-  const configuration = {
-    name: 'bench',
-    initialState: 'SUBMITTED',
-    decisionPeriodSeconds: 3600,
-    mostPending: 100,
-    chains: name === null ? [] : [name],
-    signingThreshold: 2,
-  } as const;
-  return { scheme, vault: { id, configuration, members: [], policy, keys: [key] }, key, adapter, address, signers };
+  return { scheme, vault: { ...founded.value, keys: [key] }, key, adapter, address, signers };
 }
+
+const CONFIGURATION = {
+  name: 'bench',
+  initialState: 'SUBMITTED',
+  decisionPeriodSeconds: 3600,
+  mostPending: 100,
+  signingThreshold: 2,
+} as const;
 
 function present<T>(value: T | null | undefined): T {
   if (value == null) throw new Error('the bench has a value that does not parse');

@@ -38,7 +38,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'vault create': {
     usage:
-      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--rules JSON]',
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--approval-mode token|device] [--device JSON]... [--rules JSON]',
     method: 'POST',
     path: () => '/internal/vault',
     body: (args) => ({
@@ -49,6 +49,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...whole(args, 'threshold', 'threshold'),
       ...whole(args, 'signing-threshold', 'signingThreshold'),
       ...words(args, 'bitcoin-address-type', 'bitcoinAddressType'),
+      ...words(args, 'approval-mode', 'approvalMode'),
+      ...devices(args, 'devices'),
       ...words(args, 'reference', 'reference'),
       ...(args.values['rules'] === undefined ? {} : { rules: rules(args) }),
     }),
@@ -71,12 +73,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     path: (args) => `/internal/vault/${part(args, 'vault')}/member/${part(args, 'user')}`,
   },
   'policy propose': {
-    usage: '--vault ID [--threshold N] [--signer USER]... [--rules JSON] [--note TEXT]',
+    usage:
+      '--vault ID [--threshold N] [--signer USER]... [--approval-mode token|device] [--device JSON]... [--remove-device ID]... [--rules JSON] [--note TEXT]',
     method: 'POST',
     path: (args) => `/internal/vault/${part(args, 'vault')}/policy-change`,
     body: (args) => ({
       ...rules(args),
       ...whole(args, 'threshold', 'threshold'),
+      ...words(args, 'approval-mode', 'approvalMode'),
+      ...devices(args, 'addDevices'),
+      ...(args.values['remove-device'] === undefined ? {} : { removeDevices: many(args, 'remove-device') }),
       ...(args.values['signer'] === undefined ? {} : { signers: many(args, 'signer') }),
       ...(args.values['note'] === undefined ? {} : { note: one(args, 'note') }),
     }),
@@ -99,6 +105,9 @@ const OPTIONS = {
   member: { type: 'string', multiple: true },
   role: { type: 'string', multiple: true },
   signer: { type: 'string', multiple: true },
+  'approval-mode': { type: 'string' },
+  device: { type: 'string', multiple: true },
+  'remove-device': { type: 'string', multiple: true },
   rules: { type: 'string' },
   note: { type: 'string' },
 } as const;
@@ -133,6 +142,11 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
 /** Nothing when the option is absent. What may stand in it is the service's to say. */
 function words(args: Arguments, option: string, field: string): Record<string, string> {
   return args.values[option] === undefined ? {} : { [field]: one(args, option) };
+}
+
+/** Each as `npm run device -- show` prints it; nothing when the option is absent. */
+function devices(args: Arguments, field: string): Record<string, readonly unknown[]> {
+  return args.values['device'] === undefined ? {} : { [field]: many(args, 'device').map(parsedJson) };
 }
 
 /** Rules of a policy as one JSON object; nothing when the option is absent. What may stand in it is the service's to say. */

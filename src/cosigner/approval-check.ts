@@ -2,13 +2,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { InspectedPayload, PayloadFault } from '#chains/payload.ts';
 import { inspectPayload, isEvidenced } from '#chains/payload.ts';
+import { provenVotes } from '#devices/voice.ts';
 import { exposureOf } from '#chains/exposure.ts';
-import { voicesNeeded } from '#domain/approval.ts';
+import { voicesFor, voicesNeeded } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
 import { effectOf, intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, thresholdFor, thresholdForChange } from '#domain/policy.ts';
-import { mandateBytes, voicesFor } from '#domain/policy-change.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { ruleBreach } from '#domain/rules.ts';
@@ -63,17 +64,18 @@ interface Bid {
 }
 
 /**
- * The independent check of one co-signer: pure, and run again before the last round.
+ * The independent check of one co-signer: it keeps nothing, asks nobody, and is run again before the last round.
  *
  * Refuses, in order: `wrong-wallet` (another vault, or a wallet that is not this key's), `policy-behind` (the coordinator knows
  * a newer policy; it has to show it first), `policy-mismatch` (the intent names a policy that this node never saw),
  * `not-enough-approvals`, `policy-forbids` (by the policy that the intent names, or by the one of now; what was spent within a day no
  * single node can know), `expired`, `payload-refused`.
  *
- * In token mode the approvals are the coordinator's word: this check then stops a wrong payload, a stale policy and a second
- * digest, but not a coordinator that invents approvals.
+ * In device mode only voices count whose signature this node has checked, by a device of the policy that it has pinned itself. In token
+ * mode they are the coordinator's word: this check then stops a wrong payload, a stale policy and a second digest, but not a coordinator that
+ * invents approvals.
  */
-export function checkRequest(request: SigningRequest, pinned: Pinned): Result<CheckedRequest, Refused> {
+export async function checkRequest(request: SigningRequest, pinned: Pinned): Promise<Result<CheckedRequest, Refused>> {
   const { intent } = request;
   const current = pinned.policies.at(-1);
   if (current === undefined || intent.vaultId !== current.vaultId || intent.from !== pinned.wallet) {
@@ -83,7 +85,7 @@ export function checkRequest(request: SigningRequest, pinned: Pinned): Result<Ch
   const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
   if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  const unwanted = approvalFault(request, intentDigest, { named, current });
+  const unwanted = await approvalFault(request, intentDigest, { named, current });
   if (unwanted !== null) return refused(unwanted);
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
   const payload = inspectedPayload(request);
@@ -102,15 +104,16 @@ function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { re
  * A cancellation undoes what was approved once. It moves nothing and costs no more than that, so the voices of then are enough, and
  * the policy of now has nothing against it: it may be why somebody wants it undone.
  */
-function approvalFault(
+async function approvalFault(
   { intent, purpose, approvals }: SigningRequest,
   digest: string,
   { named, current }: { readonly named: Policy; readonly current: Policy },
-): Refused | null {
+): Promise<Refused | null> {
   const exposure = exposureOf(intent, intent);
   const judge = purpose === 'cancellation' ? named : current;
   const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), judge);
-  if (voicesFor(digest, approvals, judge).size < needed) return refusal('not-enough-approvals');
+  const proven = await provenVotes(approvals, judge);
+  if (voicesFor(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
   const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(judge.rules, exposure);
   return breach === null ? null : refusal('policy-forbids', breach.rule);
 }
@@ -127,14 +130,15 @@ function inspectedPayload({ intent, purpose, payload }: SigningRequest): Result<
  * Whether a policy follows the one in force: exactly one version on, for the same vault, naming the hash of the one before, with as
  * many voices as that one asks for a change of itself.
  */
-export function follows(current: Policy, next: Policy, mandate: SentMandate | null): boolean {
+export async function follows(current: Policy, next: Policy, mandate: SentMandate | null): Promise<boolean> {
   if (mandate === null) return false;
+  const proven = await provenVotes(mandate.approvals, current);
   const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
   return (
     next.version === current.version + 1 &&
     next.vaultId === current.vaultId &&
     next.previousHash === policyHashOf(current) &&
-    voicesFor(digest, mandate.approvals, current).size >= thresholdForChange(current)
+    voicesFor(digest, proven, current).size >= thresholdForChange(current)
   );
 }
 

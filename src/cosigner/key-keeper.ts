@@ -68,7 +68,7 @@ export class KeyKeeper {
     if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
     const wallet = this.#walletOn(share, request.intent.chain);
     if (wallet === null) return refused(refusal('wrong-wallet'));
-    const checked = this.#check(wallet, request);
+    const checked = await this.#check(wallet, request);
     if (!checked.ok) return checked;
     const { transactionId } = request.intent;
     const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
@@ -87,7 +87,7 @@ export class KeyKeeper {
         const written = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
         if (!written.ok) throw new Error('another digest was committed to in between');
       },
-      stillAllowed: async () => this.#check(wallet, request).ok,
+      stillAllowed: async () => (await this.#check(wallet, request)).ok,
     };
     return accepted(prepareSigning(session, pairs.value));
   }
@@ -117,7 +117,7 @@ export class KeyKeeper {
    * Takes the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
    * word that the voices were given. Refuses `unknown-key`, `policy-mismatch`.
    */
-  adopt(policy: Policy, mandate: SentMandate | null): Result<null, Refused> {
+  async adopt(policy: Policy, mandate: SentMandate | null): Promise<Result<null, Refused>> {
     const { ledger } = this.#context;
     const policies = ledger.policies();
     const current = policies.at(-1);
@@ -126,7 +126,10 @@ export class KeyKeeper {
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    if (!follows(current, policy, mandate)) return refused(refusal('policy-mismatch', String(current.version)));
+    const isNext = await follows(current, policy, mandate);
+    // Another one may have been taken meanwhile.
+    if (ledger.policies().at(-1) !== current) return this.adopt(policy, mandate);
+    if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
     ledger.putPolicy(policy);
     return accepted(null);
   }
@@ -143,7 +146,7 @@ export class KeyKeeper {
     ledger.putSealed(installation.record, installation.keyId);
   }
 
-  #check({ address }: Wallet, request: SigningRequest): Result<CheckedRequest, Refused> {
+  #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
     const policies = this.#context.ledger.policies();
     return checkRequest(request, { wallet: address, policies, nowMs: Date.now() });
   }

@@ -2,7 +2,17 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
 import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
-import { parsePolicyChangeId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
+import type { Device, DeviceSignature } from '#domain/device.ts';
+import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
+import { parseDevice } from '#devices/device-key.ts';
+import {
+  parseDeviceKeyId,
+  parsePolicyChangeId,
+  parseTokenId,
+  parseTransactionId,
+  parseUserId,
+  parseVaultId,
+} from '#domain/id.ts';
 import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent, MESSAGE_FORMATS } from '#domain/intent.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
 import type { PolicyMandate } from '#domain/policy-change.ts';
@@ -192,7 +202,7 @@ export function schemeOf(value: unknown): KeyScheme {
 }
 
 export function voteOf(value: unknown): Vote {
-  const fields = fieldsOf(value, ['actor', 'digest', 'atMs']);
+  const fields = fieldsOf(value, ['actor', 'digest', 'device', 'atMs']);
   const actor = fieldsOf(fields['actor'], ['userId', 'tokenId']);
   return {
     actor: {
@@ -202,17 +212,71 @@ export function voteOf(value: unknown): Vote {
       address: null,
     },
     digest: hexOf(fields['digest'], 32),
+    device: fields['device'] === null ? null : deviceSignatureOf(fields['device']),
     atMs: wholeNumberOf(fields['atMs']),
   };
 }
 
+function deviceSignatureOf(value: unknown): DeviceSignature {
+  const { keyId, signature, assertion } = fieldsOf(value, ['keyId', 'signature', 'assertion']);
+  const parts = assertion === null ? null : fieldsOf(assertion, ['authenticatorData', 'clientDataJson']);
+  return {
+    keyId: present(parseDeviceKeyId(textOf(keyId, 64))),
+    signature: textOf(signature, LONGEST_PART),
+    assertion:
+      parts === null
+        ? null
+        : {
+            authenticatorData: textOf(parts['authenticatorData'], LONGEST_PART),
+            clientDataJson: textOf(parts['clientDataJson'], LONGEST_PART),
+          },
+  };
+}
+
+/** Of what an authenticator signs; longer ones have extensions that nobody has asked for. */
+const LONGEST_PART = 8192;
+
+const POLICY_FIELDS = [
+  'vaultId',
+  'version',
+  'signers',
+  'threshold',
+  'approvalMode',
+  'devices',
+  'rules',
+  'previousHash',
+] as const;
+
+/** A key that is none, or that is called by the name of another, is as good as no policy. */
+function deviceOf(value: unknown): Device {
+  const isPasskey = Object(value).algorithm === 'webauthn-p256';
+  const own = isPasskey ? ['credentialId', 'rpId', 'origin'] : [];
+  const fields = fieldsOf(value, ['keyId', 'userId', 'algorithm', 'publicKey', ...own]);
+  const text = (name: string) => (isPasskey ? textOf(fields[name]) : null);
+  const device = parseDevice({
+    userId: present(parseUserId(textOf(fields['userId'], 64))),
+    algorithm: textOf(fields['algorithm'], 64),
+    publicKey: textOf(fields['publicKey'], 130),
+    credentialId: text('credentialId'),
+    rpId: text('rpId'),
+    origin: text('origin'),
+  });
+  if (typeof device === 'string' || device.keyId !== fields['keyId']) throw new Malformed('device');
+  if (device.publicKey !== fields['publicKey']) throw new Malformed('device');
+  return device;
+}
+
 export function policyOf(value: unknown): Policy {
-  const fields = fieldsOf(value, ['vaultId', 'version', 'signers', 'threshold', 'rules', 'previousHash']);
+  const fields = fieldsOf(value, POLICY_FIELDS);
+  const approvalMode = APPROVAL_MODES.find((one) => one === fields['approvalMode']);
+  if (approvalMode === undefined) throw new Malformed('approvalMode');
   const policy: Policy = {
     vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
     version: wholeNumberOf(fields['version']),
     signers: listOf(fields['signers'], 100, (signer) => present(parseUserId(textOf(signer, 64)))),
     threshold: wholeNumberOf(fields['threshold']),
+    approvalMode,
+    devices: listOf(fields['devices'], MOST_DEVICES, deviceOf),
     rules: rulesOf(fields['rules']),
     previousHash: hexOf(fields['previousHash'], 32),
   };

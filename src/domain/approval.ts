@@ -1,20 +1,27 @@
+import { hasVoice } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { UserId } from '#domain/id.ts';
 import { wantsOneMore } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
-import type { Transaction } from '#domain/transaction.ts';
+import type { Transaction, Vote } from '#domain/transaction.ts';
 
 /**
- * Votes count only for signers of now, each person once, and only for exactly this intent: a removed signer's vote is gone,
- * two tokens of one person are one voice (spec part 3, reliability B2 row 6).
+ * The distinct people whose voice for exactly this counts under a policy: a removed signer's is gone, two tokens or devices of one person
+ * are one voice (spec part 3, reliability B2 row 6). The coordinator and every co-signer count by this one rule.
+ *
+ * @param digest lower-case hex, of an intent or of the mandate of a policy
  */
-export function approvers(transaction: Pick<Transaction, 'approvals' | 'digest'>, policy: Policy): readonly UserId[] {
-  const voices = new Set<UserId>();
-  for (const vote of transaction.approvals) {
-    if (vote.digest === transaction.digest && policy.signers.includes(vote.actor.userId)) voices.add(vote.actor.userId);
-  }
-  return [...voices];
+export function voicesFor(digest: string, votes: readonly Vote[], policy: Policy): ReadonlySet<UserId> {
+  const counted = votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
+  return new Set(counted.map(({ actor }) => actor.userId));
+}
+
+export function approvers(
+  { approvals, digest }: Pick<Transaction, 'approvals' | 'digest'>,
+  policy: Policy,
+): readonly UserId[] {
+  return [...voicesFor(digest, approvals, policy)];
 }
 
 /**

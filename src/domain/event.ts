@@ -1,6 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
-import type { UserId } from '#domain/id.ts';
+import type { DeviceSignature } from '#domain/device.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { Actor, AppraisedInclusion, Attempt, SendOutcome } from '#domain/transaction.ts';
 
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
@@ -18,14 +19,19 @@ export type FailureReason =
 
 /** What can happen to a transaction after its creation. People cause the first five, machines and time the rest. */
 export type TransactionEvent =
-  | { readonly type: 'approve'; readonly actor: Actor; readonly digest: string }
+  | {
+      readonly type: 'approve';
+      readonly actor: Actor;
+      readonly digest: string;
+      readonly device: DeviceSignature | null;
+    }
   | { readonly type: 'reject'; readonly actor: Actor }
   | { readonly type: 'cancel'; readonly actor: Actor }
   /** Whoever waits for it wants to pay more, within what was approved. */
   | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
-  /** These people are no signers any more: their votes go. */
-  | { readonly type: 'dropVotes'; readonly userIds: readonly UserId[] }
+  /** Under another policy: votes that do not count any more go. */
+  | { readonly type: 'dropVotes'; readonly policy: Policy }
   | { readonly type: 'expire' }
   /** The unsigned bytes are chosen; stored before any co-signer sees them. */
   | { readonly type: 'prepare'; readonly attempt: PreparedAttempt }

@@ -9,6 +9,7 @@ export type TransactionId = string & { readonly __brand: 'TransactionId' };
 export type UserId = string & { readonly __brand: 'UserId' };
 export type TokenId = string & { readonly __brand: 'TokenId' };
 export type KeyId = string & { readonly __brand: 'KeyId' };
+export type DeviceKeyId = string & { readonly __brand: 'DeviceKeyId' };
 export type PolicyChangeId = string & { readonly __brand: 'PolicyChangeId' };
 
 /** Vault ids are SQL row ids; this is the largest that a JSON number carries exactly. */
@@ -19,6 +20,7 @@ const TRANSACTION_ID = new RegExp(`^([1-9][0-9]{0,15})\\.(${ULID})$`);
 const USER_ID = new RegExp(`^usr_${ULID}$`);
 const POLICY_CHANGE_ID = new RegExp(`^pch_${ULID}$`);
 const TOKEN_ID = /^[0-9A-Za-z]{16}$/;
+const DEVICE_KEY_ID = /^dev_[0-9a-f]{32}$/;
 const KEY_ID = /^[a-z2-7]{26}$/;
 
 /** Accepts 1 to 2^53 - 1. Gives null for anything else. */
@@ -74,6 +76,11 @@ export function newPolicyChangeId(nowMs: number, random: Uint8Array): PolicyChan
   const id = parsePolicyChangeId(`pch_${ulid(nowMs, random)}`);
   if (id === null) throw new Error('a new policy change id must parse');
   return id;
+}
+
+/** A key of somebody's device: the beginning of a hash over its public key. */
+export function parseDeviceKeyId(text: string): DeviceKeyId | null {
+  return DEVICE_KEY_ID.test(text) ? (text as DeviceKeyId) : null;
 }
 
 /** A threshold key: base32 of the first 130 bits of a hash over suite and group public key. */

@@ -1,6 +1,9 @@
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import type { PolicyChangeId, UserId } from '#domain/id.ts';
+import { voicesFor } from '#domain/approval.ts';
+import type { DeviceSignature } from '#domain/device.ts';
+import { isUnsigned } from '#domain/device.ts';
+import type { PolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -36,7 +39,8 @@ export interface PolicyChange extends PolicyMandate {
 }
 
 export type PolicyChangeEvent =
-  | { readonly type: 'approve' | 'reject' | 'cancel'; readonly actor: Actor }
+  | { readonly type: 'approve'; readonly actor: Actor; readonly device: DeviceSignature | null }
+  | { readonly type: 'reject' | 'cancel'; readonly actor: Actor }
   | { readonly type: 'expire' | 'supersede' };
 
 /** A policy that is in force, with what brought it there; null for the first one, which the operator has founded the vault with. */
@@ -57,16 +61,11 @@ export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash:
   return canonicalBytes('conclave/policy-change/v1', fields);
 }
 
-/** The distinct signers whose voice names exactly this. Signers are those of the policy that is to be replaced. */
-export function voicesFor(digest: string, approvals: readonly Vote[], { signers }: Policy): ReadonlySet<UserId> {
-  const naming = approvals.filter((vote) => vote.digest === digest && signers.includes(vote.actor.userId));
-  return new Set(naming.map((vote) => vote.actor.userId));
-}
-
 /**
  * Decides what an event does to a change. Pure. Gives the same object when it changes nothing: a repeat, or time that comes late.
  *
- * Refuses `policy-change-not-pending` for a voice that comes after the end, unless it is a repeat of the caller's own.
+ * Refuses, in order: `policy-change-not-pending` for a voice that comes after the end, unless it is a repeat of the caller's own;
+ * `device-signature-required`.
  *
  * @param current the policy in force
  */
@@ -88,19 +87,20 @@ export function decideChange(
     case 'cancel':
       return accepted(ended('CANCELLED'));
     case 'reject':
-      return accepted({ ...ended('REJECTED'), rejection: voteOf(change, event.actor, nowMs) });
+      return accepted({ ...ended('REJECTED'), rejection: voteOf(change, { ...event, device: null }, nowMs) });
     case 'approve': {
       if (nowMs >= change.expiresAtMs) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
+      if (isUnsigned(event, current)) return refused({ code: 'device-signature-required' });
       if (isRepeated(change, event)) return accepted(change);
-      const approvals = [...change.approvals, voteOf(change, event.actor, nowMs)];
+      const approvals = [...change.approvals, voteOf(change, event, nowMs)];
       const enough = voicesFor(change.digest, approvals, current).size >= change.requiredApprovals;
       return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
     }
   }
 }
 
-function voteOf({ digest }: PolicyChange, actor: Actor, nowMs: number): Vote {
-  return { actor, digest, atMs: nowMs };
+function voteOf({ digest }: PolicyChange, { actor, device }: Pick<Vote, 'actor' | 'device'>, nowMs: number): Vote {
+  return { actor, digest, device, atMs: nowMs };
 }
 
 /** Whether this person has said just this before. An approval that something else has ended is not repeated but too late. */

@@ -1,6 +1,8 @@
 import type { UserId, VaultId } from '#domain/id.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
+import type { ApprovalMode, Device } from '#domain/device.ts';
+import { deviceFields, MOST_DEVICES } from '#domain/device.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { Rules, RulesFault } from '#domain/rules.ts';
 import { mostVoices, ruleFields, rulesFault, voicesAsked } from '#domain/rules.ts';
@@ -16,6 +18,9 @@ export interface Policy {
   /** Sorted and distinct: the same people give the same bytes. */
   readonly signers: readonly UserId[];
   readonly threshold: number;
+  readonly approvalMode: ApprovalMode;
+  /** By key id, and distinct. In token mode they wait for the day of the other. */
+  readonly devices: readonly Device[];
   readonly rules: Rules;
   /** Lower-case hex SHA-256 of the policy before this one; 64 zeros for version 1. */
   readonly previousHash: string;
@@ -31,13 +36,18 @@ export type PolicyFault =
   | 'too-many-signers'
   | 'signers-not-sorted'
   | 'threshold-out-of-range'
+  | 'too-many-devices'
+  | 'devices-not-sorted'
+  | 'device-of-nobody'
+  | 'signer-without-device'
   | RulesFault;
 
 /**
- * Refuses, in order: no signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers, then what
- * `rulesFault` refuses.
+ * Refuses, in order: no signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers, more than
+ * `MOST_DEVICES`, unsorted or doubled devices, one whose owner does not sign, in device mode a signer who has none, then what `rulesFault`
+ * refuses.
  */
-export function policyFault(policy: Policy): PolicyFault | null {
+export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (policy.signers.length === 0) return 'no-signers';
   if (policy.signers.length > MOST_SIGNERS) return 'too-many-signers';
   const sorted = policy.signers.every((signer, i) => i === 0 || (policy.signers[i - 1] ?? '') < signer);
@@ -45,7 +55,17 @@ export function policyFault(policy: Policy): PolicyFault | null {
   const { threshold } = policy;
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > policy.signers.length)
     return 'threshold-out-of-range';
-  return rulesFault(policy.rules, policy.signers.length);
+  return devicesFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
+}
+
+function devicesFault({ approvalMode, devices, signers }: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  if (devices.length > MOST_DEVICES) return 'too-many-devices';
+  const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);
+  if (!sorted) return 'devices-not-sorted';
+  if (devices.some(({ userId }) => !signers.includes(userId))) return 'device-of-nobody';
+  // Whoever signs and can not approve would be counted on in vain.
+  const isMute = (signer: UserId) => devices.every(({ userId }) => userId !== signer);
+  return approvalMode === 'device' && signers.some(isMute) ? 'signer-without-device' : null;
 }
 
 /** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
@@ -70,7 +90,10 @@ export function policyBytes(policy: Policy): Uint8Array {
     ['previousHash', policy.previousHash],
     ['signers', String(policy.signers.length)],
     ...policy.signers.map((signer): CanonicalField => ['signer', signer]),
+    ['approvalMode', policy.approvalMode],
+    ['devices', String(policy.devices.length)],
+    ...policy.devices.flatMap((device): CanonicalField[] => [['device', device.keyId], ...deviceFields(device)]),
     ...ruleFields(policy.rules),
   ];
-  return canonicalBytes('conclave/policy/v1', fields);
+  return canonicalBytes('conclave/policy/v2', fields);
 }

@@ -13,6 +13,9 @@ export type Refusal =
   | { readonly code: 'transaction-not-pending'; readonly state: TransactionState }
   | { readonly code: 'transaction-not-broadcast'; readonly state: TransactionState }
   | { readonly code: 'digest-mismatch' }
+  /** The vault counts voices that a device has signed alone. */
+  | { readonly code: 'device-signature-required' }
+  | { readonly code: 'device-signature-refused'; readonly fault: string }
   | { readonly code: 'idempotency-key-reused' }
   | { readonly code: 'external-id-taken'; readonly transactionId: string }
   | { readonly code: 'wallet-not-ready'; readonly chain: string }

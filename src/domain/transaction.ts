@@ -1,5 +1,6 @@
 import type { Amount } from '#domain/amount.ts';
 import type { TokenLabel, UsdValue } from '#domain/appraisal.ts';
+import type { DeviceSignature } from '#domain/device.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { TokenId, TransactionId, UserId, VaultId } from '#domain/id.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
@@ -49,6 +50,8 @@ export interface Vote {
   readonly actor: Actor;
   /** Lower-case hex digest of the intent that this voice was given for. */
   readonly digest: string;
+  /** Of the digest, by a device of the person's own; null for a voice that is the coordinator's word. */
+  readonly device: DeviceSignature | null;
   readonly atMs: number;
 }
 

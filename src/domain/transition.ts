@@ -1,5 +1,6 @@
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import { displayTypeOfCall } from '#domain/classification.ts';
+import { hasVoice, isUnsigned } from '#domain/device.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
@@ -67,11 +68,15 @@ type Row = { readonly [E in EventType]?: Step<E> };
 const approve: Step<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
   if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
   if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
+  if (isUnsigned(event, policy)) return { code: 'device-signature-required' };
   if (hasApproved(transaction, event.actor.userId)) return null;
   const { exposure } = transaction;
   const breach = ruleBreach(policy.rules, exposure);
   if (breach !== null) return { code: 'policy-forbids', breach };
-  const approvals = [...transaction.approvals, { actor: event.actor, digest: event.digest, atMs: nowMs }];
+  const approvals = [
+    ...transaction.approvals,
+    { actor: event.actor, digest: event.digest, device: event.device, atMs: nowMs },
+  ];
   const count = approvers({ ...transaction, approvals }, policy).length;
   if (count < approvalsNeeded(transaction, policy)) return { approvals };
   const overspent = dayBreach(policy.rules, exposure, spentOf);
@@ -82,7 +87,7 @@ const approve: Step<'approve'> = (transaction, event, { nowMs, policy, spentOf }
 const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
   state: 'REJECTED',
   stateReason: 'REJECTED_BY_SIGNER',
-  rejection: { actor: event.actor, digest: transaction.digest, atMs: nowMs },
+  rejection: { actor: event.actor, digest: transaction.digest, device: null, atMs: nowMs },
 });
 
 const cancel: Step<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
@@ -92,7 +97,7 @@ const cancelInBroadcast: Step<'cancel'> = ({ cancelling }) =>
   cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
 
 const dropVotes: Step<'dropVotes'> = (transaction, event) => {
-  const approvals = transaction.approvals.filter((vote) => !event.userIds.includes(vote.actor.userId));
+  const approvals = transaction.approvals.filter((vote) => hasVoice(vote, event.policy));
   return approvals.length === transaction.approvals.length ? null : { approvals };
 };
 
@@ -275,7 +280,7 @@ const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 
  * Decides what an event does to a transaction. Pure: the same arguments give the same decision.
  *
  * Refuses, in order: `transaction-not-pending` for a person's event in any state that is not pending (and for an approval at
- * or after the expiry), `digest-mismatch` for an approval of another intent, `transaction-not-broadcast` for a faster attempt of
+ * or after the expiry), `digest-mismatch` for an approval of another intent, `device-signature-required` for one that is the coordinator's word where devices sign, `transaction-not-broadcast` for a faster attempt of
  * what is not on its way. Machines are never refused.
  */
 export function decide(

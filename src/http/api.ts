@@ -22,7 +22,11 @@ type EndpointOf<R extends Routes[number]> = {
 };
 
 type InputOf<R extends Routes[number]> = BodyOf<R> & QueryOf<R> & ParametersOf<R['path']>;
-type BodyOf<R> = R extends { readonly body: infer S extends z.ZodType } ? { json: z.input<S> } : object;
+type BodyOf<R> = R extends { readonly body: infer S extends z.ZodType }
+  ? { json: z.input<S> }
+  : R extends { readonly optionalBody: infer S extends z.ZodType }
+    ? { json?: z.input<S> }
+    : object;
 type QueryOf<R> = R extends { readonly query: infer S extends z.ZodType } ? { query: z.input<S> } : object;
 type ParametersOf<Path extends string> = [ParameterOf<Path>] extends [never]
   ? object

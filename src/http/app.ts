@@ -7,7 +7,7 @@ import { docs } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import { openApi } from '#http/openapi.ts';
 import { problem } from '#http/problem.ts';
-import { check, jsonBody, noBody } from '#http/request-check.ts';
+import { check, jsonBody, noBody, optionalBody } from '#http/request-check.ts';
 import { requestId } from '#http/request-id.ts';
 import { ROUTES } from '#http/routes.ts';
 
@@ -32,9 +32,10 @@ function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
 }
 
 /** What a request has to be before its route sees it: the query first, then the body. */
-function checksOf({ method, query, body, access }: Route): MiddlewareHandler[] {
+function checksOf({ method, query, body, optionalBody: mayHave, access }: Route): MiddlewareHandler[] {
   const queryCheck = query === undefined ? [] : [check('query', query)];
   if (body !== undefined) return [...queryCheck, ...jsonBody, check('json', body)];
+  if (mayHave !== undefined) return [...queryCheck, ...optionalBody(mayHave)];
   return method === 'GET' || access === 'monitor' ? queryCheck : [...queryCheck, ...noBody];
 }
 

@@ -44,6 +44,8 @@ export interface Route {
   readonly query?: z.ZodType;
   /** Without one, a command takes no body. */
   readonly body?: z.ZodType;
+  /** In place of it: of a command that takes nothing, an empty object, or this. */
+  readonly optionalBody?: z.ZodType;
   /** When all went well: the status, and the body (null: none). */
   readonly answer: { readonly status: 200 | 201 | 202 | 204; readonly schema: z.ZodType | null };
   /** The answer has an ETag, and `If-None-Match` may get 304 in its place. */

@@ -87,15 +87,19 @@ function operationOf(route: Route): Operation {
     summary: route.summary,
     ...(route.access === 'anyone' ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined
+    ...(bodyOf(route) === undefined
       ? {}
-      : { requestBody: { required: true, content: jsonOf(`${nameOf(route)}${ID_OF_BODY}`) } }),
+      : { requestBody: { required: route.body !== undefined, content: jsonOf(`${nameOf(route)}${ID_OF_BODY}`) } }),
     responses: {
       [route.answer.status]: answerOf(route),
       ...(route.conditional === true ? { 304: { description: 'Nothing has changed' } } : {}),
       ...refusalsOf(route),
     },
   };
+}
+
+function bodyOf({ body, optionalBody }: Route) {
+  return body ?? optionalBody;
 }
 
 function answerOf({ answer, method, path }: Route) {
@@ -169,7 +173,8 @@ function schemasOf(routes: readonly Route[]): Record<string, unknown> {
   };
   add('Problem', problemSchema, 'output');
   for (const route of routes) {
-    if (route.body !== undefined) add(`${nameOf(route)}${ID_OF_BODY}`, route.body, 'input');
+    const body = bodyOf(route);
+    if (body !== undefined) add(`${nameOf(route)}${ID_OF_BODY}`, body, 'input');
     const { schema } = route.answer;
     if (schema !== null) add(schema.meta()?.id ?? nameOf(route), schema, 'output');
   }

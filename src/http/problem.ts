@@ -55,6 +55,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'webhook-refused': [401, 'The delivery is from nobody known'],
   forbidden: [403, 'Not allowed'],
   'session-required': [403, 'A session is required'],
+  'device-signature-required': [403, 'A device has to sign it'],
+  'device-signature-refused': [403, 'The signature of the device is not right'],
   'cross-site-request': [403, 'The request comes from another site'],
   'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],
@@ -173,6 +175,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       };
     case 'digest-mismatch':
       return { detail: 'The approval was given for another intent. Read the challenge again.' };
+    case 'device-signature-required':
+      return {
+        detail:
+          'This vault counts voices that a device has signed: send keyId and signature over the digest of the challenge.',
+      };
+    case 'device-signature-refused':
+      return { detail: `The signature does not speak for you: ${refusal.fault}.`, members: { fault: refusal.fault } };
     case 'idempotency-key-reused':
       return { detail: 'The same Idempotency-Key came with another body. Use a new key for a new transaction.' };
     case 'external-id-taken':

@@ -1,7 +1,7 @@
 import { zValidator } from '@hono/zod-validator';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
-import type { ValidationTargets } from 'hono';
+import type { MiddlewareHandler, ValidationTargets } from 'hono';
 import type * as z from 'zod';
 import type { HttpContext, HttpEnv } from '#http/context.ts';
 import type { FieldFault } from '#http/problem.ts';
@@ -9,6 +9,8 @@ import { problem } from '#http/problem.ts';
 
 /** The largest body of any endpoint. */
 const LARGEST_BODY_BYTES = 64 * 1024;
+
+const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 
 /** Refuses, in order: `body-too-large` (announced or found), `unsupported-media-type`. */
 export const jsonBody = [
@@ -32,13 +34,32 @@ export const noBody = [
   jsonBody[0],
   createMiddleware<HttpEnv>(async (context, next) => {
     const text = await context.req.text();
-    if (text.trim() !== '' && !/^\s*\{\s*\}\s*$/.test(text)) {
+    if (!NO_BODY.test(text)) {
       return problem(context, 'invalid-request', { detail: 'This endpoint takes no body.' });
     }
     await next();
     return undefined;
   }),
 ] as const;
+
+/** For commands that may have a body: as `jsonBody` and `check` do, unless there is none. */
+export function optionalBody(schema: z.ZodType): readonly MiddlewareHandler[] {
+  const unlessEmpty = (door: MiddlewareHandler) =>
+    createMiddleware<HttpEnv>(async (context, next) => {
+      const isEmpty = NO_BODY.test(await context.req.text());
+      return isEmpty ? next() : door(context, next);
+    });
+  return [jsonBody[0], unlessEmpty(jsonBody[1]), unlessEmpty(check('json', schema))];
+}
+
+/** What came, already checked; null for nothing. */
+export async function optionalBodyOf<S extends z.ZodType>(
+  context: HttpContext,
+  schema: S,
+): Promise<z.output<S> | null> {
+  const text = await context.req.text();
+  return NO_BODY.test(text) ? null : schema.parse(JSON.parse(text));
+}
 
 /** Checks one part of the request. Refuses `invalid-request` with a line for each fault; unknown fields are faults. */
 export function check<S extends z.ZodType>(target: keyof ValidationTargets & ('json' | 'query' | 'param'), schema: S) {

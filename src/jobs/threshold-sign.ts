@@ -132,8 +132,8 @@ async function runWith(signers: readonly CosignerClient[], request: SigningReque
 }
 
 /** Where a voice came from stays with the coordinator. */
-function sentVote({ actor: { userId, tokenId }, digest, atMs }: Vote) {
-  return { actor: { userId, tokenId }, digest, atMs };
+function sentVote({ actor: { userId, tokenId }, digest, device, atMs }: Vote) {
+  return { actor: { userId, tokenId }, digest, device, atMs };
 }
 
 function sentPolicy({ policy, mandate }: AdoptedPolicy) {

@@ -1,5 +1,6 @@
 import type { Member, Role } from '#domain/member.ts';
-import type { UserId, VaultId } from '#domain/id.ts';
+import type { ApprovalMode, Device } from '#domain/device.ts';
+import type { DeviceKeyId, UserId, VaultId } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -14,6 +15,8 @@ export interface VaultFoundation {
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
   readonly threshold: number;
+  readonly approvalMode: ApprovalMode;
+  readonly devices: readonly Device[];
   readonly rules: Rules;
 }
 
@@ -21,22 +24,34 @@ export interface VaultFoundation {
 export interface PolicyWish {
   readonly signers?: readonly UserId[];
   readonly threshold?: number;
+  readonly approvalMode?: ApprovalMode;
+  readonly addDevices?: readonly Device[];
+  readonly removeDevices?: readonly DeviceKeyId[];
   readonly rules: Partial<Rules>;
 }
 
+/** Why what somebody wants can not be. */
+export type WishFault = PolicyFault | 'no-such-device';
+
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
 export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFault> {
-  const { id, configuration, members, threshold } = foundation;
-  const policy = {
-    vaultId: id,
+  const { id, configuration, members } = foundation;
+  const policy = { vaultId: id, ...firstPolicy(foundation) };
+  const fault = policyFault(policy);
+  return fault === null ? accepted({ id, configuration, members, policy, keys: [] }) : refused(fault);
+}
+
+/** What a vault is governed by at first; it may be one that can not be. */
+export function firstPolicy(foundation: Omit<VaultFoundation, 'id'>): Omit<Policy, 'vaultId'> {
+  return {
     version: 1,
-    signers: sorted(members.filter(isSigner).map(({ userId }) => userId)),
-    threshold,
+    signers: sorted(foundation.members.filter(isSigner).map(({ userId }) => userId)),
+    threshold: foundation.threshold,
+    approvalMode: foundation.approvalMode,
+    devices: inOrderOfKeys(foundation.devices),
     rules: inOrder(foundation.rules),
     previousHash: NO_PREVIOUS_POLICY,
   };
-  const fault = policyFault(policy);
-  return fault === null ? accepted({ id, configuration, members, policy, keys: [] }) : refused(fault);
 }
 
 /**
@@ -49,13 +64,22 @@ export function withMember(vault: Vault, userId: UserId, roles: readonly Role[])
   return accepted({ ...vault, members: roles.length === 0 ? others : [...others, { userId, roles }] });
 }
 
-/** The policy that would follow the one in force. Refuses what `policyFault` refuses. */
-export function nextPolicy({ policy }: Vault, wish: PolicyWish): Result<Policy, PolicyFault> {
+/**
+ * The policy that would follow the one in force. Whoever stops signing takes the devices along.
+ * Refuses `no-such-device`, and then what `policyFault` refuses.
+ */
+export function nextPolicy({ policy }: Vault, wish: PolicyWish): Result<Policy, WishFault> {
+  const signers = wish.signers === undefined ? policy.signers : sorted(wish.signers);
+  const gone = wish.removeDevices ?? [];
+  if (gone.some((id) => policy.devices.every(({ keyId }) => keyId !== id))) return refused('no-such-device');
+  const stay = policy.devices.filter(({ keyId, userId }) => !gone.includes(keyId) && signers.includes(userId));
   const next: Policy = {
     vaultId: policy.vaultId,
     version: policy.version + 1,
-    signers: wish.signers === undefined ? policy.signers : sorted(wish.signers),
+    signers,
     threshold: wish.threshold ?? policy.threshold,
+    approvalMode: wish.approvalMode ?? policy.approvalMode,
+    devices: inOrderOfKeys([...stay, ...(wish.addDevices ?? [])]),
     rules: inOrder({ ...policy.rules, ...wish.rules }),
     previousHash: policyHash(policy),
   };
@@ -78,6 +102,10 @@ export function withPolicy(vault: Vault, policy: Policy): Vault {
 
 function isSigner({ roles }: Member): boolean {
   return roles.includes('signer');
+}
+
+function inOrderOfKeys(devices: readonly Device[]): readonly Device[] {
+  return devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
 }
 
 function sorted(userIds: readonly UserId[]): readonly UserId[] {

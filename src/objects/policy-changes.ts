@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { newPolicyChangeId } from '#domain/id.ts';
-import type { PolicyFault } from '#domain/policy.ts';
 import { thresholdForChange } from '#domain/policy.ts';
 import type { PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
 import { decideChange, mandateBytes } from '#domain/policy-change.ts';
@@ -10,7 +9,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { PolicyWish } from '#objects/membership.ts';
+import type { PolicyWish, WishFault } from '#objects/membership.ts';
 import { nextPolicy, withPolicy } from '#objects/membership.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -28,13 +27,13 @@ export interface Proposal {
 
 /**
  * A change as it would be proposed now; one that wants the same and is pending already is that one.
- * Refuses, in order: what `policyFault` refuses, `policy-unchanged`, `too-many-policy-changes`.
+ * Refuses, in order: what `nextPolicy` refuses, `policy-unchanged`, `too-many-policy-changes`.
  */
 export function newChange(
   storage: VaultStorage,
   vault: Vault,
   proposal: Proposal,
-): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, PolicyFault | Refusal> {
+): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, WishFault | Refusal> {
   const next = nextPolicy(vault, proposal.wish);
   if (!next.ok) return next;
   const policy = next.value;

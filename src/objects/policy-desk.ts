@@ -1,7 +1,9 @@
+import { voiceRefusal } from '#devices/voice.ts';
+import type { DeviceSignature } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { Member, Permission } from '#domain/member.ts';
 import { mayCancel } from '#domain/member.ts';
-import type { PolicyFault } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
 import { decideChange } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -9,6 +11,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
+import type { WishFault } from '#objects/membership.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
@@ -16,11 +19,16 @@ import type { PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
 
 /** What follows from a policy that was adopted. */
 export interface Governance {
-  /** Takes the votes of people who have been put out; runs inside a commit. */
-  readonly dropVotes: (userIds: Vault['policy']['signers']) => void;
+  /** Takes the votes that do not count under it; runs inside a commit. */
+  readonly dropVotes: (policy: Policy) => void;
   /** The vault as it is from now on. */
   readonly govern: (vault: Vault) => void;
 }
+
+/** What somebody says to a change; a device signs its digest. */
+export type ChangeDecision =
+  | { readonly type: 'approve'; readonly device: DeviceSignature | null }
+  | { readonly type: 'reject' | 'cancel' };
 
 /** Where the signers of a vault read and change what governs it. */
 export class PolicyDesk {
@@ -46,7 +54,7 @@ export class PolicyDesk {
    * A next policy, for the signers of now to decide. The same wish again is the same change.
    * Refuses, in order: `forbidden`, then what `newChange` refuses.
    */
-  async propose(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyFault | Refusal>> {
+  async propose(proposal: Proposal): Promise<Result<PolicyChangeView, WishFault | Refusal>> {
     const entered = this.#enterToPropose(proposal.actor);
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
@@ -74,21 +82,26 @@ export class PolicyDesk {
 
   /**
    * A voice for or against a change, or the end of it by whoever wanted it. The last voice puts the policy in force.
-   * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+   * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`, what `voiceRefusal` refuses.
    */
-  async decide(
-    actor: Actor,
-    id: PolicyChangeId,
-    type: 'approve' | 'reject' | 'cancel',
-  ): Promise<Result<PolicyChangeView, Refusal>> {
-    const found = this.#find(actor, id, type === 'cancel' ? 'view' : 'vote');
+  async decide(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Promise<Result<PolicyChangeView, Refusal>> {
+    const permission = decision.type === 'cancel' ? 'view' : 'vote';
+    const asked = this.#find(actor, id, permission);
+    if (!asked.ok) return asked;
+    const { digest } = asked.value.change;
+    const unheard =
+      decision.type === 'approve' ? await voiceRefusal({ ...decision, actor, digest }, asked.value.policy) : null;
+    // That took a moment, in which others may have decided: everything but the signature is looked at now.
+    if (this.#host.vault()?.policy !== asked.value.policy) return this.decide(actor, id, decision);
+    const found = this.#find(actor, id, permission);
     if (!found.ok) return found;
     const { change, policy, viewer } = found.value;
     const isOwn = viewer !== null && mayCancel(viewer, change.createdBy?.userId ?? null, 'propose');
-    if (type === 'cancel' && !isOwn) return refused({ code: 'forbidden' });
-    const event = { type, actor };
+    if (decision.type === 'cancel' && !isOwn) return refused({ code: 'forbidden' });
+    const event = { ...decision, actor };
     const decided = decideChange(change, event, { current: policy, nowMs: Date.now() });
     if (!decided.ok) return decided;
+    if (unheard !== null) return refused(unheard);
     await this.#apply(change, event);
     return this.#find(actor, id, 'view');
   }
@@ -107,8 +120,7 @@ export class PolicyDesk {
     let after = vault;
     await commits.run(() => {
       after = writeChangeDecision(storage, vault, { change, event });
-      const removed = vault.policy.signers.filter((signer) => !after.policy.signers.includes(signer));
-      if (removed.length > 0) this.#governance.dropVotes(removed);
+      if (after !== vault) this.#governance.dropVotes(after.policy);
     });
     this.#governance.govern(after);
   }

@@ -1,10 +1,13 @@
 import { findChain } from '#chains/registry.ts';
 import { isRepeatedVote } from '#domain/approval.ts';
+import { voiceRefusal } from '#devices/voice.ts';
+import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { AssetName } from '#domain/exposure.ts';
-import type { TransactionId, UserId } from '#domain/id.ts';
+import type { TransactionId } from '#domain/id.ts';
 import type { Permission } from '#domain/member.ts';
 import { mayStop } from '#domain/member.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -76,14 +79,28 @@ export class TransactionDesk {
     return Date.now() < intent.expiresAtMs ? found : refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
   }
 
-  /** One voice for the intent as it was created. Refuses as `challenge` does; the same voice again changes nothing. */
-  approve(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
-    return this.#vote(actor, id, (transaction) => ({ type: 'approve', actor, digest: transaction.digest }));
+  /**
+   * One voice for the intent as it was created, signed by a device where the vault counts no others. Refuses as `challenge` does, and what
+   * `voiceRefusal` refuses; the same voice again changes nothing.
+   */
+  async approve(
+    actor: Actor,
+    id: TransactionId,
+    device: DeviceSignature | null,
+  ): Promise<Result<VoteOutcome, Refusal>> {
+    const found = this.#find(actor, id, 'vote');
+    if (!found.ok) return found;
+    const { transaction, policy } = found.value;
+    const { digest } = transaction;
+    // It takes a moment, in which others may decide: everything but the signature is looked at after it.
+    const unheard = await voiceRefusal({ actor, digest, device }, policy);
+    if (this.#host.vault()?.policy !== policy) return this.approve(actor, id, device);
+    return this.#vote(actor, id, { event: { type: 'approve', actor, digest, device }, unheard });
   }
 
   /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
   reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
-    return this.#vote(actor, id, () => ({ type: 'reject', actor }));
+    return this.#vote(actor, id, { event: { type: 'reject', actor }, unheard: null });
   }
 
   /**
@@ -111,10 +128,10 @@ export class TransactionDesk {
     return found.ok ? this.#decided(found.value, { type: 'setVisibility', actor, visible }) : found;
   }
 
-  /** Whoever is no signer any more has no voice in what is undecided; runs inside a commit. */
-  dropVotes(userIds: readonly UserId[]): void {
+  /** What does not count under a new policy is no voice in what is undecided; runs inside a commit. */
+  dropVotes(policy: Policy): void {
     for (const pending of this.#host.storage.pendingTransactions()) {
-      this.#write(pending, { type: 'dropVotes', userIds }, null);
+      this.#write(pending, { type: 'dropVotes', policy }, null);
     }
   }
 
@@ -145,16 +162,16 @@ export class TransactionDesk {
   async #vote(
     actor: Actor,
     id: TransactionId,
-    eventFor: (transaction: Transaction) => TransactionEvent,
+    { event, unheard }: { readonly event: TransactionEvent; readonly unheard: Refusal | null },
   ): Promise<Result<VoteOutcome, Refusal>> {
     const found = this.#find(actor, id, 'vote');
     if (!found.ok) return found;
     const { transaction, policy, viewer } = found.value;
-    const event = eventFor(transaction);
     const decided = decide(transaction, event, this.#circumstances());
     if (!decided.ok) {
       return isRepeatedVote(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
     }
+    if (unheard !== null) return refused(unheard);
     const after = await this.#apply(transaction, event, actor);
     return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
   }

@@ -178,7 +178,6 @@ function appendHistory(
   change: { readonly before: Transaction | null; readonly after: Transaction; readonly cause: Cause },
 ): void {
   const { before, after, cause } = change;
-  const attempt = newestAttempt(after);
   storage.appendHistory({
     transactionId: after.id,
     version: after.version,
@@ -188,10 +187,17 @@ function appendHistory(
     to: after.state,
     reason: after.stateReason,
     digest: after.digest,
-    detail: attempt === null ? after.signature : `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`,
+    detail: detailOf(after, cause),
     atMs: after.updatedAtMs,
   });
   oweProjection(storage, after.id, after.version);
+}
+
+/** Which device gave a voice; the newest bytes, once there are any; of a message its signature. */
+function detailOf(after: Transaction, { action }: Cause): string | null {
+  const attempt = newestAttempt(after);
+  if (attempt !== null) return `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`;
+  return action === 'approve' ? (after.approvals.at(-1)?.device?.keyId ?? null) : after.signature;
 }
 
 function oweProjection(storage: VaultStorage, transactionId: string, version: number): void {

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { findChain, chainsFrom } from '#chains/registry.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
+import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
@@ -20,7 +21,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import type { VaultNews } from '#objects/feed-desk.ts';
 import { FEED, FeedDesk } from '#objects/feed-desk.ts';
-import type { VaultFoundation } from '#objects/membership.ts';
+import type { VaultFoundation, WishFault } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
 import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import type { KeyProgress } from '#objects/key-desk.ts';
@@ -32,6 +33,7 @@ import { policyHash } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import type { NotificationWork } from '#objects/notification-desk.ts';
 import { NotificationDesk } from '#objects/notification-desk.ts';
+import type { ChangeDecision } from '#objects/policy-desk.ts';
 import { PolicyDesk } from '#objects/policy-desk.ts';
 import { TransactionDesk } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
@@ -98,7 +100,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#notifications = new NotificationDesk(host);
     this.#keys = new KeyDesk(host, (after, line) => this.#reform(after, line));
     this.#policies = new PolicyDesk(host, {
-      dropVotes: (userIds) => this.#transactions.dropVotes(userIds),
+      dropVotes: (policy) => this.#transactions.dropVotes(policy),
       govern: (vault) => {
         this.#vault = vault;
       },
@@ -154,7 +156,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.inForce(actor);
   }
 
-  proposePolicy(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyFault | Refusal>> {
+  proposePolicy(proposal: Proposal): Promise<Result<PolicyChangeView, WishFault | Refusal>> {
     return this.#policies.propose(proposal);
   }
 
@@ -169,9 +171,9 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   decidePolicyChange(
     actor: Actor,
     id: PolicyChangeId,
-    type: 'approve' | 'reject' | 'cancel',
+    decision: ChangeDecision,
   ): Promise<Result<PolicyChangeView, Refusal>> {
-    return this.#policies.decide(actor, id, type);
+    return this.#policies.decide(actor, id, decision);
   }
 
   /** See `TransactionDesk.create`, as for the next nine, and `ActivityDesk` for what others did. */
@@ -209,8 +211,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.challenge(actor, id);
   }
 
-  approve(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
-    return this.#transactions.approve(actor, id);
+  approve(
+    actor: Actor,
+    id: TransactionId,
+    device: DeviceSignature | null = null,
+  ): Promise<Result<VoteOutcome, Refusal>> {
+    return this.#transactions.approve(actor, id, device);
   }
 
   reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {

@@ -26,6 +26,7 @@ test('the house has its rooms, and no file is outside of them', () => {
     '',
     'chains',
     'cosigner',
+    'devices',
     'domain',
     'http',
     'jobs',

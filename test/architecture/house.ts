@@ -13,6 +13,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   domain: 0,
   mpc: 1,
   chains: 1,
+  devices: 1,
   monitors: 1,
   prices: 1,
   push: 1,
@@ -38,7 +39,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 const LONGEST_FILE = 400;
 const DRAWERS = /(^|\/)(utils?|helpers?|common|lib|types|services?|misc|shared|manager)(\/|\.ts$)/;
-const BRANDS = 'VaultId|TransactionId|UserId|TokenId|KeyId|Amount|SignedAmount|PartyIndex|Midstate';
+const BRANDS = 'VaultId|TransactionId|UserId|TokenId|KeyId|DeviceKeyId|Amount|SignedAmount|PartyIndex|Midstate';
 const BRAND_PARSERS = ['src/domain/id.ts', 'src/domain/amount.ts', 'src/mpc/party.ts', 'src/mpc/one-block-sha256.ts'];
 
 /** Ways to sign with a whole key. None may exist, not even for tests: what is not there cannot be called by mistake. */

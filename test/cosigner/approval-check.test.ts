@@ -2,72 +2,23 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/compose.ts';
-import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
+import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
 import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
-import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
-import { effectOf, intentBytes, signingEndsAtMs } from '#domain/intent.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Rules } from '#domain/rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
-import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
+import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../domain/cast.ts';
+import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, votes, WALLET } from './check-scene.ts';
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
 
-const WALLET = '0x1111111111111111111111111111111111111111';
-const OTHER = '0x3333333333333333333333333333333333333333';
-const QUOTE = {
-  gasLimit: '21000',
-  maxFeePerGas: '2000',
-  maxPriorityFeePerGas: '1000',
-  maxFee: amount('42000000'),
-};
-
-const intent: TransferIntent = {
-  ...transferIntent(),
-  maxFee: amount('42000000'),
-  policyHash: policyHashOf(policy),
-};
-const pinned: Pinned = { wallet: WALLET, policies: [policy], nowMs: NOON_MS };
-
-function digestOf(of: Intent): string {
-  return bytesToHex(sha256(intentBytes(of)));
-}
-
-function votes(of: Intent, ...actors: readonly Actor[]): readonly Vote[] {
-  return actors.map((actor) => ({ actor, digest: digestOf(of), atMs: NOON_MS }));
-}
-
-/** Approved by alice and bob, and composed honestly, unless the story says otherwise. */
-function request(differences: Partial<SigningRequest> = {}, of: OnChainIntent = intent): SigningRequest {
-  return {
-    intent: of,
-    payload: composeTransaction(of, QUOTE, 4n).payload,
-    attempt: 1,
-    purpose: 'intent',
-    approvals: votes(of, alice, bob),
-    policyVersion: 1,
-    evidence: [],
-    ...differences,
-  };
-}
-
-/** The code and detail of the refusal, or 'signs'. */
-function answer(asked: SigningRequest, held: Partial<Pinned> = {}): string {
-  const checked = checkRequest(asked, { ...pinned, ...held });
-  if (checked.ok) return 'signs';
-  const { code, detail } = checked.refusal;
-  return detail === null ? code : `${code} ${detail}`;
-}
-
-function next(before: Policy, change: Partial<Policy>): Policy {
-  return { ...before, version: before.version + 1, previousHash: policyHashOf(before), ...change };
-}
-
-test('what a quorum has approved is signed, and the node knows the digest, nonce and fees by itself', () => {
-  const checked = checkRequest(request(), pinned);
+test('what a quorum has approved is signed, and the node knows the digest, nonce and fees by itself', async () => {
+  const checked = await checkRequest(request(), pinned);
   if (!checked.ok) throw new Error(checked.refusal.code);
   const { intentDigest, signingDigest, bid } = checked.value;
   expect(intentDigest).toBe(digestOf(intent));
@@ -75,8 +26,8 @@ test('what a quorum has approved is signed, and the node knows the digest, nonce
   expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n, leastRisePercent: 110n });
 });
 
-test('asked twice it gives the same answer: nothing is remembered here', () => {
-  expect(checkRequest(request(), pinned)).toEqual(checkRequest(request(), pinned));
+test('asked twice it gives the same answer: nothing is remembered here', async () => {
+  expect(await checkRequest(request(), pinned)).toEqual(await checkRequest(request(), pinned));
 });
 
 describe('voices', () => {
@@ -90,17 +41,17 @@ describe('voices', () => {
     ['a vote for another transfer', [...votes(intent, alice), ...votes({ ...intent, to: OTHER }, bob)]],
     ['a digest in capitals', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: vote.digest.toUpperCase() }))],
     ['an empty digest', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: '' }))],
-  ])('%s: not enough', (_name, approvals) => {
-    expect(answer(request({ approvals }))).toBe('not-enough-approvals');
+  ])('%s: not enough', async (_name, approvals) => {
+    expect(await answer(request({ approvals }))).toBe('not-enough-approvals');
   });
 
-  test('any two signers are enough, in any order, among any noise', () => {
+  test('any two signers are enough, in any order, among any noise', async () => {
     for (const pair of [
       [alice, bob],
       [carol, alice],
       [bob, carol],
     ])
-      expect(answer(request({ approvals: votes(intent, mallory, ...pair, mallory, ...pair) }))).toBe('signs');
+      expect(await answer(request({ approvals: votes(intent, mallory, ...pair, mallory, ...pair) }))).toBe('signs');
   });
 });
 
@@ -119,42 +70,42 @@ describe('every field of the intent is under the approvals', () => {
   ];
   test.each(changes.map((change) => [Object.keys(change).join(), change] as const))(
     '%s changed after the votes: nobody has approved that',
-    (_name, change) => {
+    async (_name, change) => {
       const changed = { ...intent, ...change };
-      expect(answer(request({ approvals: votes(intent, alice, bob) }, changed))).toBe('not-enough-approvals');
+      expect(await answer(request({ approvals: votes(intent, alice, bob) }, changed))).toBe('not-enough-approvals');
     },
   );
 });
 
-test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one voice more', () => {
+test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one voice more', async () => {
   const risky = { ...intent, lookalikeOf: OTHER };
-  expect(answer(request({}, risky))).toBe('not-enough-approvals');
-  expect(answer(request({ approvals: votes(risky, alice, bob, carol) }, risky))).toBe('signs');
+  expect(await answer(request({}, risky))).toBe('not-enough-approvals');
+  expect(await answer(request({ approvals: votes(risky, alice, bob, carol) }, risky))).toBe('signs');
 });
 
 describe('the wallet and the policy are those that were pinned with the key', () => {
   const eight = parseVaultId(8);
   if (eight === null) throw new Error('the cast must parse');
 
-  test('another vault, or a wallet that is not this key, is refused before anything is counted', () => {
-    expect(answer(request({}, { ...intent, vaultId: eight }))).toBe('wrong-wallet');
-    expect(answer(request({}, { ...intent, from: OTHER }))).toBe('wrong-wallet');
-    expect(answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
+  test('another vault, or a wallet that is not this key, is refused before anything is counted', async () => {
+    expect(await answer(request({}, { ...intent, vaultId: eight }))).toBe('wrong-wallet');
+    expect(await answer(request({}, { ...intent, from: OTHER }))).toBe('wrong-wallet');
+    expect(await answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
   });
 
-  test('a node without a policy signs nothing', () => {
-    expect(answer(request(), { policies: [] })).toBe('wrong-wallet');
+  test('a node without a policy signs nothing', async () => {
+    expect(await answer(request(), { policies: [] })).toBe('wrong-wallet');
   });
 
-  test('a policy that the node never saw, or another one under its number, is refused', () => {
+  test('a policy that the node never saw, or another one under its number, is refused', async () => {
     const strange = { ...policy, threshold: 1 };
-    expect(answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');
-    expect(answer(request({}, { ...intent, policyVersion: 0 }))).toBe('policy-mismatch');
-    expect(answer(request({}, { ...intent, policyHash: policyHashOf(strange) }))).toBe('policy-mismatch');
+    expect(await answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');
+    expect(await answer(request({}, { ...intent, policyVersion: 0 }))).toBe('policy-mismatch');
+    expect(await answer(request({}, { ...intent, policyHash: policyHashOf(strange) }))).toBe('policy-mismatch');
   });
 
-  test('a node that is behind asks to be shown the newer policy, and says where it stands', () => {
-    expect(answer(request({ policyVersion: 2 }))).toBe('policy-behind 1');
+  test('a node that is behind asks to be shown the newer policy, and says where it stands', async () => {
+    expect(await answer(request({ policyVersion: 2 }))).toBe('policy-behind 1');
   });
 });
 
@@ -163,26 +114,26 @@ describe('a policy that changed after the approvals', () => {
   const looser = next(policy, { threshold: 1 });
   const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
 
-  test('a higher threshold needs the further voice', () => {
+  test('a higher threshold needs the further voice', async () => {
     const policies = [policy, stricter];
-    expect(answer(request(), { policies })).toBe('not-enough-approvals');
-    expect(answer(request({ approvals: votes(intent, alice, bob, carol) }), { policies })).toBe('signs');
+    expect(await answer(request(), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request({ approvals: votes(intent, alice, bob, carol) }), { policies })).toBe('signs');
   });
 
-  test('a lower threshold approves nothing by itself', () => {
+  test('a lower threshold approves nothing by itself', async () => {
     const policies = [policy, looser];
-    expect(answer(request({ approvals: votes(intent, alice) }), { policies })).toBe('not-enough-approvals');
-    expect(answer(request(), { policies })).toBe('signs');
+    expect(await answer(request({ approvals: votes(intent, alice) }), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request(), { policies })).toBe('signs');
   });
 
-  test('who left has no voice, whenever it was given; who is still there has', () => {
+  test('who left has no voice, whenever it was given; who is still there has', async () => {
     const policies = [policy, withoutBob];
-    expect(answer(request(), { policies })).toBe('not-enough-approvals');
-    expect(answer(request({ approvals: votes(intent, alice, carol) }), { policies })).toBe('signs');
+    expect(await answer(request(), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request({ approvals: votes(intent, alice, carol) }), { policies })).toBe('signs');
   });
 
-  test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', () => {
-    expect(answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('not-enough-approvals');
+  test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', async () => {
+    expect(await answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('not-enough-approvals');
   });
 });
 
@@ -191,41 +142,41 @@ describe('a cancellation', () => {
   const cancels = (differences: Partial<SigningRequest> = {}) =>
     request({ payload: undone, attempt: 2, purpose: 'cancellation', ...differences });
 
-  test('pays nothing to the wallet itself, by the voices that approved what it undoes', () => {
-    expect(answer(cancels())).toBe('signs');
-    expect(answer(cancels({ approvals: votes(intent, alice) }))).toBe('not-enough-approvals');
-    expect(answer(cancels(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
+  test('pays nothing to the wallet itself, by the voices that approved what it undoes', async () => {
+    expect(await answer(cancels())).toBe('signs');
+    expect(await answer(cancels({ approvals: votes(intent, alice) }))).toBe('not-enough-approvals');
+    expect(await answer(cancels(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
   });
 
-  test('is no way to send anything else: not the payment, not to somebody else, not a single wei', () => {
+  test('is no way to send anything else: not the payment, not to somebody else, not a single wei', async () => {
     const other = (change: Partial<TransferIntent>) =>
       composeTransaction({ ...intent, to: WALLET, amount: amount('0'), ...change }, QUOTE, 4n).payload;
     const dear = { ...QUOTE, gasLimit: '21001', maxFee: amount('42002000') };
-    expect(answer(cancels({ payload: other({}) }))).toBe('signs');
-    expect(answer(cancels({ payload: request().payload }))).toBe('payload-refused wrong-recipient');
-    expect(answer(cancels({ payload: other({ to: OTHER }) }))).toBe('payload-refused wrong-recipient');
-    expect(answer(cancels({ payload: other({ amount: amount('1') }) }))).toBe('payload-refused wrong-value');
-    expect(answer(cancels({ payload: other({ tokenAddress: WALLET }) }))).toBe('payload-refused wrong-data');
+    expect(await answer(cancels({ payload: other({}) }))).toBe('signs');
+    expect(await answer(cancels({ payload: request().payload }))).toBe('payload-refused wrong-recipient');
+    expect(await answer(cancels({ payload: other({ to: OTHER }) }))).toBe('payload-refused wrong-recipient');
+    expect(await answer(cancels({ payload: other({ amount: amount('1') }) }))).toBe('payload-refused wrong-value');
+    expect(await answer(cancels({ payload: other({ tokenAddress: WALLET }) }))).toBe('payload-refused wrong-data');
     const rich = { ...intent, to: WALLET, amount: amount('0'), maxFee: amount('9'.repeat(30)) };
     const costly = composeTransaction(rich, dear, 4n).payload;
-    expect(answer(cancels({ payload: costly }))).toBe('payload-refused fee-above-cap');
+    expect(await answer(cancels({ payload: costly }))).toBe('payload-refused fee-above-cap');
     // Nor are its bytes signed as the intent.
-    expect(answer(request({ payload: undone }))).toBe('payload-refused wrong-recipient');
+    expect(await answer(request({ payload: undone }))).toBe('payload-refused wrong-recipient');
   });
 
-  test('is signed although the policy of now would not have what it undoes', () => {
+  test('is signed although the policy of now would not have what it undoes', async () => {
     const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
     const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
     for (const now of [closed, withoutBob, next(policy, { threshold: 3 })]) {
-      expect(answer(request(), { policies: [policy, now] })).not.toBe('signs');
-      expect(answer(cancels(), { policies: [policy, now] })).toBe('signs');
+      expect(await answer(request(), { policies: [policy, now] })).not.toBe('signs');
+      expect(await answer(cancels(), { policies: [policy, now] })).toBe('signs');
     }
   });
 
-  test('of a message there is none', () => {
+  test('of a message there is none', async () => {
     const message = { ...messageIntent(), policyHash: policyHashOf(policy) };
     const asked = { ...request(), intent: message, approvals: votes(message, alice, bob) };
-    expect(answer({ ...asked, purpose: 'cancellation' })).toBe('payload-refused wrong-message');
+    expect(await answer({ ...asked, purpose: 'cancellation' })).toBe('payload-refused wrong-message');
   });
 });
 
@@ -236,7 +187,7 @@ describe('rules', () => {
   const small = { ...NO_RULES, limits: [{ ...native, perTransaction: amount('999'), perDay: null }] };
 
   /** The answer under a policy that was pinned with these rules, to an intent that names it. */
-  function under(rules: Rules, differences: Partial<SigningRequest> = {}): string {
+  function under(rules: Rules, differences: Partial<SigningRequest> = {}): Promise<string> {
     const strict = { ...policy, rules };
     const named = { ...intent, policyHash: policyHashOf(strict) };
     return answer(request({ ...differences, approvals: differences.approvals ?? votes(named, alice, bob) }, named), {
@@ -244,26 +195,28 @@ describe('rules', () => {
     });
   }
 
-  test('a recipient outside the address book, or an amount above its limit, is not signed', () => {
-    expect(under(closed)).toBe('policy-forbids address-book');
-    expect(under(small)).toBe('policy-forbids per-transaction');
-    expect(under({ ...closed, addressBook: [{ chain: intent.chain, address: intent.to, name: 'Bob' }] })).toBe('signs');
+  test('a recipient outside the address book, or an amount above its limit, is not signed', async () => {
+    expect(await under(closed)).toBe('policy-forbids address-book');
+    expect(await under(small)).toBe('policy-forbids per-transaction');
+    expect(await under({ ...closed, addressBook: [{ chain: intent.chain, address: intent.to, name: 'Bob' }] })).toBe(
+      'signs',
+    );
   });
 
-  test('a large amount needs its voices here as well, whatever a coordinator counted', () => {
-    expect(under(steps)).toBe('not-enough-approvals');
+  test('a large amount needs its voices here as well, whatever a coordinator counted', async () => {
+    expect(await under(steps)).toBe('not-enough-approvals');
     const strict = { ...policy, rules: steps };
     const named = { ...intent, policyHash: policyHashOf(strict) };
-    expect(under(steps, { approvals: votes(named, alice, bob, carol) })).toBe('signs');
+    expect(await under(steps, { approvals: votes(named, alice, bob, carol) })).toBe('signs');
   });
 
-  test('both the policy of the intent and the one of now bind', () => {
-    expect(answer(request(), { policies: [policy, next(policy, { rules: closed })] })).toBe(
+  test('both the policy of the intent and the one of now bind', async () => {
+    expect(await answer(request(), { policies: [policy, next(policy, { rules: closed })] })).toBe(
       'policy-forbids address-book',
     );
     const opened = { ...policy, rules: closed };
     const named = { ...intent, policyHash: policyHashOf(opened) };
-    expect(answer(request({}, named), { policies: [opened, next(opened, { rules: NO_RULES })] })).toBe(
+    expect(await answer(request({}, named), { policies: [opened, next(opened, { rules: NO_RULES })] })).toBe(
       'policy-forbids address-book',
     );
   });
@@ -275,46 +228,46 @@ describe('the next policy', () => {
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
   const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
   const voices = (of: Policy, ...actors: readonly Actor[]): readonly Vote[] =>
-    actors.map((actor) => ({ actor, digest: named(of), atMs: NOON_MS }));
+    actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
   const mandate = (approvals: readonly Vote[]) => ({ ...terms, approvals });
 
-  test('is taken with the voices that the one before asks for, and with none less', () => {
-    expect(follows(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
-    expect(follows(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
-    expect(follows(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
-    expect(follows(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
-    expect(follows(policy, wanted, null)).toBe(false);
+  test('is taken with the voices that the one before asks for, and with none less', async () => {
+    expect(await follows(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
+    expect(await follows(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
+    expect(await follows(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
+    expect(await follows(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
+    expect(await follows(policy, wanted, null)).toBe(false);
   });
 
-  test('takes as many as the most that the one before asks for anything', () => {
+  test('takes as many as the most that the one before asks for anything', async () => {
     const steps = { ...NO_RULES, unreadableThreshold: 3 };
     const strict = { ...policy, rules: steps };
     const looser = next(strict, { rules: NO_RULES });
-    expect(follows(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
-    expect(follows(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
+    expect(await follows(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
+    expect(await follows(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
   });
 
-  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', () => {
+  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
     const approvals = voices(wanted, alice, bob);
     const other = { ...wanted, signers: [alice.userId] };
     const skipping = { ...wanted, version: 3 };
     const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
     for (const changed of [other, skipping, elsewhere]) {
-      expect(follows(policy, changed, mandate(approvals))).toBe(false);
+      expect(await follows(policy, changed, mandate(approvals))).toBe(false);
     }
     for (const changed of [skipping, elsewhere]) {
-      expect(follows(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
+      expect(await follows(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
     }
     // Nor with other terms than those that were approved.
-    expect(follows(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
-    expect(follows(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
+    expect(await follows(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
+    expect(await follows(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
   });
 });
 
-test('approvals end with their time, to the millisecond', () => {
+test('approvals end with their time, to the millisecond', async () => {
   const endsAtMs = signingEndsAtMs(intent);
-  expect(answer(request(), { nowMs: endsAtMs - 1 })).toBe('signs');
-  expect(answer(request(), { nowMs: endsAtMs })).toBe('expired');
+  expect(await answer(request(), { nowMs: endsAtMs - 1 })).toBe('signs');
+  expect(await answer(request(), { nowMs: endsAtMs })).toBe('expired');
 });
 
 describe('bytes that do something else', () => {
@@ -332,24 +285,24 @@ describe('bytes that do something else', () => {
     ['capitals', `0x${honest.slice(2).toUpperCase()}`, 'malformed'],
     ['another type', honest.replace('0x02', '0x01'), 'unsupported-type'],
     ['nothing', '', 'malformed'],
-  ])('%s: refused', (_name, payload, fault) => {
-    expect(answer(request({ payload }))).toBe(`payload-refused ${fault}`);
+  ])('%s: refused', async (_name, payload, fault) => {
+    expect(await answer(request({ payload }))).toBe(`payload-refused ${fault}`);
   });
 
-  test('calldata of a token transfer is held against the intent byte for byte', () => {
+  test('calldata of a token transfer is held against the intent byte for byte', async () => {
     const token: TransferIntent = { ...intent, tokenAddress: OTHER };
     const good = request({}, token);
-    expect(answer(good)).toBe('signs');
+    expect(await answer(good)).toBe('signs');
     const elsewhere = composeTransaction({ ...token, to: WALLET }, QUOTE, 4n).payload;
-    expect(answer({ ...good, payload: elsewhere })).toBe('payload-refused wrong-data');
+    expect(await answer({ ...good, payload: elsewhere })).toBe('payload-refused wrong-data');
   });
 
-  test('of the payload, no byte can be changed but those of the nonce and of prices below the cap', () => {
+  test('of the payload, no byte can be changed but those of the nonce and of prices below the cap', async () => {
     const allowed = new Set<string>();
     for (let place = 2; place < honest.length; place += 2) {
       const byte = Number.parseInt(honest.slice(place, place + 2), 16) ^ 1;
       const payload = `${honest.slice(0, place)}${byte.toString(16).padStart(2, '0')}${honest.slice(place + 2)}`;
-      const checked = checkRequest(request({ payload }), pinned);
+      const checked = await checkRequest(request({ payload }), pinned);
       if (!checked.ok) continue;
       const { bid } = checked.value;
       allowed.add(`nonce ${bid?.nonce}, at most ${bid?.maxFeePerGas}, tip ${bid?.maxPriorityFeePerGas}`);

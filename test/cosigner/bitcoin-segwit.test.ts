@@ -106,7 +106,7 @@ test('what nobody shows is not believed, and what is no transaction is refused',
 });
 
 test('a message is signed for the address of the key', async () => {
-  const transaction = entered(key, { kind: 'message', format: 'bip322', message: 'hello' }, Date.now(), chain);
+  const transaction = entered(key, { kind: 'message', format: 'bip322', message: 'hello' }, { chain });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };

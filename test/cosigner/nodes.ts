@@ -9,6 +9,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#jobs/cosigner-client.ts';
@@ -81,8 +82,11 @@ export async function startNodes() {
 export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
 
 /** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
-export async function newKey(nodes: readonly CosignerClient[], threshold = 2): Promise<VaultKey> {
-  const generated = await generateKey(nodes, { scheme: 'ecdsa-secp256k1', threshold, policies: [policy] });
+export async function newKey(
+  nodes: readonly CosignerClient[],
+  { threshold = 2, governedBy = policy } = {},
+): Promise<VaultKey> {
+  const generated = await generateKey(nodes, { scheme: 'ecdsa-secp256k1', threshold, policies: [governedBy] });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const { scheme, publicKey } = generated.value;
   const address = present(addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(publicKey)));
@@ -96,6 +100,7 @@ export interface Wish {
   readonly maxFeePerGas?: bigint;
   readonly approvedBy?: readonly Actor[];
   readonly createdAtMs?: number;
+  readonly governedBy?: Policy;
 }
 
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
@@ -112,7 +117,7 @@ type OnChainAction = Exclude<Action, { readonly kind: 'message' }>;
 export function approvedTransfer(wish: Wish): ApprovedTransfer {
   const to = wish.to ?? RECIPIENT;
   const action = { kind: 'transfer', to, tokenAddress: null, amount: amount('1000') } as const;
-  const transaction = entered(wish.key, action, wish.createdAtMs);
+  const transaction = entered(wish.key, action, wish);
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
   return {
@@ -150,7 +155,7 @@ export function approvedPayment(
   { to, units }: { readonly to: string; readonly units: bigint },
 ) {
   const action = { kind: 'transfer', to, tokenAddress: null, amount: amount(units.toString()) } as const;
-  const transaction = entered(key, action, Date.now(), chain);
+  const transaction = entered(key, action, { chain });
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
   return { ...requestFor(key, transaction), intent };
@@ -169,8 +174,11 @@ export function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: r
 export function entered(
   key: VaultKey,
   action: Action,
-  createdAtMs = Date.now(),
-  chain: Chain = anvilAdapter.chain,
+  {
+    createdAtMs = Date.now(),
+    chain = anvilAdapter.chain,
+    governedBy = policy,
+  }: { readonly createdAtMs?: number; readonly chain?: Chain; readonly governedBy?: Policy } = {},
 ): Transaction {
   const configuration = {
     name: 'Treasury',
@@ -180,7 +188,7 @@ export function entered(
     chains: [chain.name],
     signingThreshold: 2,
   } as const;
-  const vault = { id: policy.vaultId, configuration, members: [], policy, keys: [key] };
+  const vault = { id: policy.vaultId, configuration, members: [], policy: governedBy, keys: [key] };
   return newTransaction(
     { chain: chain.name, action, note: null, externalId: null, acceptLookalikeOf: null, idempotency: null },
     {
@@ -195,7 +203,7 @@ export function entered(
 }
 
 export function vote(actor: Actor, digest: string): Vote {
-  return { actor, digest, atMs: Date.now() };
+  return { actor, digest, device: null, atMs: Date.now() };
 }
 
 let lastNonce = 0n;

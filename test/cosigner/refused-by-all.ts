@@ -35,10 +35,9 @@ export function openBody(request: SigningRequest, signers: readonly number[]) {
       payload: attempt.payload,
       attempt: attempt.number,
       purpose: attempt.purpose,
-      approvals: approvals.map(({ actor: { userId, tokenId }, digest, atMs }) => ({
+      approvals: approvals.map(({ actor: { userId, tokenId }, ...vote }) => ({
         actor: { userId, tokenId },
-        digest,
-        atMs,
+        ...vote,
       })),
       policyVersion: policies.at(-1)?.policy.version ?? 0,
       evidence: request.evidence,

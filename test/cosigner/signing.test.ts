@@ -73,7 +73,7 @@ test('one node that is away stops nothing', async () => {
 });
 
 test('a key that all three must use is signed for by three, and not by two', async () => {
-  const strict = await newKey(nodes.all, 3);
+  const strict = await newKey(nodes.all, { threshold: 3 });
   const request = { ...approvedTransfer({ key: strict }), signingThreshold: 3 };
   const raw = signed(await thresholdSign(nodes.all, request), request);
   expect(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })).toBe(
@@ -313,7 +313,12 @@ test('a node takes the next policy only after the one that it has, and then coun
     const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
     const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHash(next))));
-    const approvals = voices.map(({ userId, tokenId }) => ({ actor: { userId, tokenId }, digest, atMs: NOON_MS }));
+    const approvals = voices.map(({ userId, tokenId }) => ({
+      actor: { userId, tokenId },
+      digest,
+      device: null,
+      atMs: NOON_MS,
+    }));
     const adopted = await node.call(`key/${keyId}/policy`, { policy: next, mandate: { ...mandate, approvals } });
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };

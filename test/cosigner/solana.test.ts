@@ -85,7 +85,7 @@ test('every two nodes sign a payment, on a nonce or opening one', async () => {
 });
 
 test('a message is signed as one', async () => {
-  const transaction = entered(key, { kind: 'message', format: 'solana-offchain', message: 'hello' }, Date.now(), main);
+  const transaction = entered(key, { kind: 'message', format: 'solana-offchain', message: 'hello' }, { chain: main });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };

@@ -24,7 +24,11 @@ export const NOON_MS = CREATED_AT_MS + 3 * 60 * 60 * 1000;
 
 export const vaultId: VaultId = parsed(parseVaultId(7));
 
+/** How most vaults of the tests count. */
+export const BY_TOKEN = { approvalMode: 'token', devices: [] } as const;
+
 export const policy: Policy = {
+  ...BY_TOKEN,
   vaultId,
   version: 1,
   signers: [alice.userId, bob.userId, carol.userId],
@@ -126,7 +130,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
 }
 
 export function vote(voter: Actor, digest: string = DIGEST) {
-  return { actor: voter, digest, atMs: CREATED_AT_MS };
+  return { actor: voter, digest, device: null, atMs: CREATED_AT_MS };
 }
 
 export const PREPARED: PreparedAttempt = {

@@ -31,7 +31,7 @@ const stateAfter = (...[before, event, nowMs]: Parameters<typeof after>) => {
 };
 
 const EVENTS: Record<PolicyChangeEvent['type'], PolicyChangeEvent> = {
-  approve: { type: 'approve', actor: bob },
+  approve: { type: 'approve', actor: bob, device: null },
   reject: { type: 'reject', actor: bob },
   cancel: { type: 'cancel', actor: alice },
   expire: { type: 'expire' },
@@ -60,24 +60,24 @@ for (const [type, cells] of Object.entries(MATRIX)) {
 }
 
 test('voices below the threshold are counted and decide nothing; the same voice twice is one', () => {
-  const once = after(change(), { type: 'approve', actor: alice });
+  const once = after(change(), { type: 'approve', actor: alice, device: null });
   if (typeof once === 'string') throw new Error(once);
   expect([once.state, once.approvals.length]).toEqual(['PENDING', 1]);
-  expect(after(once, { type: 'approve', actor: alice })).toBe(once);
+  expect(after(once, { type: 'approve', actor: alice, device: null })).toBe(once);
 });
 
 test('nobody but a signer of the policy in force is a voice', () => {
   const withStranger = change({ approvals: [vote(mallory)] });
-  expect(stateAfter(withStranger, { type: 'approve', actor: alice })).toBe('PENDING');
+  expect(stateAfter(withStranger, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
 
 test('a voice that was given for something else does not count', () => {
   const strange = change({ approvals: [vote(carol, 'ee'.repeat(32))] });
-  expect(stateAfter(strange, { type: 'approve', actor: alice })).toBe('PENDING');
+  expect(stateAfter(strange, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
 
 test('a voice at the very millisecond of the expiry is too late, one before is taken', () => {
-  const approve: PolicyChangeEvent = { type: 'approve', actor: bob };
+  const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
   const almost = change({ approvals: [vote(alice)] });
   expect(stateAfter(almost, approve, EXPIRES_AT_MS)).toBe(NO);
   expect(stateAfter(almost, approve, EXPIRES_AT_MS - 1)).toBe('ADOPTED');
@@ -86,7 +86,7 @@ test('a voice at the very millisecond of the expiry is too late, one before is t
 
 test('a signer whose answer was lost asks again and is told the same', () => {
   const adopted = change({ state: 'ADOPTED', approvals: [vote(alice), vote(bob)] });
-  expect(after(adopted, { type: 'approve', actor: bob })).toBe(adopted);
+  expect(after(adopted, { type: 'approve', actor: bob, device: null })).toBe(adopted);
   const rejected = change({ state: 'REJECTED', rejection: vote(bob) });
   expect(after(rejected, { type: 'reject', actor: bob })).toBe(rejected);
   expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);

@@ -139,7 +139,7 @@ test('a rule that came after the creation binds too: the approval is refused and
   const closed = under({ recipients: 'address-book' });
   const decided = decide(
     pending,
-    { type: 'approve', actor: bob, digest: DIGEST },
+    { type: 'approve', actor: bob, device: null, digest: DIGEST },
     { nowMs: NOON_MS, policy: closed, spentOf: () => 0n },
   );
   const breach = { rule: 'address-book', address: RECIPIENT };
@@ -148,10 +148,14 @@ test('a rule that came after the creation binds too: the approval is refused and
 
 test('the limit of a day binds the voice that decides, and none before it', () => {
   const circumstances = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
-  const first = decide(transactionIn('SUBMITTED'), { type: 'approve', actor: alice, digest: DIGEST }, circumstances);
+  const first = decide(
+    transactionIn('SUBMITTED'),
+    { type: 'approve', actor: alice, device: null, digest: DIGEST },
+    circumstances,
+  );
   expect(first).toMatchObject({ ok: true, value: { changed: true } });
   const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
-  const approves = { type: 'approve', actor: bob, digest: DIGEST } as const;
+  const approves = { type: 'approve', actor: bob, device: null, digest: DIGEST } as const;
   const second = decide(pending, approves, circumstances);
   expect(second).toMatchObject({ ok: false, refusal: { code: 'policy-forbids', breach: { rule: 'per-day' } } });
   const later = decide(pending, approves, { ...circumstances, spentOf: () => 500n });
@@ -161,15 +165,19 @@ test('the limit of a day binds the voice that decides, and none before it', () =
 test('the voices that the policy asked for at creation stay the least, and those of now count as well', () => {
   const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)], requiredApprovals: 3 });
   const now = { nowMs: NOON_MS, policy, spentOf: () => 0n };
-  const second = decide(pending, { type: 'approve', actor: bob, digest: DIGEST }, now);
+  const second = decide(pending, { type: 'approve', actor: bob, device: null, digest: DIGEST }, now);
   expect(second).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
   const stricter = under({ higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] });
   const cheap = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
-  const both = decide(cheap, { type: 'approve', actor: bob, digest: DIGEST }, { ...now, policy: stricter });
+  const both = decide(
+    cheap,
+    { type: 'approve', actor: bob, device: null, digest: DIGEST },
+    { ...now, policy: stricter },
+  );
   expect(both).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
   const third = decide(
     transactionIn('SUBMITTED', { approvals: [vote(alice), vote(bob)] }),
-    { type: 'approve', actor: carol, digest: DIGEST },
+    { type: 'approve', actor: carol, device: null, digest: DIGEST },
     { ...now, policy: stricter },
   );
   expect(third).toMatchObject({ value: { transaction: { state: 'SIGNING' } } });

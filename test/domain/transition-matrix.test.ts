@@ -5,6 +5,7 @@ import { TRANSACTION_STATES } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import {
   alice,
+  bob,
   carol,
   DIGEST,
   EXPIRES_AT_MS,
@@ -20,13 +21,13 @@ import {
 
 /** One event of each type, at its most effective. */
 const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
-  approve: { type: 'approve', actor: carol, digest: DIGEST },
+  approve: { type: 'approve', actor: carol, device: null, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
   cancel: { type: 'cancel', actor: alice },
   speedUp: { type: 'speedUp', actor: alice },
   abandonReplacement: { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
   setVisibility: { type: 'setVisibility', actor: alice, visible: false },
-  dropVotes: { type: 'dropVotes', userIds: [alice.userId] },
+  dropVotes: { type: 'dropVotes', policy: { ...policy, signers: [bob.userId, carol.userId] } },
   expire: { type: 'expire' },
   prepare: { type: 'prepare', attempt: PREPARED },
   delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },

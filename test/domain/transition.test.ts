@@ -38,7 +38,7 @@ function after(transaction: Transaction, event: TransactionEvent, circumstances 
   return decided.value;
 }
 
-const approves = (actor: typeof alice): TransactionEvent => ({ type: 'approve', actor, digest: DIGEST });
+const approves = (actor: typeof alice): TransactionEvent => ({ type: 'approve', actor, device: null, digest: DIGEST });
 
 test('a new transaction owes its own expiry', () => {
   expect(effectsOfCreation(transactionIn('DRAFT'))).toEqual([{ type: 'start', job: 'expire' }]);
@@ -47,7 +47,7 @@ test('a new transaction owes its own expiry', () => {
 test('an approval below the threshold changes nothing but the count', () => {
   const { transaction, effects } = after(transactionIn('SUBMITTED'), approves(alice));
   expect(transaction.state).toBe('SUBMITTED');
-  expect(transaction.approvals).toEqual([{ actor: alice, digest: DIGEST, atMs: NOON_MS }]);
+  expect(transaction.approvals).toEqual([{ actor: alice, digest: DIGEST, device: null, atMs: NOON_MS }]);
   expect(effects).toEqual([]);
 });
 
@@ -104,7 +104,11 @@ test('a voice of somebody who is no signer does not count', () => {
 });
 
 test('an approval of another intent is refused', () => {
-  const decided = decide(transactionIn('SUBMITTED'), { type: 'approve', actor: alice, digest: 'ee'.repeat(32) }, now);
+  const decided = decide(
+    transactionIn('SUBMITTED'),
+    { type: 'approve', actor: alice, device: null, digest: 'ee'.repeat(32) },
+    now,
+  );
   expect(decided).toEqual({ ok: false, refusal: { code: 'digest-mismatch' } });
 });
 
@@ -119,7 +123,7 @@ test('a removed signer is no voice any more', () => {
   const withVotes = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
   const without: Policy = { ...policy, version: 2, signers: [bob.userId, carol.userId] };
   expect(after(withVotes, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
-  const dropped = after(withVotes, { type: 'dropVotes', userIds: [alice.userId] }, { ...now, policy: without });
+  const dropped = after(withVotes, { type: 'dropVotes', policy: without }, { ...now, policy: without });
   expect(dropped.transaction.approvals).toEqual([]);
 });
 
@@ -299,7 +303,10 @@ const people = fc.constantFrom(alice, bob, carol, mallory);
 const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
   people.map(approves),
   people.map((actor): TransactionEvent => ({ type: 'reject', actor })),
-  people.map((actor): TransactionEvent => ({ type: 'dropVotes', userIds: [actor.userId] })),
+  people.map((gone): TransactionEvent => {
+    const signers = policy.signers.filter((userId) => userId !== gone.userId);
+    return { type: 'dropVotes', policy: { ...policy, signers } };
+  }),
   fc.constantFrom<TransactionEvent>(
     { type: 'expire' },
     { type: 'cancel', actor: alice },

@@ -5,7 +5,7 @@ import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { foundVault, nextPolicy, withMember, withPolicy } from '#objects/membership.ts';
 import { policyHash } from '#objects/new-transaction.ts';
-import { alice, bob, carol, mallory, vaultId } from '../domain/cast.ts';
+import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../domain/cast.ts';
 
 const configuration = {
   name: 'Treasury',
@@ -24,12 +24,13 @@ function value(result: Result<Vault, string>): Vault {
   return result.value;
 }
 
-const vault = value(foundVault({ id: vaultId, configuration, members, threshold: 2, rules: NO_RULES }));
+const vault = value(foundVault({ id: vaultId, configuration, members, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
 
 test('a new vault has policy version 1 with its signers in order', () => {
   expect(vault.policy).toMatchObject({
     version: 1,
     threshold: 2,
+    ...BY_TOKEN,
     signers: [alice, bob, carol].map((one) => one.userId),
   });
 });

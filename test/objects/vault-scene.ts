@@ -8,7 +8,7 @@ import { foundVault } from '#objects/membership.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
-import { alice } from '../domain/cast.ts';
+import { alice, BY_TOKEN } from '../domain/cast.ts';
 import { memorySql } from './memory-sql.ts';
 
 export const WALLET = '0x1111111111111111111111111111111111111111';
@@ -28,6 +28,7 @@ export function newVaultScene({ isTelling = true } = {}) {
     configuration: { ...terms, chains: ['anvil'], signingThreshold: 2 },
     members: [{ userId: alice.userId, roles: ['signer'] }],
     threshold: 1,
+    ...BY_TOKEN,
     rules: NO_RULES,
   });
   if (!founded.ok) throw new Error(founded.refusal);

@@ -13,7 +13,7 @@ import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
 import type { PolicyWish } from '#objects/membership.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { VaultObject } from '#objects/vault.ts';
-import { alice, bob, carol, mallory, PREPARED, HASH, inclusion } from '../domain/cast.ts';
+import { alice, bob, BY_TOKEN, carol, mallory, PREPARED, HASH, inclusion } from '../domain/cast.ts';
 
 const coordinator = env as unknown as CoordinatorEnv;
 type VaultStub = DurableObjectStub<VaultObject>;
@@ -46,6 +46,7 @@ async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED';
     },
     members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: signer })),
     threshold: 2,
+    ...BY_TOKEN,
     rules: NO_RULES,
   });
   expect(founded.ok).toBe(true);
@@ -71,7 +72,8 @@ async function changePolicy(vault: VaultStub, wish: Omit<PolicyWish, 'rules'> & 
   const proposed = await vault.proposePolicy({ actor: alice, wish: { rules: {}, ...wish }, note: null });
   if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
   const { id } = proposed.value.change;
-  for (const actor of [alice, bob]) expect((await vault.decidePolicyChange(actor, id, 'approve')).ok).toBe(true);
+  for (const actor of [alice, bob])
+    expect((await vault.decidePolicyChange(actor, id, { type: 'approve', device: null })).ok).toBe(true);
   expect(await vault.policyChange(alice, id)).toMatchObject({ value: { change: { state: 'ADOPTED' } } });
 }
 

@@ -2,12 +2,15 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { BITCOIN_ADDRESS_TYPES } from '#domain/chain.ts';
+import { APPROVAL_MODES } from '#domain/device.ts';
 import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
 import { ROLES } from '#domain/member.ts';
-import { inOrder, NO_RULES, rulesFault } from '#domain/rules.ts';
+import { policyFault } from '#domain/policy.ts';
+import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
+import { deviceBody, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
@@ -19,6 +22,7 @@ import { policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts'
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
+import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
@@ -42,6 +46,9 @@ const vaultBody = z.strictObject({
   mostPending: z.int().positive().max(1_000_000).optional(),
   signingThreshold: z.int().min(2).max(3).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
+  /** How voices count from the first policy on, and the devices of the signers. */
+  approvalMode: z.enum(APPROVAL_MODES).optional(),
+  devices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
   /** Rules of the first policy; later ones are the signers' to change. */
   rules: z.strictObject(rulesBody).optional(),
 });
@@ -93,6 +100,9 @@ export const readVault = route({
   },
 });
 
+/** Where a founding says what a wish for another policy says elsewhere. */
+const FIELDS_OF_FOUNDING: Readonly<Record<string, string>> = { '/signers': '/members', '/addDevices': '/devices' };
+
 async function found(context: HttpContext): Promise<Response> {
   const body = vaultBody.parse(await context.req.json());
   const chains = body.chains.map((name) => findChain(chainsFrom(context.env), name)?.name ?? null);
@@ -108,34 +118,38 @@ async function found(context: HttpContext): Promise<Response> {
   if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
   const rules = readRules(context, body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
+  const devices = await readDevices(body.devices ?? [], '/devices');
+  if (!devices.ok) return invalidRequest(context, devices.refusal);
+  const foundation = {
+    configuration: {
+      name: body.name,
+      initialState: body.initialState,
+      decisionPeriodSeconds: body.decisionPeriodSeconds ?? DEFAULT_DECISION_PERIOD_SECONDS,
+      mostPending: body.mostPending ?? DEFAULT_MOST_PENDING,
+      chains: chains.filter((name) => name !== null),
+      signingThreshold: body.signingThreshold ?? 2,
+      bitcoinAddressType: body.bitcoinAddressType ?? 'p2tr',
+    },
+    members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
+    threshold: body.threshold,
+    approvalMode: body.approvalMode ?? 'token',
+    devices: devices.value,
+    rules: { ...NO_RULES, ...rules.value },
+  };
   // Before a number is taken for it: a vault that could not be must not leave one behind.
-  const stated = { ...NO_RULES, ...rules.value };
-  const wrong = rulesFault(inOrder(stated), signers);
-  if (wrong !== null) return policyProblem(context, wrong);
+  const wrong = policyFault(firstPolicy(foundation));
+  if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
   const id = parseVaultId(await allocateVault(context.env.DB, { name: body.name, reference, createdAtMs: nowMs }));
   if (id === null) throw new Error('an allocated vault id must parse');
   const founded = await askObject(
     () => vaultStub(context.env, id),
-    (vault) =>
-      vault.initialise({
-        id,
-        configuration: {
-          name: body.name,
-          initialState: body.initialState,
-          decisionPeriodSeconds: body.decisionPeriodSeconds ?? DEFAULT_DECISION_PERIOD_SECONDS,
-          mostPending: body.mostPending ?? DEFAULT_MOST_PENDING,
-          chains: chains.filter((name) => name !== null),
-          signingThreshold: body.signingThreshold ?? 2,
-          bitcoinAddressType: body.bitcoinAddressType ?? 'p2tr',
-        },
-        members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
-        threshold: body.threshold,
-        rules: stated,
-      }),
+    (vault) => vault.initialise({ id, ...foundation }),
   );
-  return founded.ok ? context.json(vaultRecord(context, founded.value), 201) : policyProblem(context, founded.refusal);
+  return founded.ok
+    ? context.json(vaultRecord(context, founded.value), 201)
+    : policyProblem(context, founded.refusal, FIELDS_OF_FOUNDING);
 }
 
 function withUser<R>(userId: UserId | null, roles: R) {

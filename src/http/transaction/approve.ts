@@ -1,20 +1,30 @@
 import { voteSchema } from '#http/transaction/record-schema.ts';
+import { deviceSignatureBody, givenSignature } from '#http/device-body.ts';
 import { route } from '#http/context.ts';
 import { vote } from '#http/transaction/vote.ts';
 
 /**
  * POST /transaction/{txId}/approve (spec part 4): one signer's voice for exactly the intent of the challenge. The voice that
- * meets the threshold starts the signing.
+ * meets the threshold starts the signing. The body is empty, or the signature of a device of the caller's over the digest of the challenge:
+ * where the vault counts by devices there has to be one, and elsewhere one that comes has to be right.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`,
- * `policy-forbids` (the voice is then not counted).
+ * `device-signature-required`, `policy-forbids` (the voice is then not counted), `device-signature-refused`.
  */
 export const approve = route({
   method: 'POST',
   path: '/transaction/:txId/approve',
   access: 'write',
   summary: 'one voice for it; the one that meets the threshold starts the signing',
+  optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: voteSchema },
-  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'policy-forbids'],
-  handle: (context) => vote(context, 'approve'),
+  refuses: [
+    'forbidden',
+    'transaction-not-found',
+    'transaction-not-pending',
+    'device-signature-required',
+    'policy-forbids',
+    'device-signature-refused',
+  ],
+  handle: async (context) => vote(context, { type: 'approve', device: await givenSignature(context) }),
 });

@@ -3,11 +3,13 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import { APPROVAL_MODES } from '#domain/device.ts';
 import { intentBytes } from '#domain/intent.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
+import { deviceRecord, deviceSchema } from '#http/vault/policy-record.ts';
 import { timeText } from '#http/time-text.ts';
 import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
 import type { TransactionView } from '#objects/vault-views.ts';
@@ -28,7 +30,15 @@ const challengeSchema = z
       byMe: z.boolean(),
     }),
     warnings: z.array(warning),
-    policy: z.strictObject({ version: z.int(), threshold: z.int(), signers: z.array(z.string()) }),
+    policy: z.strictObject({
+      version: z.int(),
+      threshold: z.int(),
+      signers: z.array(z.string()),
+      approvalMode: z.enum(APPROVAL_MODES),
+    }),
+    devices: z
+      .array(deviceSchema)
+      .meta({ description: "The caller's: any of them may sign the 32 bytes of the digest" }),
     expiresAt: z.iso.datetime(),
   })
   .meta({ id: 'Challenge' });
@@ -76,7 +86,13 @@ function challengeOf({ transaction, policy, viewer }: TransactionView): z.input<
       byMe: hasApproved(transaction, viewer.userId),
     },
     warnings: warningsOf(intent),
-    policy: { version: policy.version, threshold: policy.threshold, signers: [...policy.signers] },
+    policy: {
+      version: policy.version,
+      threshold: policy.threshold,
+      signers: [...policy.signers],
+      approvalMode: policy.approvalMode,
+    },
+    devices: policy.devices.filter(({ userId }) => userId === viewer.userId).map(deviceRecord),
     expiresAt: timeText(intent.expiresAtMs),
   };
 }

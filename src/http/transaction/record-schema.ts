@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { deviceSignatureSchema } from '#http/device-body.ts';
 import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
 import { HIDDEN_REASONS } from '#domain/spam.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
@@ -37,7 +38,12 @@ const attempt = z.strictObject({
   sentAt: time.nullable(),
 });
 
-const vote = z.strictObject({ userId: text, digest: text, at: time });
+export const vote = z.strictObject({
+  userId: text,
+  digest: text,
+  device: deviceSignatureSchema.nullable().meta({ description: 'Its signature of the digest; null without one' }),
+  at: time,
+});
 
 export const warning = z.strictObject({ code: text, detail: text });
 

@@ -16,6 +16,7 @@ import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import { breachText } from '#http/breach-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
+import { deviceSignatureRecord } from '#http/device-body.ts';
 import { timeText } from '#http/time-text.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
 
@@ -181,8 +182,9 @@ function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicA
   };
 }
 
-function voteRecord(vote: Vote) {
-  return { userId: vote.actor.userId, digest: vote.digest, at: timeText(vote.atMs) };
+export function voteRecord(vote: Vote) {
+  const device = vote.device === null ? null : deviceSignatureRecord(vote.device);
+  return { userId: vote.actor.userId, digest: vote.digest, device, at: timeText(vote.atMs) };
 }
 
 type ReaderAction = 'approve' | 'reject' | 'cancel' | 'speed-up';

@@ -14,5 +14,5 @@ export const reject = route({
   summary: 'ends a pending transaction',
   answer: { status: 200, schema: voteSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
-  handle: (context) => vote(context, 'reject'),
+  handle: (context) => vote(context, { type: 'reject' }),
 });

@@ -2,21 +2,22 @@ import * as z from 'zod';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Amount } from '#domain/amount.ts';
+import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
 import type { AssetName } from '#domain/exposure.ts';
-import { parseUserId } from '#domain/id.ts';
+import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
 import type { UserId } from '#domain/id.ts';
-import type { PolicyFault } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { AssetLimit, BookEntry, HigherThreshold, Rules } from '#domain/rules.ts';
 import { MOST_RULES } from '#domain/rules.ts';
 import type { HttpContext } from '#http/context.ts';
+import { deviceBody, deviceKeyId, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import { fieldReader } from '#http/field-reader.ts';
 import type { FieldReader } from '#http/field-reader.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import type { PolicyWish } from '#objects/membership.ts';
+import type { PolicyWish, WishFault } from '#objects/membership.ts';
 import { findUser } from '#store/users.ts';
 
 const chain = z.string().min(1).max(64);
@@ -58,6 +59,9 @@ export const policyWishBody = z
   .strictObject({
     signers: z.array(z.string().max(64)).min(1).max(50).optional(),
     threshold: z.int().positive().optional(),
+    approvalMode: z.enum(APPROVAL_MODES).optional(),
+    addDevices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
+    removeDevices: z.array(deviceKeyId).max(MOST_DEVICES).optional(),
     ...rulesBody,
     note: plainText(500).nullish(),
   })
@@ -97,8 +101,13 @@ export async function readPolicyWish(
     if (user === null) return refused([{ pointer: `/signers/${i}`, code: 'invalid', detail: 'is not a user' }]);
     signers.push(user.id);
   }
+  const devices = await readDevices(body.addDevices ?? [], '/addDevices');
+  if (!devices.ok) return devices;
   return accepted({
     rules: rules.value,
+    addDevices: devices.value,
+    removeDevices: (body.removeDevices ?? []).map(parseDeviceKeyId).filter((id) => id !== null),
+    ...(body.approvalMode === undefined ? {} : { approvalMode: body.approvalMode }),
     ...(body.signers === undefined ? {} : { signers }),
     ...(body.threshold === undefined ? {} : { threshold: body.threshold }),
   });
@@ -166,11 +175,16 @@ function readAsset(reader: ChainReader | null, token: string | null | undefined,
   return tokenAddress === null ? null : { chain: reader.chain, tokenAddress };
 }
 
-const POLICY_FAULTS: Readonly<Record<PolicyFault, readonly [pointer: string, detail: string]>> = {
+const POLICY_FAULTS: Readonly<Record<WishFault, readonly [pointer: string, detail: string]>> = {
   'no-signers': ['/signers', 'has nobody in it'],
   'too-many-signers': ['/signers', 'has too many people'],
   'signers-not-sorted': ['/signers', 'has somebody twice'],
   'threshold-out-of-range': ['/threshold', 'is between 1 and the number of signers'],
+  'too-many-devices': ['/addDevices', `are ${MOST_DEVICES} at most, with those that there are`],
+  'devices-not-sorted': ['/addDevices', 'has a device twice, or one that there is already'],
+  'device-of-nobody': ['/addDevices', 'has one of somebody who does not sign'],
+  'signer-without-device': ['/approvalMode', 'can be device when each signer has one'],
+  'no-such-device': ['/removeDevices', 'names one that there is not'],
   'too-many-rules': ['/addressBook', `has at most ${MOST_RULES} entries, as every list of rules has`],
   'rules-not-in-order': ['/addressBook', 'or another list of rules names one thing twice'],
   'limit-without-a-bound': ['/limits', 'has one that bounds nothing: say perTransaction or perDay'],
@@ -178,7 +192,11 @@ const POLICY_FAULTS: Readonly<Record<PolicyFault, readonly [pointer: string, det
 };
 
 /** A policy that could not be, by the field that makes it so. */
-export function policyProblem(context: HttpContext, policyFault: PolicyFault): Response {
+export function policyProblem(
+  context: HttpContext,
+  policyFault: WishFault,
+  fields: Readonly<Record<string, string>> = {},
+): Response {
   const [pointer, detail] = POLICY_FAULTS[policyFault];
-  return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
+  return invalidRequest(context, [{ pointer: fields[pointer] ?? pointer, code: 'invalid', detail }]);
 }

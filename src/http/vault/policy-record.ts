@@ -1,12 +1,28 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { Device } from '#domain/device.ts';
+import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
-import { thresholdForChange } from '#domain/policy.ts';
+import { policyBytes, thresholdForChange } from '#domain/policy.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 
 const text = z.string();
 const amount = z.string().regex(/^(0|[1-9][0-9]*)$/);
+
+/** What the interface promises of a device; the last three are null but for passkeys. */
+export const deviceSchema = z
+  .strictObject({
+    keyId: text,
+    userId: text,
+    algorithm: z.enum(DEVICE_ALGORITHMS),
+    publicKey: text,
+    credentialId: text.nullable(),
+    rpId: text.nullable(),
+    origin: text.nullable(),
+  })
+  .meta({ id: 'Device' });
 
 /** What the interface promises of a policy. */
 export const policySchema = z
@@ -15,8 +31,13 @@ export const policySchema = z
     version: z.int(),
     hash: text.meta({ description: 'Hex SHA-256 of its canonical bytes; transactions and the next version name it' }),
     previousHash: text,
+    canonical: text.meta({ description: 'The bytes that it encodes to, in hex' }),
     signers: z.array(text),
     threshold: z.int(),
+    approvalMode: z
+      .enum(APPROVAL_MODES)
+      .meta({ description: 'device: only voices count that a device of the signer has signed' }),
+    devices: z.array(deviceSchema),
     changeThreshold: z
       .int()
       .meta({ description: 'Voices that a change of it takes: the most that it asks for anything' }),
@@ -40,6 +61,10 @@ export const policySchema = z
   })
   .meta({ id: 'Policy' });
 
+export function deviceRecord(device: Device): z.infer<typeof deviceSchema> {
+  return { credentialId: null, rpId: null, origin: null, ...device };
+}
+
 /** A policy with the names of chains that people use. */
 export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<typeof policySchema> {
   const { rules } = policy;
@@ -52,7 +77,10 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     version: policy.version,
     hash: policyHash(policy),
     previousHash: policy.previousHash,
+    canonical: bytesToHex(policyBytes(policy)),
     signers: [...policy.signers],
+    approvalMode: policy.approvalMode,
+    devices: policy.devices.map(deviceRecord),
     threshold: policy.threshold,
     changeThreshold: thresholdForChange(policy),
     recipients: rules.recipients,

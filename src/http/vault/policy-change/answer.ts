@@ -1,7 +1,6 @@
 import { chainsFrom } from '#chains/registry.ts';
 import type { PolicyChangeId, VaultId } from '#domain/id.ts';
 import { parsePolicyChangeId } from '#domain/id.ts';
-import type { PolicyFault } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
@@ -12,6 +11,8 @@ import { invalidRequest } from '#http/request-check.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
+import type { WishFault } from '#objects/membership.ts';
+import type { ChangeDecision } from '#objects/policy-desk.ts';
 import type { PolicyChangeView } from '#objects/vault-views.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
@@ -29,7 +30,7 @@ export function changeOf(
 /** What became of a change, or why nothing did. */
 export function answerChange(
   context: HttpContext,
-  result: Result<PolicyChangeView, PolicyFault | Refusal>,
+  result: Result<PolicyChangeView, WishFault | Refusal>,
   status: 200 | 201,
 ): Response {
   if (result.ok) return context.json(policyChangeRecord(result.value, chainsFrom(context.env)), status);
@@ -38,10 +39,7 @@ export function answerChange(
 }
 
 /** Says what the caller decides about a change, and answers the change after it. */
-export async function decideOnChange(
-  context: HttpContext,
-  decision: 'approve' | 'reject' | 'cancel',
-): Promise<Response> {
+export async function decideOnChange(context: HttpContext, decision: ChangeDecision): Promise<Response> {
   const named = changeOf(context);
   if (named instanceof Response) return named;
   const actor = actorOf(context);

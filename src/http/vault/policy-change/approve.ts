@@ -1,19 +1,28 @@
+import { deviceSignatureBody, givenSignature } from '#http/device-body.ts';
 import { decideOnChange } from '#http/vault/policy-change/answer.ts';
 import { route } from '#http/context.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/approve (ours): one voice for exactly this next policy. The one that is still needed puts it in force at once and ends all other
- * pending changes. The same voice again is 200 and changes nothing.
+ * pending changes. Where the vault counts by devices, one of the caller's signs the digest of the change. The same voice again is 200 and changes nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`,
+ * `device-signature-required`, `device-signature-refused`.
  */
 export const approvePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/approve',
   access: 'write',
   summary: "gives the caller's voice for a change of the policy",
+  optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },
-  refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
-  handle: (context) => decideOnChange(context, 'approve'),
+  refuses: [
+    'forbidden',
+    'policy-change-not-found',
+    'policy-change-not-pending',
+    'device-signature-required',
+    'device-signature-refused',
+  ],
+  handle: async (context) => decideOnChange(context, { type: 'approve', device: await givenSignature(context) }),
 });

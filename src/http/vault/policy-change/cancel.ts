@@ -14,5 +14,5 @@ export const cancelPolicyChange = route({
   summary: 'takes a pending change of the policy back',
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
-  handle: (context) => decideOnChange(context, 'cancel'),
+  handle: (context) => decideOnChange(context, { type: 'cancel' }),
 });

@@ -1,15 +1,17 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/chain.ts';
 import { may, mayCancel } from '#domain/member.ts';
-import { POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
-import type { Vote } from '#domain/transaction.ts';
+import { mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import { voteRecord } from '#http/transaction/record.ts';
+import { vote } from '#http/transaction/record-schema.ts';
+import { policyHash } from '#objects/new-transaction.ts';
 import { timeText } from '#http/time-text.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import type { PolicyChangeView } from '#objects/vault-views.ts';
 
 const text = z.string();
 const time = z.iso.datetime();
-const vote = z.strictObject({ userId: text, digest: text, at: time });
 
 /** What the interface promises of a change of the policy. */
 export const policyChangeSchema = z
@@ -19,7 +21,10 @@ export const policyChangeSchema = z
     state: z.enum(POLICY_CHANGE_STATES),
     policy: policySchema.meta({ description: 'The whole policy that it would put in force' }),
     note: text.nullable(),
-    digest: text.meta({ description: 'What every approval names' }),
+    digest: text.meta({ description: 'What every approval names: the hex SHA-256 of canonical' }),
+    canonical: text.meta({
+      description: 'The bytes that the mandate encodes to, in hex; they name the hash of the policy',
+    }),
     requiredApprovals: z.int(),
     approvals: z.array(vote),
     rejection: vote.nullable(),
@@ -44,6 +49,7 @@ export function policyChangeRecord(
     policy: policyRecord(change.policy, chains),
     note: change.note,
     digest: change.digest,
+    canonical: bytesToHex(mandateBytes(change, policyHash(change.policy))),
     requiredApprovals: change.requiredApprovals,
     approvals: change.approvals.map(voteRecord),
     rejection: change.rejection === null ? null : voteRecord(change.rejection),
@@ -53,10 +59,6 @@ export function policyChangeRecord(
     updatedAt: timeText(change.updatedAtMs),
     expiresAt: timeText(change.expiresAtMs),
   };
-}
-
-function voteRecord({ actor, digest, atMs }: Vote) {
-  return { userId: actor.userId, digest, at: timeText(atMs) };
 }
 
 function actionsFor({ change, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {

@@ -14,5 +14,5 @@ export const rejectPolicyChange = route({
   summary: 'ends a pending change of the policy',
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
-  handle: (context) => decideOnChange(context, 'reject'),
+  handle: (context) => decideOnChange(context, { type: 'reject' }),
 });

@@ -1,0 +1,72 @@
+import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { parseDevice } from '#devices/device-key.ts';
+import type { Device } from '#domain/device.ts';
+import { enrolmentBytes } from '#domain/device.ts';
+import { parseUserId } from '#domain/id.ts';
+
+/**
+ * An Ed25519 key with which a script gives the voice of its owner. The service sees its public half and its signatures, and nothing else.
+ */
+export class ScriptDevice {
+  readonly #secret: KeyObject;
+
+  constructor(secret: KeyObject) {
+    if (secret.asymmetricKeyType !== 'ed25519') throw new Error('a device of a script has an Ed25519 key');
+    this.#secret = secret;
+  }
+
+  static create(): ScriptDevice {
+    return new ScriptDevice(generateKeyPairSync('ed25519').privateKey);
+  }
+
+  /** @param pem PKCS #8 */
+  static read(pem: string): ScriptDevice {
+    return new ScriptDevice(createPrivateKey(pem));
+  }
+
+  /** PKCS #8. Whoever reads it has this voice. */
+  secretPem(): string {
+    return this.#secret.export({ type: 'pkcs8', format: 'pem' }).toString();
+  }
+
+  /** What a policy keeps of it. Throws when the id is none. */
+  asDevice(userId: string): Device {
+    const owner = parseUserId(userId);
+    if (owner === null) throw new Error('a device belongs to a user');
+    const { x = '' } = createPublicKey(this.#secret).export({ format: 'jwk' });
+    const publicKey = Buffer.from(x, 'base64url').toString('hex');
+    const device = parseDevice({
+      userId: owner,
+      algorithm: 'ed25519',
+      publicKey,
+      credentialId: null,
+      rpId: null,
+      origin: null,
+    });
+    if (typeof device === 'string') throw new Error(`the ${device} can not be`);
+    return device;
+  }
+
+  /** What is sent to let it speak for somebody. */
+  enrolment(userId: string) {
+    const { algorithm, publicKey } = this.asDevice(userId);
+    return {
+      userId,
+      algorithm,
+      publicKey,
+      proof: { signature: this.#signed(sha256(enrolmentBytes(this.asDevice(userId)))) },
+    };
+  }
+
+  /** What is sent with an approval. @param digest lower-case hex of 32 bytes */
+  voice(userId: string, digest: string) {
+    return { keyId: this.asDevice(userId).keyId as string, signature: this.#signed(hexToBytes(digest)) };
+  }
+
+  #signed(message: Uint8Array): string {
+    return Buffer.from(sign(null, message, this.#secret)).toString('base64url');
+  }
+}

@@ -1,0 +1,92 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { p256 } from '@noble/curves/nist.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Device, Passkey } from '#domain/device.ts';
+import { DEVICE_ALGORITHMS } from '#domain/device.ts';
+import type { DeviceKeyId, UserId } from '#domain/id.ts';
+import { parseDeviceKeyId } from '#domain/id.ts';
+
+/** A device as somebody describes it. */
+export interface DeviceDescription {
+  readonly userId: UserId;
+  readonly algorithm: string;
+  /** Hex: 32 bytes of Ed25519; a point of P-256 in 33 or 65 bytes. */
+  readonly publicKey: string;
+  /** All three of a passkey, none of a script's key. */
+  readonly credentialId: string | null;
+  readonly rpId: string | null;
+  readonly origin: string | null;
+}
+
+/** Which part of a description can not be. */
+export type DeviceFault = 'algorithm' | 'publicKey' | 'credentialId' | 'rpId' | 'origin';
+
+const ID_BYTES = 16;
+/** Web Authentication Level 2, part 5.8.3: an authenticator's own limit is 1023 bytes. */
+const CREDENTIAL_ID = /^[A-Za-z0-9_-]{16,1364}$/;
+const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** The first 128 bits of a hash over the public key: the same key is the same device, whoever claims it. */
+export function deviceKeyId({ algorithm, publicKey }: Pick<Device, 'algorithm' | 'publicKey'>): DeviceKeyId {
+  const name = canonicalBytes('conclave/device-key/v1', [
+    ['algorithm', algorithm],
+    ['publicKey', publicKey],
+  ]);
+  const id = parseDeviceKeyId(`dev_${bytesToHex(sha256(name).subarray(0, ID_BYTES))}`);
+  if (id === null) throw new Error('the id of a device key must parse');
+  return id;
+}
+
+/**
+ * The device that is described, its key in the one spelling that it has; or the part that can not be. A key whose signatures hold for any
+ * text (a point of small order) is none.
+ */
+export function parseDevice(described: DeviceDescription): Device | DeviceFault {
+  const { userId, credentialId, rpId, origin } = described;
+  const algorithm = DEVICE_ALGORITHMS.find((one) => one === described.algorithm);
+  if (algorithm === undefined) return 'algorithm';
+  if (algorithm === 'ed25519') {
+    const publicKey = edwardsKey(described.publicKey);
+    if (publicKey === null) return 'publicKey';
+    if (credentialId !== null) return 'credentialId';
+    if (rpId !== null) return 'rpId';
+    if (origin !== null) return 'origin';
+    return { keyId: deviceKeyId({ algorithm, publicKey }), userId, algorithm, publicKey };
+  }
+  const publicKey = p256Key(described.publicKey);
+  if (publicKey === null) return 'publicKey';
+  if (credentialId === null || !CREDENTIAL_ID.test(credentialId)) return 'credentialId';
+  if (rpId === null || !HOST.test(rpId)) return 'rpId';
+  if (origin === null || !isOriginOf(origin, rpId)) return 'origin';
+  const site: Pick<Passkey, 'credentialId' | 'rpId' | 'origin'> = { credentialId, rpId, origin };
+  return { keyId: deviceKeyId({ algorithm, publicKey }), userId, algorithm, publicKey, ...site };
+}
+
+function edwardsKey(text: string): string | null {
+  if (!/^[0-9a-f]{64}$/.test(text)) return null;
+  try {
+    const point = ed25519.Point.fromHex(text);
+    return point.isTorsionFree() && !point.is0() ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+function p256Key(text: string): string | null {
+  if (!/^(0[23][0-9a-f]{64}|04[0-9a-f]{128})$/.test(text)) return null;
+  try {
+    return bytesToHex(p256.Point.fromBytes(hexToBytes(text)).toBytes(true));
+  } catch {
+    return null;
+  }
+}
+
+/** Browsers sign on secure pages alone: https, or the machine itself. The domain is the host, or one above it. */
+function isOriginOf(origin: string, rpId: string): boolean {
+  const url = URL.parse(origin);
+  if (url === null || url.origin !== origin) return false;
+  const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
+  return isSecure && (url.hostname === rpId || url.hostname.endsWith(`.${rpId}`));
+}

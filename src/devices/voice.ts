@@ -1,0 +1,58 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { bytesOfText } from '#devices/base64url.ts';
+import { verifies } from '#devices/verify.ts';
+import type { SignatureFault } from '#devices/webauthn.ts';
+import { assertionFault } from '#devices/webauthn.ts';
+import type { Device, DeviceSignature } from '#domain/device.ts';
+import { isUnsigned } from '#domain/device.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Vote } from '#domain/transaction.ts';
+
+const EDWARDS_SIGNATURE_BYTES = 64;
+
+/** What is wrong with a device's signature over a digest (lower-case hex of 32 bytes); null when nothing is. */
+export async function signatureFault(
+  device: Device,
+  digest: string,
+  given: DeviceSignature,
+): Promise<SignatureFault | null> {
+  if (given.keyId !== device.keyId) return 'malformed';
+  if (device.algorithm === 'webauthn-p256') return assertionFault(device, digest, given);
+  const signature = bytesOfText(given.signature);
+  if (given.assertion !== null || signature?.length !== EDWARDS_SIGNATURE_BYTES) return 'malformed';
+  return (await verifies(device, signature, hexToBytes(digest))) ? null : 'wrong-signature';
+}
+
+/**
+ * Why a voice is not taken; null when it is. A signature that nobody has asked for has to be right as well.
+ * Refuses, in order: `device-signature-required`, `device-signature-refused`.
+ */
+export async function voiceRefusal(
+  { actor, digest, device: given }: Omit<Vote, 'atMs'>,
+  policy: Policy,
+): Promise<Refusal | null> {
+  if (given === null) return isUnsigned({ device: given }, policy) ? { code: 'device-signature-required' } : null;
+  const device = deviceOf({ actor, device: given }, policy);
+  const fault = device === null ? 'unknown-device' : await signatureFault(device, digest, given);
+  return fault === null ? null : { code: 'device-signature-refused', fault };
+}
+
+/**
+ * The voices whose word need not be taken for it: under a policy of devices, those that a device of their own signer has signed. What can
+ * not count is not looked at.
+ */
+export async function provenVotes(votes: readonly Vote[], policy: Policy): Promise<readonly Vote[]> {
+  if (policy.approvalMode === 'token') return votes;
+  const proven: Vote[] = [];
+  for (const vote of votes) {
+    const device = deviceOf(vote, policy);
+    if (device === null || vote.device === null) continue;
+    if ((await signatureFault(device, vote.digest, vote.device)) === null) proven.push(vote);
+  }
+  return proven;
+}
+
+function deviceOf({ actor, device: given }: Pick<Vote, 'actor' | 'device'>, { devices }: Policy): Device | null {
+  return devices.find(({ keyId, userId }) => keyId === given?.keyId && userId === actor.userId) ?? null;
+}

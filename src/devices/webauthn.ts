@@ -1,0 +1,79 @@
+import { p256 } from '@noble/curves/nist.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { DeviceSignature, Passkey } from '#domain/device.ts';
+import { bytesOfText } from '#devices/base64url.ts';
+import { verifies } from '#devices/verify.ts';
+
+/** Why a signature does not speak for its device. */
+export type SignatureFault =
+  /** Of another device, or not of the form that its kind has. */
+  | 'malformed'
+  /** Signed for something else than an approval: for the making of a passkey, say. */
+  | 'wrong-ceremony'
+  | 'wrong-digest'
+  | 'wrong-origin'
+  | 'wrong-relying-party'
+  /** The authenticator did not ask for a finger, a face or a PIN. */
+  | 'user-not-verified'
+  | 'wrong-signature';
+
+/** Web Authentication Level 2, part 6.1: the hash of the domain, the flags, and a counter. */
+const RP_ID_HASH_BYTES = 32;
+const SHORTEST_AUTHENTICATOR_DATA = 37;
+const USER_PRESENT = 0b001;
+const USER_VERIFIED = 0b100;
+
+/**
+ * Web Authentication Level 2, part 7.2, "Verifying an Authentication Assertion": its steps in its order, for a passkey whose owner, domain
+ * and page are known from the policy. What is not looked at is the counter (step 21): passkeys that are synchronised between devices have
+ * none.
+ */
+export async function assertionFault(
+  passkey: Passkey,
+  digest: string,
+  { signature, assertion }: DeviceSignature,
+): Promise<SignatureFault | null> {
+  const [data, client] = [assertion?.authenticatorData, assertion?.clientDataJson].map(bytesOfText);
+  const signed = compactOf(bytesOfText(signature));
+  if (signed === null || data == null || client == null) return 'malformed';
+  const said = clientDataOf(client);
+  if (said === null) return 'malformed';
+  // Step 11: "Verify that the value of C.type is the string webauthn.get."
+  if (said['type'] !== 'webauthn.get') return 'wrong-ceremony';
+  // Step 12: "Verify that the value of C.challenge equals the base64url encoding of options.challenge."
+  if (said['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';
+  // Step 13: "Verify that the value of C.origin matches the Relying Party's origin." A page inside another site's page is another page.
+  if (said['origin'] !== passkey.origin || said['crossOrigin'] === true || said['topOrigin'] !== undefined) {
+    return 'wrong-origin';
+  }
+  // Step 15: "Verify that the rpIdHash in authData is the SHA-256 hash of the RP ID expected by the Relying Party."
+  if (data.length < SHORTEST_AUTHENTICATOR_DATA) return 'malformed';
+  const rpIdHash = bytesToHex(data.subarray(0, RP_ID_HASH_BYTES));
+  if (rpIdHash !== bytesToHex(sha256(utf8ToBytes(passkey.rpId)))) return 'wrong-relying-party';
+  // Steps 16 and 17: "Verify that the User Present bit", and the "User Verified bit of the flags in authData is set."
+  const flags = data[RP_ID_HASH_BYTES] ?? 0;
+  if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) return 'user-not-verified';
+  // Steps 19 and 20: "Let hash be the result of computing a hash over the cData using SHA-256", and "verify that sig is a valid signature
+  // over the binary concatenation of authData and hash". Authenticators give S of either half.
+  const isRight = await verifies(passkey, signed, concatBytes(data, sha256(client)));
+  return isRight ? null : 'wrong-signature';
+}
+
+/** Part 6.5.5: a signature of ES256 is the DER of its two numbers; Web Crypto takes them as they are. */
+function compactOf(der: Uint8Array | null): Uint8Array | null {
+  try {
+    return der === null ? null : p256.Signature.fromBytes(der, 'der').toBytes('compact');
+  } catch {
+    return null;
+  }
+}
+
+function clientDataOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
+  try {
+    const said: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    return typeof said === 'object' && said !== null ? { ...said } : null;
+  } catch {
+    return null;
+  }
+}

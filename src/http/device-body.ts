@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Device, DeviceSignature } from '#domain/device.ts';
+import { DEVICE_ALGORITHMS, enrolmentBytes } from '#domain/device.ts';
+import { parseDevice } from '#devices/device-key.ts';
+import { signatureFault } from '#devices/voice.ts';
+import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { HttpContext } from '#http/context.ts';
+import { optionalBodyOf } from '#http/request-check.ts';
+import type { FieldFault } from '#http/problem.ts';
+
+const base64url = z
+  .string()
+  .max(8192)
+  .regex(/^[A-Za-z0-9_-]+$/, 'is base64url without padding');
+
+const signatureFields = {
+  signature: base64url.meta({ description: 'Over the digest: 64 bytes of Ed25519, or DER of a passkey' }),
+  authenticatorData: base64url.optional().meta({ description: 'Of a passkey alone' }),
+  clientDataJSON: base64url.optional().meta({ description: 'Of a passkey alone; the digest is its challenge' }),
+};
+
+/** A device that is known already. */
+export const deviceKeyId = z
+  .string()
+  .max(64)
+  .refine((text) => parseDeviceKeyId(text) !== null, 'is not the id of a device key');
+
+/** What a device says to a digest. */
+export const deviceSignatureBody = z.strictObject({ keyId: deviceKeyId, ...signatureFields }).meta({
+  examples: [
+    {
+      keyId: 'dev_00112233445566778899aabbccddeeff',
+      signature: 'nHj0ZQ0i4GJzIlwNwWFlxGZ8xQ0fCu9D1gQeQdkqp3zXb2mF3pUu5uY1iB1Jq9pW3lqk6n7Yv0oQbWmXK1s8Ag',
+    },
+  ],
+});
+
+/** What the interface shows of it, for whoever wants to check a voice a year later. */
+export const deviceSignatureSchema = z.strictObject({
+  keyId: z.string(),
+  signature: z.string(),
+  authenticatorData: z.string().nullable(),
+  clientDataJSON: z.string().nullable(),
+});
+
+/** A device that is to speak for somebody, with its own word that it can. */
+export const deviceBody = z.strictObject({
+  userId: z.string().max(64),
+  algorithm: z.enum(DEVICE_ALGORITHMS),
+  publicKey: z.string().max(130).meta({ description: 'Hex: 32 bytes of Ed25519; a point of P-256 in 33 or 65 bytes' }),
+  credentialId: base64url.optional().meta({ description: 'Of a passkey alone, as its rpId and origin' }),
+  rpId: z.string().max(253).optional(),
+  origin: z.string().max(300).optional(),
+  proof: z.strictObject(signatureFields).meta({
+    description: 'The signature of this device over the SHA-256 of the canonical bytes of conclave/device/v1',
+  }),
+});
+
+/** So many have proofs that fit a body. */
+export const MOST_NEW_DEVICES = 20;
+
+/** What the caller's device says, or null where the body is empty. */
+export async function givenSignature(context: HttpContext): Promise<DeviceSignature | null> {
+  const body = await optionalBodyOf(context, deviceSignatureBody);
+  const keyId = parseDeviceKeyId(body?.keyId ?? '');
+  return body === null || keyId === null ? null : { keyId, ...signed(body) };
+}
+
+export function deviceSignatureRecord({ keyId, signature, assertion }: DeviceSignature) {
+  const { authenticatorData = null, clientDataJson: clientDataJSON = null } = assertion ?? {};
+  return { keyId, signature, authenticatorData, clientDataJSON };
+}
+
+/** The devices that a list describes; or every fault of it. @param pointer to the list */
+export async function readDevices(
+  list: readonly z.infer<typeof deviceBody>[],
+  pointer: string,
+): Promise<Result<readonly Device[], readonly FieldFault[]>> {
+  const [devices, faults]: [Device[], FieldFault[]] = [[], []];
+  for (const [i, body] of list.entries()) {
+    const read = await readDevice(body);
+    if (read.ok) devices.push(read.value);
+    else faults.push({ ...read.refusal, pointer: `${pointer}/${i}/${read.refusal.pointer}` });
+  }
+  return faults.length === 0 ? accepted(devices) : refused(faults);
+}
+
+async function readDevice(body: z.infer<typeof deviceBody>): Promise<Result<Device, FieldFault>> {
+  const { algorithm, publicKey, credentialId = null, rpId = null, origin = null, proof } = body;
+  const fault = (pointer: string, detail: string) => refused({ pointer, code: 'invalid', detail });
+  const userId = parseUserId(body.userId);
+  if (userId === null) return fault('userId', 'is not a user');
+  const device = parseDevice({ userId, algorithm, publicKey, credentialId, rpId, origin });
+  if (typeof device === 'string') return fault(device, `is not what ${algorithm} has`);
+  const digest = bytesToHex(sha256(enrolmentBytes(device)));
+  const wrong = await signatureFault(device, digest, { keyId: device.keyId, ...signed(proof) });
+  return wrong === null ? accepted(device) : fault('proof', `does not show that the device is there: ${wrong}`);
+}
+
+function signed({ signature, authenticatorData, clientDataJSON }: z.infer<typeof deviceBody>['proof']) {
+  if (authenticatorData === undefined && clientDataJSON === undefined) return { signature, assertion: null };
+  // One without the other is refused as malformed, when it is looked at.
+  const assertion = { authenticatorData: authenticatorData ?? '', clientDataJson: clientDataJSON ?? '' };
+  return { signature, assertion };
+}

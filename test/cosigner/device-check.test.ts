@@ -1,0 +1,110 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { follows, policyHashOf } from '#cosigner/approval-check.ts';
+import type { DeviceSignature } from '#domain/device.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+import { ScriptDevice } from '#local/script-device.ts';
+import { Authenticator } from '../devices/authenticator.ts';
+import { alice, amount, bob, carol, NOON_MS, policy } from '../domain/cast.ts';
+import { answer, digestOf, intent, next, OTHER, request, votes } from './check-scene.ts';
+
+/** What one co-signer decides where devices sign: nobody's word counts that it has not checked. */
+
+const [hers, his, theirs] = [ScriptDevice.create(), new Authenticator(bob.userId), ScriptDevice.create()];
+const devices = [hers.asDevice(alice.userId), his.passkey, theirs.asDevice(carol.userId)];
+const byDevice: Policy = {
+  ...policy,
+  approvalMode: 'device',
+  devices: devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)),
+};
+const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
+const held = { policies: [byDevice] };
+const hand = (device: ScriptDevice, { userId }: Actor, digest: string): DeviceSignature => {
+  const { signature } = device.voice(userId, digest);
+  return { keyId: device.asDevice(userId).keyId, signature, assertion: null };
+};
+const voice = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Vote => {
+  return { actor, digest: digestOf(of), device, atMs: NOON_MS };
+};
+const byAlice = (of: Intent = bound) => voice(alice, hand(hers, alice, digestOf(of)), of);
+const byBob = (of: Intent = bound) => voice(bob, his.signed(digestOf(of)), of);
+const ask = (approvals: readonly Vote[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
+
+test('a script and a passkey of two signers are a quorum', async () => {
+  expect(await ask([byAlice(), byBob()])).toBe('signs');
+});
+
+test.each<[string, () => readonly Vote[]]>([
+  ['invents both voices', () => votes(bound, alice, bob)],
+  ['invents the second voice', () => [byAlice(), voice(bob, null)]],
+  ['lends the first voice to the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
+  ['signs with a device of its own', () => [byAlice(), voice(bob, hand(ScriptDevice.create(), bob, digestOf(bound)))]],
+  [
+    'signs with its own device under the name of the right one',
+    () => {
+      const own = new Authenticator(bob.userId);
+      return [byAlice(), voice(bob, { ...own.signed(digestOf(bound)), keyId: his.passkey.keyId })];
+    },
+  ],
+  [
+    'replays a voice for another transfer',
+    () => [byAlice(), { ...byBob({ ...bound, to: OTHER }), digest: digestOf(bound) }],
+  ],
+  [
+    'has the passkey sign on a page of its own',
+    () => [byAlice(), voice(bob, his.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
+  ],
+  ['has it sign while its owner sleeps', () => [byAlice(), voice(bob, his.signed(digestOf(bound), { flags: 0b001 }))]],
+  ['sends one voice three times', () => [byAlice(), byAlice(), byAlice()]],
+])('a coordinator that %s gets no signature', async (_name, approvals) => {
+  expect(await ask(approvals())).toBe('not-enough-approvals');
+});
+
+test('every field of the intent is under the signatures', async () => {
+  const changes: readonly Partial<TransferIntent>[] = [
+    { to: OTHER },
+    { amount: amount('1001') },
+    { maxFee: amount('42000001') },
+    { note: 'urgent' },
+    { expiresAtMs: bound.expiresAtMs + 1 },
+  ];
+  for (const change of changes) {
+    const changed = { ...bound, ...change };
+    const moved = [byAlice(), byBob()].map((one) => ({ ...one, digest: digestOf(changed) }));
+    expect([change, await ask(moved, changed)]).toEqual([change, 'not-enough-approvals']);
+  }
+});
+
+test('the way back to tokens takes the voices of devices', async () => {
+  const back = next(byDevice, { approvalMode: 'token' });
+  const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
+  const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(back))));
+  const mandate = (...approvals: readonly Vote[]) => ({ ...terms, approvals });
+  const said = (actor: Actor, device: DeviceSignature | null): Vote => ({ actor, digest, device, atMs: NOON_MS });
+  const signed = [said(alice, hand(hers, alice, digest)), said(bob, his.signed(digest))];
+  expect(await follows(byDevice, back, mandate(...signed))).toBe(true);
+  expect(await follows(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
+  expect(await follows(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
+  // Voices for a transfer are none for a policy.
+  const stolen = [byAlice(), byBob()].map((one) => ({ ...one, digest }));
+  expect(await follows(byDevice, back, mandate(...stolen))).toBe(false);
+  // And nobody sneaks in a device that nobody has approved.
+  const mallorys = ScriptDevice.create().asDevice(bob.userId);
+  const wider = { ...back, devices: [...back.devices, mallorys].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)) };
+  expect(await follows(byDevice, wider, mandate(...signed))).toBe(false);
+});
+
+test('a device that was taken out has no voice in what it has approved', async () => {
+  const lost = next(byDevice, {
+    devices: byDevice.devices.filter(({ userId }) => userId !== bob.userId),
+    approvalMode: 'device',
+  });
+  const asked = request({ approvals: [byAlice(), byBob()], policyVersion: 2 }, bound);
+  expect(await answer(asked, { policies: [byDevice, lost] })).toBe('not-enough-approvals');
+});

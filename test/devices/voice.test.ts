@@ -1,0 +1,208 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { p256 } from '@noble/curves/nist.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { DeviceDescription } from '#devices/device-key.ts';
+import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
+import { provenVotes, signatureFault, voiceRefusal } from '#devices/voice.ts';
+import type { Device, DeviceSignature } from '#domain/device.ts';
+import type { Policy } from '#domain/policy.ts';
+import { ScriptDevice } from '#local/script-device.ts';
+import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy } from '../domain/cast.ts';
+import type { Assertion } from './authenticator.ts';
+import { Authenticator } from './authenticator.ts';
+
+/** Whose voice a signature is. OpenSSL signs, and what checks it is another implementation. */
+
+const OTHER_DIGEST = 'd2'.repeat(32);
+const script = ScriptDevice.create();
+const phone = new Authenticator(bob.userId);
+const laptop = script.asDevice(alice.userId);
+const given = (device: ScriptDevice, digest = DIGEST): DeviceSignature => {
+  const { signature } = device.voice(alice.userId, digest);
+  return { keyId: device.asDevice(alice.userId).keyId, signature, assertion: null };
+};
+
+test('a key that signs for a script, and a passkey that signs for a person, speak for their owners', async () => {
+  expect(await signatureFault(laptop, DIGEST, given(script))).toBeNull();
+  expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST))).toBeNull();
+});
+
+test('for another digest it is no voice', async () => {
+  expect(await signatureFault(laptop, OTHER_DIGEST, given(script))).toBe('wrong-signature');
+  expect(await signatureFault(phone.passkey, OTHER_DIGEST, phone.signed(DIGEST))).toBe('wrong-digest');
+});
+
+test.each<[string, Assertion, string]>([
+  ['the making of a passkey', { type: 'webauthn.create' }, 'wrong-ceremony'],
+  ['a payment', { type: 'payment.get' }, 'wrong-ceremony'],
+  ['another challenge', { challenge: Buffer.from('d2'.repeat(32), 'hex').toString('base64url') }, 'wrong-digest'],
+  ['the challenge with padding', { challenge: `${Buffer.from(DIGEST, 'hex').toString('base64url')}=` }, 'wrong-digest'],
+  ['no challenge', { challenge: '' }, 'wrong-digest'],
+  ['another page', { origin: 'https://vaults.example.org' }, 'wrong-origin'],
+  ['a page above it', { origin: 'https://example.com' }, 'wrong-origin'],
+  ['the page without its s', { origin: 'http://vaults.example.com' }, 'wrong-origin'],
+  ['the page with a port', { origin: 'https://vaults.example.com:8443' }, 'wrong-origin'],
+  ['the page inside another one', { crossOrigin: true }, 'wrong-origin'],
+  ['the page inside one that is named', { topOrigin: 'https://mallory.example' }, 'wrong-origin'],
+  ['another domain', { rpId: 'example.org' }, 'wrong-relying-party'],
+  ['the page in place of its domain', { rpId: 'vaults.example.com' }, 'wrong-relying-party'],
+  ['nobody there', { flags: 0b100 }, 'user-not-verified'],
+  ['somebody who showed nothing', { flags: 0b001 }, 'user-not-verified'],
+  ['no flags', { flags: 0 }, 'user-not-verified'],
+  ['no JSON', { clientDataJson: 'approve' }, 'malformed'],
+  ['JSON that is no object', { clientDataJson: '"webauthn.get"' }, 'malformed'],
+  ['an object without anything', { clientDataJson: '{}' }, 'wrong-ceremony'],
+])('a passkey that signs %s is no voice', async (_name, differences, fault) => {
+  expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST, differences))).toBe(fault);
+});
+
+test('authenticators may count, may say that the key is kept elsewhere as well, and may add extensions', async () => {
+  const kept = phone.signed(DIGEST, { flags: 0b11101, counter: 7 });
+  expect(await signatureFault(phone.passkey, DIGEST, kept)).toBeNull();
+});
+
+test('no byte of a voice can be changed', async () => {
+  const change = (text: string, at: number) => {
+    const bytes = Buffer.from(text, 'base64url');
+    bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << (at % 8));
+    return bytes.toString('base64url');
+  };
+  const right = phone.signed(DIGEST);
+  const [assertion, edwards] = [right.assertion, given(script)];
+  if (assertion === null) throw new Error('a passkey asserts');
+  await fc.assert(
+    fc.asyncProperty(fc.nat(4096), async (at) => {
+      const forged: [Device, DeviceSignature][] = [
+        [laptop, { ...edwards, signature: change(edwards.signature, at) }],
+        [phone.passkey, { ...right, signature: change(right.signature, at) }],
+        [
+          phone.passkey,
+          { ...right, assertion: { ...assertion, authenticatorData: change(assertion.authenticatorData, at) } },
+        ],
+        [
+          phone.passkey,
+          { ...right, assertion: { ...assertion, clientDataJson: change(assertion.clientDataJson, at) } },
+        ],
+      ];
+      for (const [device, signature] of forged) expect(await signatureFault(device, DIGEST, signature)).not.toBeNull();
+    }),
+  );
+});
+
+test.each<[string, Partial<DeviceSignature>]>([
+  ['under the name of another device', { keyId: phone.passkey.keyId }],
+  ['with an assertion that nobody needs', { assertion: { authenticatorData: 'AAAA', clientDataJson: 'AAAA' } }],
+  ['with a byte too many', { signature: `${given(script).signature}AA` }],
+  ['with padding', { signature: `${given(script).signature}==` }],
+  ['with nothing', { signature: '' }],
+])('a script’s signature %s is malformed', async (_name, differences) => {
+  expect(await signatureFault(laptop, DIGEST, { ...given(script), ...differences })).toBe('malformed');
+});
+
+test('a passkey without what the authenticator signed is malformed', async () => {
+  const right = phone.signed(DIGEST);
+  expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: null })).toBe('malformed');
+  const short = { authenticatorData: 'AAAA', clientDataJson: right.assertion?.clientDataJson ?? '' };
+  expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: short })).toBe('malformed');
+});
+
+test('a signature with the larger S of its two is one, as authenticators give it', async () => {
+  const right = phone.signed(DIGEST);
+  const { r, s } = p256.Signature.fromBytes(new Uint8Array(Buffer.from(right.signature, 'base64url')), 'der');
+  const other = new p256.Signature(r, p256.Point.Fn.ORDER - s).toBytes('der');
+  const signature = Buffer.from(other).toString('base64url');
+  expect(await signatureFault(phone.passkey, DIGEST, { ...right, signature })).toBeNull();
+});
+
+const described = (differences: Partial<DeviceDescription>): DeviceDescription => ({
+  userId: alice.userId,
+  algorithm: 'webauthn-p256',
+  publicKey: phone.passkey.publicKey,
+  credentialId: phone.passkey.credentialId,
+  rpId: 'example.com',
+  origin: 'https://vaults.example.com',
+  ...differences,
+});
+const plain = { credentialId: null, rpId: null, origin: null };
+const edwards = (publicKey: string) => described({ algorithm: 'ed25519', publicKey, ...plain });
+const NEUTRAL = `01${'00'.repeat(31)}`;
+
+test.each<[string, DeviceDescription, string]>([
+  ['an algorithm that nobody checks', described({ algorithm: 'rs256' }), 'algorithm'],
+  ['the neutral element, whose signatures hold for anything', edwards(NEUTRAL), 'publicKey'],
+  ['a point of order eight', edwards('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'), 'publicKey'],
+  [
+    'a key with such a part',
+    edwards(
+      ed25519.Point.fromHex(laptop.publicKey)
+        .add(ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'))
+        .toHex(),
+    ),
+    'publicKey',
+  ],
+  ['a key in capitals', edwards(laptop.publicKey.toUpperCase()), 'publicKey'],
+  ['a script’s key with a page', { ...edwards(laptop.publicKey), origin: 'https://example.com' }, 'origin'],
+  ['a point that is on no curve', described({ publicKey: `02${'ff'.repeat(32)}` }), 'publicKey'],
+  ['the point at infinity', described({ publicKey: '00' }), 'publicKey'],
+  ['a passkey without a name', described({ credentialId: null }), 'credentialId'],
+  ['a name with padding', described({ credentialId: 'AAAAAAAAAAAAAAAAAAAAAA==' }), 'credentialId'],
+  ['no domain', described({ rpId: null }), 'rpId'],
+  ['a domain in capitals', described({ rpId: 'Example.com' }), 'rpId'],
+  ['no page', described({ origin: null }), 'origin'],
+  ['a page that anybody between could have written', described({ origin: 'http://vaults.example.com' }), 'origin'],
+  ['a page of another domain', described({ origin: 'https://vaults.example.com.mallory.org' }), 'origin'],
+  ['a domain that ends alike', described({ origin: 'https://badexample.com' }), 'origin'],
+  ['a page with a path', described({ origin: 'https://vaults.example.com/' }), 'origin'],
+])('%s is no device', async (_name, description, part) => {
+  expect(parseDevice(description)).toBe(part);
+});
+
+test('one key has one name, however its point is written', async () => {
+  const whole = p256.Point.fromHex(phone.passkey.publicKey).toHex(false);
+  const device = parseDevice(described({ publicKey: whole }));
+  expect(device).toMatchObject({ publicKey: phone.passkey.publicKey, keyId: phone.passkey.keyId });
+  expect(deviceKeyId(laptop)).not.toBe(deviceKeyId({ algorithm: 'webauthn-p256', publicKey: laptop.publicKey }));
+  expect(parseDevice(described({ rpId: 'localhost', origin: 'http://localhost:5173' }))).toMatchObject({
+    rpId: 'localhost',
+  });
+});
+
+describe('under a policy of devices', () => {
+  const devices = [laptop, phone.passkey].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
+  const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
+  const voiceOf = (actor: typeof alice, device: DeviceSignature | null, digest = DIGEST) => ({
+    actor,
+    digest,
+    device,
+    atMs: NOON_MS,
+  });
+  const hers = voiceOf(alice, given(script));
+  const his = voiceOf(bob, phone.signed(DIGEST));
+
+  test('what a device of the signer has signed is proven, and nothing else', async () => {
+    const votes = [
+      hers,
+      his,
+      voiceOf(carol, null),
+      // Each in the other's name, and in that of somebody who has no device, or no vote.
+      voiceOf(bob, given(script)),
+      voiceOf(alice, phone.signed(DIGEST)),
+      voiceOf(carol, given(script)),
+      voiceOf(mallory, given(ScriptDevice.create())),
+      voiceOf(alice, given(script), OTHER_DIGEST),
+    ];
+    expect(await provenVotes(votes, byDevice)).toEqual([hers, his]);
+    expect(await provenVotes(votes, policy)).toEqual(votes);
+  });
+
+  test('a voice is refused with the reason why it does not count', async () => {
+    expect(await voiceRefusal(hers, byDevice)).toBeNull();
+    expect(await voiceRefusal(voiceOf(alice, null), byDevice)).toEqual({ code: 'device-signature-required' });
+    expect(await voiceRefusal(voiceOf(alice, null), policy)).toBeNull();
+    const refused = (fault: string) => ({ code: 'device-signature-refused', fault });
+    expect(await voiceRefusal(voiceOf(carol, given(script)), byDevice)).toEqual(refused('unknown-device'));
+    expect(await voiceRefusal(hers, policy)).toEqual(refused('unknown-device'));
+    expect(await voiceRefusal({ ...hers, digest: OTHER_DIGEST }, byDevice)).toEqual(refused('wrong-signature'));
+  });
+});

@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { canonicalBytes } from '#domain/canonical.ts';
+import { readCanonical } from '#local/read-canonical.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 20 }).map((one) => one.toWellFormed());
+const anyFields = fc.array(fc.tuple(text, fc.option(text)), { maxLength: 8 });
+
+test('what was hashed is read as it was, and as nothing else', () => {
+  fc.assert(
+    fc.property(text, anyFields, (domain, fields) => {
+      const bytes = canonicalBytes(domain, fields);
+      expect(readCanonical(bytes)).toEqual({ domain, fields });
+      if (fields.length > 0) expect(() => readCanonical(bytes.slice(0, -1))).toThrow();
+      expect(() => readCanonical(new Uint8Array([...bytes, 0]))).toThrow();
+    }),
+  );
+});
+
+test('a value is there or not; a third mark is none, and neither is a text that is no UTF-8', () => {
+  const bytes = canonicalBytes('a', [['b', 'c']]);
+  const marked = Uint8Array.from(bytes);
+  marked[10] = 2;
+  expect(() => readCanonical(marked)).toThrow('neither');
+  const broken = Uint8Array.from(bytes);
+  broken[4] = 0xff;
+  expect(() => readCanonical(broken)).toThrow();
+});
