@@ -12,7 +12,9 @@ const OF_CREDENTIALS = [
 ] as const;
 
 /** What every route of its kind refuses, in the order in which it is looked at. */
-export function commonRefusals({ access, method, path, body, query, sessionOnly }: Route): readonly ProblemCode[] {
+export function commonRefusals(route: Route): readonly ProblemCode[] {
+  const { access, method, path, query, sessionOnly } = route;
+  const body = route.body ?? route.optionalBody;
   if (access === 'monitor') return ['quota-exceeded', 'unavailable', 'internal'];
   const takesInput = body !== undefined || query !== undefined || path.includes(':') || method !== 'GET';
   return [

@@ -183,13 +183,13 @@ function pathFor(chance: Chance, world: World, { path, query }: Route): string {
   return `${filled}?${name}=${encodeURIComponent(value)}`;
 }
 
-function headersFor(chance: Chance, { tokens }: World, { body }: Route): Record<string, string> {
+function headersFor(chance: Chance, { tokens }: World, { body, optionalBody }: Route): Record<string, string> {
   const token = chance() < 0.03 ? 'service_pat_nobody' : pick(chance, tokens);
   const type =
     chance() < 0.03 ? pick(chance, ['text/plain', 'application/xml', 'application/json; charset=latin1']) : '';
   return {
     ...(chance() < 0.02 ? {} : { authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { 'content-type': type === '' ? 'application/json' : type }),
+    ...((body ?? optionalBody) === undefined ? {} : { 'content-type': type === '' ? 'application/json' : type }),
     ...(chance() < 0.2
       ? { 'idempotency-key': pick(chance, ['key-1', 'key-2', '"key-3"', 'not ok!', 'x'.repeat(65)]) }
       : {}),
@@ -199,8 +199,12 @@ function headersFor(chance: Chance, { tokens }: World, { body }: Route): Record<
   };
 }
 
+/** Of no device that there is: where one has to sign, and where none has to, it is refused. */
+const VOICE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
+
 /** A body that would do, then spoiled more often than not. */
-function bodyFor(chance: Chance, world: World, { method, path, body }: Route): string | null {
+function bodyFor(chance: Chance, world: World, { method, path, body, optionalBody }: Route): string | null {
+  if (optionalBody !== undefined) return chance() < 0.6 ? null : spoiled(chance, VOICE);
   if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
   const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
   const place = { vaultId, chain: 'anvil', note: 'fuzz' };
@@ -213,6 +217,8 @@ function bodyFor(chance: Chance, world: World, { method, path, body }: Route): s
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },
     '/vault/:vaultId/policy-change': {
       threshold: pick(chance, [1, 2, 3, 4]),
+      approvalMode: chance() < 0.9 ? 'token' : 'device',
+      removeDevices: chance() < 0.9 ? [] : [VOICE.keyId],
       recipients: pick(chance, ['anyone', 'address-book']),
       addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }],
       limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: '5', perDay: null }],
