@@ -13,6 +13,8 @@ export interface Configuration {
   readonly serviceKey: string;
   /** Signs what the monitor of the local chain reports. */
   readonly monitorSecret: string;
+  /** Signs what is sent to co-signers that have pinned it. */
+  readonly coordinatorSecret: string;
 }
 
 export interface Settings {
@@ -26,6 +28,12 @@ export interface Settings {
   readonly chains?: readonly object[];
   /** Path of another entry of the coordinator, which a test has put around it. */
   readonly entry?: string;
+  /** Three when absent. */
+  readonly cosigners?: number;
+  /** Number to origin of those that run elsewhere, as if in other accounts; none of them is configured here then. */
+  readonly cosignerUrls?: Readonly<Record<string, string>>;
+  /** Co-signers take nothing that the coordinator has not signed. */
+  readonly isCoordinatorPinned?: boolean;
 }
 
 interface Secrets {
@@ -33,6 +41,8 @@ interface Secrets {
   readonly serviceKey: string;
   /** Of the monitor of the local chain: `whsec_` and base64. Absent in a folder that is older than it. */
   readonly monitor?: string;
+  /** Absent in a folder that is older than it. */
+  readonly coordinator?: string;
   readonly cosigners: readonly { readonly identity: string; readonly keyEncryption: string }[];
 }
 
@@ -40,31 +50,35 @@ interface Secrets {
 export const LOCAL_MONITOR = 'local';
 
 const PROJECT = resolve(import.meta.dirname, '..');
-const COSIGNERS = 3;
 const OWNER_ONLY = 0o600;
 
 /**
- * Writes the configuration of the coordinator and three co-signers into a folder: the project's own files with the settings of
+ * Writes the configuration of the coordinator and its co-signers into a folder: the project's own files with the settings of
  * this machine, and secrets that are drawn once and stay, since what is stored was sealed under them.
  */
 export function configure(folder: string, settings: Settings): Configuration {
-  const secrets = secretsOf(folder);
+  const { cosigners: count = 3, cosignerUrls = {}, isCoordinatorPinned = false } = settings;
+  const secrets = secretsOf(folder, count);
+  const isElsewhere = (index: number) => String(index) in cosignerUrls;
   const identities = secrets.cosigners.map(({ identity }) => publicIdentity(identity));
   const peers = JSON.stringify(Object.fromEntries(identities.map((keys, i) => [String(i + 1), keys])));
   const coordinator = writeWorker(join(folder, 'coordinator'), {
     template: 'wrangler.toml',
     changes: {
       ...(settings.entry === undefined ? {} : { main: settings.entry }),
+      services: identities.flatMap((_, i) => (isElsewhere(i + 1) ? [] : [bindingOf(i + 1)])),
       vars: {
         RPC_URLS: JSON.stringify(settings.rpcUrls),
         CHAINS: JSON.stringify(settings.chains ?? []),
         PRICE_SOURCES:
           settings.prices === undefined ? '' : JSON.stringify([{ type: 'static', prices: settings.prices }]),
+        COSIGNER_URLS: JSON.stringify(cosignerUrls),
         RATE_LIMITS: settings.rateLimits === undefined ? '' : JSON.stringify(settings.rateLimits),
       },
     },
     secrets: {
       TOKEN_MAC_KEY: secrets.tokenMacKey,
+      COORDINATOR_SECRET: secrets.coordinator,
       WEBHOOK_ENDPOINTS: JSON.stringify({
         [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
       }),
@@ -74,14 +88,27 @@ export function configure(folder: string, settings: Settings): Configuration {
   const cosigners = secrets.cosigners.map(({ identity, keyEncryption }, i) =>
     writeWorker(join(folder, `cosigner-${i + 1}`), {
       template: 'src/cosigner/wrangler.toml',
-      changes: { name: `conclave-cosigner-${i + 1}`, vars: { NODE_INDEX: String(i + 1), PEERS: peers } },
+      changes: {
+        name: `conclave-cosigner-${i + 1}`,
+        vars: {
+          NODE_INDEX: String(i + 1),
+          PEERS: peers,
+          COORDINATOR_KEY: isCoordinatorPinned ? publicIdentity(secrets.coordinator).signing : '',
+        },
+      },
       secrets: {
         IDENTITY_SECRET: identity,
         KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'local-1', secret: keyEncryption }]),
       },
     }),
   );
-  return { files: [coordinator, ...cosigners], serviceKey: secrets.serviceKey, monitorSecret: secrets.monitor };
+  const here = cosigners.filter((_, i) => !isElsewhere(i + 1));
+  const { serviceKey, monitor: monitorSecret, coordinator: coordinatorSecret } = secrets;
+  return { files: [coordinator, ...here], serviceKey, monitorSecret, coordinatorSecret };
+}
+
+function bindingOf(index: number) {
+  return { binding: `COSIGNER_${index}`, service: `conclave-cosigner-${index}` };
 }
 
 /** The names of the migrations, in order: whether a database has had them all. */
@@ -92,14 +119,15 @@ export function migrationNames(): readonly string[] {
   return entries.map((entry) => entry.tag);
 }
 
-function secretsOf(folder: string): Required<Secrets> {
+function secretsOf(folder: string, count: number): Required<Secrets> {
   const file = join(folder, 'secrets.json');
   const known: Partial<Secrets> = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Secrets) : {};
   const secrets: Required<Secrets> = {
     tokenMacKey: randomHex(32),
     serviceKey: `service_key_${randomHex(32)}`,
     monitor: `whsec_${Buffer.from(randomBytes(32)).toString('base64')}`,
-    cosigners: Array.from({ length: COSIGNERS }, () => ({ identity: randomHex(32), keyEncryption: randomHex(32) })),
+    coordinator: randomHex(32),
+    cosigners: Array.from({ length: count }, () => ({ identity: randomHex(32), keyEncryption: randomHex(32) })),
     // What was drawn before stays.
     ...known,
   };

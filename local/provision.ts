@@ -16,6 +16,8 @@ export interface VaultWish {
   readonly threshold: number;
   readonly initialState?: 'DRAFT' | 'SUBMITTED';
   readonly mostPending?: number;
+  /** Two when absent. */
+  readonly signingThreshold?: number;
   /** Besides the local chain. */
   readonly chains?: readonly string[];
   readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
@@ -53,6 +55,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     initialState: wish.initialState ?? 'SUBMITTED',
     chains: ['anvil', ...(wish.chains ?? [])],
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
+    ...(wish.signingThreshold === undefined ? {} : { signingThreshold: wish.signingThreshold }),
     ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
   };
   const vault = await good(service.api.internal.vault.$post({ json: founding }));

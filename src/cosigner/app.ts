@@ -1,3 +1,4 @@
+import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { publicIdentity } from '#cosigner/identity.ts';
 import { type NodeAction, objectName, type Place } from '#cosigner/node.ts';
@@ -13,24 +14,47 @@ const LARGEST_BODY_BYTES = 4_000_000;
 /**
  * The interface of a co-signer, for its coordinator alone:
  *
- *     POST /key/{keyId}/{action}   POST /pair/{peer}/{action}   POST /keygen/{run}/{action}   GET /identity
+ *     POST /key/{keyId}/{action}   POST /pair/{peer}/{action}   POST /keygen/{run}/{action}   POST /pairs/status   GET /identity
  *
- * It is the same over a service binding and over HTTPS. 200 with `{ ok, value }` or `{ ok, refusal }`: a refusal is an answer.
+ * It is the same over a service binding and over HTTPS, where the coordinator signs (`isFromCoordinator`). 200 with `{ ok, value }` or
+ * `{ ok, refusal }`: a refusal is an answer. 401 `not-my-coordinator`.
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
-  const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
+  const { pathname } = new URL(request.url);
+  const [, kind, name, actionText, ...rest] = pathname.split('/');
   if (request.method === 'GET' && kind === 'identity' && name === undefined) {
     return Response.json({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
   const place = placeOf(kind, name ?? '');
   const action = ACTIONS.find((known) => known === actionText);
-  if (request.method !== 'POST' || place === null || action === undefined || rest.length > 0) {
+  const isOverview = pathname === ALL_PAIRS;
+  if (request.method !== 'POST' || (!isOverview && (place === null || action === undefined || rest.length > 0))) {
     return answer(404, refusal('malformed', 'path'));
   }
-  const body = await readJson(request);
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  if (bytes.length > LARGEST_BODY_BYTES) return answer(400, refusal('malformed', 'body'));
+  if (!(await isFromCoordinator(request, bytes, { env, nowMs: Date.now() }))) {
+    return answer(401, refusal('not-my-coordinator'));
+  }
+  const body = jsonOf(bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
+  if (place === null || action === undefined) return Response.json({ ok: true, value: await pairStates(env) });
   const served = await env.NODE.getByName(objectName(place)).serve(place, action, body);
   return Response.json(served);
+}
+
+/** One answer for all peers: a coordinator may ask only so many questions in one go. */
+const ALL_PAIRS = '/pairs/status';
+
+async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unknown>>> {
+  const states: Record<string, unknown> = {};
+  for (const name of Object.keys(JSON.parse(env.PEERS) as object)) {
+    const place = name === env.NODE_INDEX ? null : placeOf('pair', name);
+    if (place === null) continue;
+    const { banned, setupId } = await env.NODE.getByName(objectName(place)).pairState(null);
+    states[name] = { banned, setupId };
+  }
+  return states;
 }
 
 function placeOf(kind: string | undefined, name: string): Place | null {
@@ -45,9 +69,7 @@ function placeOf(kind: string | undefined, name: string): Place | null {
   return kind === 'keygen' && /^[0-9a-f]{32}$/.test(name) ? { kind, run: name } : null;
 }
 
-async function readJson(request: Request): Promise<unknown> {
-  const bytes = await request.arrayBuffer();
-  if (bytes.byteLength > LARGEST_BODY_BYTES) return undefined;
+function jsonOf(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)) as unknown;
   } catch {

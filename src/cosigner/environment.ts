@@ -7,6 +7,8 @@ export interface CosignerEnv {
   readonly NODE_INDEX: string;
   /** JSON: index to the public keys of every node, this one included. Pinned at deployment. */
   readonly PEERS: string;
+  /** Hex of 32 bytes: the key that signs every request. Without one only a service binding reaches this node. */
+  readonly COORDINATOR_KEY?: string;
   /** Secret, hex of 32 bytes: both identity keys follow from it. */
   readonly IDENTITY_SECRET: string;
   /** Secret, JSON list of { id, secret }: the first seals, the others still open. */

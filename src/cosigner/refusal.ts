@@ -4,6 +4,7 @@
  */
 export type CosignerRefusal =
   | 'malformed'
+  | 'not-my-coordinator'
   | 'unknown-session'
   | 'session-over'
   | 'envelope-refused'

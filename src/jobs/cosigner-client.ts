@@ -1,8 +1,15 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
+import { boundedFetch } from '#chains/bounded-fetch.ts';
+import { identitySecrets } from '#cosigner/identity.ts';
+import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { importPrivate } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { parsePartyIndex } from '#mpc/party.ts';
+import type { CosignerPlace } from '#objects/cosigner-places.ts';
+import { cosignerPlaces } from '#objects/cosigner-places.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /** Why a co-signer gave nothing: it refused, or nothing came back that could be understood. */
@@ -23,8 +30,18 @@ export interface CosignerClient {
   call(path: string, body: unknown): Promise<Result<unknown, CosignerFault>>;
 }
 
-/** A round takes some ten milliseconds; a pairing a second. Whoever needs longer is away. */
+/** Where requests to one node go, and who signs them; null where a binding says who sends them. */
+export interface CosignerDoor {
+  readonly origin: string;
+  /** The network when absent. */
+  readonly fetcher?: Pick<Fetcher, 'fetch'>;
+  readonly coordinatorSecret: string | null;
+}
+
+/** A pairing takes a second, and a key of five nodes three. */
 const TIMEOUT_MS = 20_000;
+/** A round of a signature takes some ten milliseconds. Whoever needs longer is away: somebody waits, and others are there. */
+const SIGNING_TIMEOUT_MS = 5_000;
 
 const reply = z.union([
   z.object({ ok: z.literal(true), value: z.unknown() }),
@@ -36,31 +53,58 @@ const reply = z.union([
 
 /** The co-signers of this deployment, in order. */
 export function cosignersOf(env: CoordinatorEnv): readonly CosignerClient[] {
-  return [env.COSIGNER_1, env.COSIGNER_2, env.COSIGNER_3].map((fetcher, i) => {
-    const index = parsePartyIndex(i + 1);
-    if (index === null) throw new Error('at most five co-signers');
-    return cosignerClient(index, fetcher);
-  });
+  const coordinatorSecret = env.COORDINATOR_SECRET ?? null;
+  return cosignerPlaces(env).map((place) => cosignerClient(place.index, { ...doorOf(place), coordinatorSecret }));
 }
 
-export function cosignerClient(index: PartyIndex, fetcher: Pick<Fetcher, 'fetch'>): CosignerClient {
+function doorOf(place: CosignerPlace) {
+  return 'url' in place ? { origin: place.url } : { origin: BOUND, fetcher: place.binding };
+}
+
+/** By this name a node knows that it is asked through a binding. */
+const BOUND = 'http://cosigner';
+
+export function cosignerClient(index: PartyIndex, door: CosignerDoor): CosignerClient {
   return {
     index,
-    call: async (path, body) => {
+    call: async (path, content) => {
       const unreachable = (detail: string) => refused({ node: index, code: 'unreachable', detail, culprit: null });
-      try {
-        const response = await fetcher.fetch(`http://cosigner/${path}`, {
-          method: 'POST',
-          body: JSON.stringify(body),
-          headers: { 'content-type': 'application/json' },
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        });
-        const parsed = reply.safeParse(await response.json());
-        if (!parsed.success) return unreachable(`answered ${response.status} with something else`);
-        return parsed.data.ok ? accepted(parsed.data.value) : refused({ node: index, ...parsed.data.refusal });
-      } catch (error) {
-        return unreachable(error instanceof Error ? error.name : 'failed');
-      }
+      const body = JSON.stringify(content);
+      const headers = { 'content-type': 'application/json', ...(await signatureOf(door, { index, path, body })) };
+      const timeoutMs = path.startsWith('key/') ? SIGNING_TIMEOUT_MS : TIMEOUT_MS;
+      const request = { method: 'POST', body, headers };
+      const answer = await boundedFetch(`${door.origin}/${path}`, request, { timeoutMs, ...door });
+      if ('fault' in answer) return unreachable(answer.fault);
+      const parsed = reply.safeParse(jsonOf(answer.text));
+      if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
+      return parsed.data.ok ? accepted(parsed.data.value) : refused({ node: index, ...parsed.data.refusal });
     },
   };
+}
+
+async function signatureOf(
+  { coordinatorSecret }: CosignerDoor,
+  { index, path, body }: { readonly index: PartyIndex; readonly path: string; readonly body: string },
+): Promise<Readonly<Record<string, string>>> {
+  if (coordinatorSecret === null) return {};
+  const [atMs, bodyHash] = [String(Date.now()), bytesToHex(sha256(utf8ToBytes(body)))];
+  const bytes = cosignerRequestBytes({ node: String(index), path, atMs, bodyHash });
+  const signature = await crypto.subtle.sign('Ed25519', await signingKey(coordinatorSecret), bytes);
+  return { [REQUEST_TIME]: atMs, [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url') };
+}
+
+const KEYS = new Map<string, Promise<CryptoKey>>();
+
+function signingKey(secret: string): Promise<CryptoKey> {
+  const key = KEYS.get(secret) ?? importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
+  KEYS.set(secret, key);
+  return key;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }

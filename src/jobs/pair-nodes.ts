@@ -4,34 +4,37 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
 import { relay } from '#jobs/relay.ts';
 
-const pairStatus = z.object({ banned: z.boolean(), setupId: z.string().nullable() });
+const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId: z.string().nullable() }));
+type PairStates = z.infer<typeof pairStates>;
 
 /**
  * Has the first two nodes that share no set-up make one; false when every two do. Idempotent: a pair that agrees on one is left alone; one
  * that does not (a run that was cut off when only one side had stored it) makes a new one.
  */
 export async function pairNext(nodes: readonly CosignerClient[]): Promise<Result<boolean, CosignerFault>> {
+  const known: PairStates[] = [];
+  for (const node of nodes) {
+    const answer = await node.call('pairs/status', {});
+    if (!answer.ok) return answer;
+    const states = pairStates.safeParse(answer.value);
+    if (!states.success) return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
+    known.push(states.data);
+  }
   for (const [i, first] of nodes.entries()) {
-    for (const second of nodes.slice(i + 1)) {
-      const made = await pair(first, second);
-      if (!made.ok || made.value) return made;
+    for (const [k, second] of nodes.entries()) {
+      if (k > i && !agree(known[i]?.[second.index]?.setupId, known[k]?.[first.index]?.setupId))
+        return pair(first, second);
     }
   }
   return accepted(false);
 }
 
-/** Whether they have made one. */
+function agree(one: string | null | undefined, other: string | null | undefined): boolean {
+  return one != null && one === other;
+}
+
 async function pair(first: CosignerClient, second: CosignerClient): Promise<Result<boolean, CosignerFault>> {
   const peerOf = (node: CosignerClient) => (node.index === first.index ? second : first);
-  const ids: (string | null)[] = [];
-  for (const node of [first, second]) {
-    const answer = await node.call(`pair/${peerOf(node).index}/status`, {});
-    if (!answer.ok) return answer;
-    const status = pairStatus.safeParse(answer.value);
-    if (!status.success) return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
-    ids.push(status.data.setupId);
-  }
-  if (ids[0] !== null && ids[0] === ids[1]) return accepted(false);
   const made = await relay({
     nodes: [first, second],
     place: (node) => `pair/${peerOf(node).index}`,

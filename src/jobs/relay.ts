@@ -66,15 +66,18 @@ async function ask<T>(
   return parsed.success ? accepted(parsed.data) : refused(fault);
 }
 
-/** Asks every node at once; the first fault stands for all. */
+/** Asks every node at once. One fault stands for all: what a node says of the request, rather than that another one is away. */
 async function all<T>(
   nodes: readonly CosignerClient[],
   askOne: (node: CosignerClient) => Promise<Result<T, CosignerFault>>,
 ): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
   const answers = await Promise.all(nodes.map(askOne));
   const values = new Map<PartyIndex, T>();
+  const faults = answers.filter((answer) => !answer.ok);
+  const fault = faults.find(({ refusal }) => refusal.code !== 'unreachable') ?? faults[0];
+  if (fault !== undefined) return fault;
   for (const [i, answer] of answers.entries()) {
-    if (!answer.ok) return answer;
+    if (!answer.ok) continue;
     const node = nodes[i];
     if (node !== undefined) values.set(node.index, answer.value);
   }

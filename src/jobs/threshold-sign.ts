@@ -47,24 +47,45 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
 
 /**
  * The signatures that bytes need (on Bitcoin one for each coin, else a single one), by any group of co-signers that is there. A group in
- * which a node is away, banned or lies is left for the next one; a node that judges the request ends it. Each is verified before it is given.
+ * which a node is away, banned, lies or judges the request is left for the next one, and the node is named in the log: a liar alone
+ * keeps nothing from being signed. It is refused when so many judge it that no group is left. Each signature is verified before it is given.
  */
 export async function thresholdSign(
   nodes: readonly CosignerClient[],
   request: SigningRequest,
 ): Promise<SigningOutcome> {
-  const avoided = new Set<number>();
-  let last = 'no group of co-signers is there';
-  for (const signers of groupsOf(nodes, request.signingThreshold)) {
-    if (signers.some((node) => avoided.has(node.index))) continue;
+  const { key, signingThreshold } = request;
+  const holders = holdersOf(nodes, key);
+  const [away, judges] = [new Set<number>(), new Set<number>()];
+  let why: CosignerFault | null = null;
+  for (const signers of groupsOf(holders, signingThreshold)) {
+    if (signers.some(({ index }) => away.has(index) || judges.has(index))) continue;
     const outcome = await signWith(signers, request);
     if (!('fault' in outcome)) return outcome;
     const { fault } = outcome;
-    last = `node ${fault.node} ${fault.code}${fault.detail === null ? '' : ` (${fault.detail})`}`;
-    if (JUDGEMENTS.has(fault.code)) return { ok: false, verdict: 'refused', reason: last };
-    if (fault.code === 'unreachable') avoided.add(fault.node);
+    console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
+    if (fault.code === 'unreachable') {
+      away.add(fault.node);
+      AWAY_SINCE_MS.set(fault.node, Date.now());
+    }
+    if (JUDGEMENTS.has(fault.code)) judges.add(fault.node);
+    if (why === null || !JUDGEMENTS.has(why.code)) why = fault;
   }
-  return { ok: false, verdict: 'unavailable', reason: last };
+  if (why === null) return { ok: false, verdict: 'unavailable', reason: 'no group of co-signers is there' };
+  const reason = `node ${why.node} ${why.code}${why.detail === null ? '' : ` (${why.detail})`}`;
+  const isRefused = judges.size > holders.length - signingThreshold;
+  return { ok: false, verdict: isRefused ? 'refused' : 'unavailable', reason };
+}
+
+/** Since when nodes have not answered, as far as this isolate has seen: whoever waits should not wait for them each time. */
+const AWAY_SINCE_MS = new Map<number, number>();
+const AWAY_MS = 60_000;
+
+/** The nodes that have a share of the key, those last that were away a moment ago. */
+function holdersOf(nodes: readonly CosignerClient[], { publicShares }: VaultKey): readonly CosignerClient[] {
+  const isAway = ({ index }: CosignerClient) => Date.now() - (AWAY_SINCE_MS.get(index) ?? 0) < AWAY_MS;
+  const holders = nodes.filter(({ index }) => String(index) in publicShares);
+  return [...holders.filter((node) => !isAway(node)), ...holders.filter(isAway)];
 }
 
 async function signWith(
@@ -106,7 +127,7 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
 /** Runs the protocol, and once more after a node that was behind has been shown the newer policies. */
 async function runWith(signers: readonly CosignerClient[], request: SigningRequest) {
   const { key, intent, attempt, approvals, policies, evidence } = request;
-  const indices = signers.map((node) => node.index);
+  const indices = signers.map((node) => node.index).toSorted((a, b) => a - b);
   const body = {
     signers: indices,
     request: {

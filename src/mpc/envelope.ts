@@ -157,8 +157,9 @@ export async function importPeer(
   return { index, signing, exchange };
 }
 
-function importPrivate(algorithm: keyof typeof PKCS8, secret: Uint8Array, usages: string[]): Promise<CryptoKey> {
-  if (secret.length !== 32) throw new Error('a node secret has 32 bytes');
+/** A private key from its 32 bytes. */
+export function importPrivate(algorithm: keyof typeof PKCS8, secret: Uint8Array, usages: string[]): Promise<CryptoKey> {
+  if (secret.length !== 32) throw new Error('a private key has 32 bytes');
   const header = Uint8Array.from(PKCS8[algorithm].match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   return crypto.subtle.importKey('pkcs8', owned(concatBytes(header, secret)), algorithm, false, usages);
 }

@@ -27,9 +27,14 @@ export interface CoordinatorEnv {
   readonly CONFIRMATION_QUEUE: Queue<JobMessage>;
   readonly NOTIFICATION_QUEUE: Queue<JobMessage>;
   readonly ACTIVITY_QUEUE: Queue<ActivityMessage>;
-  readonly COSIGNER_1: Fetcher;
-  readonly COSIGNER_2: Fetcher;
-  readonly COSIGNER_3: Fetcher;
+  /** In this account. With a fourth a key would take more calls than one request may make through bindings: the others have addresses. */
+  readonly COSIGNER_1?: Fetcher;
+  readonly COSIGNER_2?: Fetcher;
+  readonly COSIGNER_3?: Fetcher;
+  /** JSON: number of a co-signer in another account to its origin. Empty or absent: all are bound. */
+  readonly COSIGNER_URLS?: string;
+  /** Secret, hex of 32 bytes: signs what is sent to co-signers. They pin its public key (COORDINATOR_KEY). */
+  readonly COORDINATOR_SECRET?: string;
   /** Coarse shield per address for requests without a valid credential; the limits of spec part 8 count in the token's object. */
   readonly SHIELD: RateLimit;
   /** JSON: chain name to the addresses of its nodes, in order of preference. Never taken from a caller. */

@@ -35,33 +35,39 @@ export type Relay = (passage: Passage) => void | Promise<void>;
 
 export type Nodes = Awaited<ReturnType<typeof startNodes>>;
 
-/** Three co-signers in workerd, each with its own storage and secrets; this process plays their coordinator. */
-export async function startNodes() {
+/**
+ * Co-signers in workerd, three unless the story says otherwise, each with its own storage and secrets; this process plays their coordinator,
+ * over HTTP as from another account, and signs what it sends.
+ */
+export async function startNodes(count = 3) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
-  const { files } = configure(folder, { rpcUrls: {} });
+  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true };
+  const { files, coordinatorSecret } = configure(folder, settings);
   let runtime: Runtime = await startRuntime(files.slice(1), { folder });
   let relay: Relay = () => {};
   const seen: string[] = [];
+  const originOf = (index: number) => `http://127.0.0.1:${runtime.ports[index - 1]}`;
 
-  const client = (index: number): CosignerClient =>
-    cosignerClient(party(index), {
-      fetch: async (input: RequestInfo | URL, init?: RequestInit) => {
-        if (typeof input !== 'string' || typeof init?.body !== 'string') throw new Error('the client sends texts');
-        const { pathname } = new URL(input);
-        const passage: Passage = { node: index, path: pathname.slice(1), body: JSON.parse(init.body) };
-        await relay(passage);
-        const body = JSON.stringify(passage.body);
-        const url = `http://127.0.0.1:${runtime.ports[index - 1]}${pathname}`;
-        const response = await fetch(url, { method: 'POST', body });
-        const text = await response.text();
-        seen.push(body, text);
-        return new Response(text, { status: response.status });
-      },
-    });
+  const client = (index: number): CosignerClient => ({
+    index: party(index),
+    call: async (path, content) => {
+      const passage: Passage = { node: index, path, body: structuredClone(content) };
+      await relay(passage);
+      const door = { origin: originOf(index), coordinatorSecret };
+      const answer = await cosignerClient(party(index), door).call(path, passage.body);
+      seen.push(JSON.stringify(passage.body), JSON.stringify(answer));
+      return answer;
+    },
+  });
+  const everybody = Array.from({ length: count }, (_, i) => client(i + 1));
+  const [first, second, third, ...others] = everybody;
+  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three at least');
 
   return {
     folder,
-    all: [client(1), client(2), client(3)] as const,
+    originOf,
+    coordinatorSecret,
+    all: [first, second, third, ...others] as const,
     some: (...indices: number[]) => indices.map(client),
     /** From now on every request passes here. */
     watch: (next: Relay) => (relay = next),

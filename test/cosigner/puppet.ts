@@ -70,7 +70,7 @@ export class Puppet implements CosignerClient {
     const [kind = '', name = '', action] = path.split('/');
     const fields = body as Readonly<Record<string, unknown>>;
     try {
-      if (action === 'status') return accepted({ banned: false, setupId: this.#setupId(name) });
+      if (path === 'pairs/status') return accepted(this.#pairStates());
       if (action === 'open') return accepted(await this.#open(kind, name, fields));
       if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
       return accepted(await this.#round(fields as unknown as RoundBody));
@@ -79,9 +79,12 @@ export class Puppet implements CosignerClient {
     }
   }
 
-  #setupId(peer: string): string | null {
-    const setup = this.#pairs.get(party(Number.parseInt(peer, 10)));
-    return setup === undefined ? null : bytesToHex(setup.setupId);
+  #pairStates(): Record<string, unknown> {
+    const stateOf = (peer: PartyIndex) => {
+      const setup = this.#pairs.get(peer);
+      return { banned: false, setupId: setup === undefined ? null : bytesToHex(setup.setupId) };
+    };
+    return Object.fromEntries([...this.#peers.keys()].map((peer) => [String(peer), stateOf(peer)]));
   }
 
   async #open(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Promise<unknown> {

@@ -62,11 +62,7 @@ test.each([
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 test('one node that is away stops nothing', async () => {
-  const away = cosignerClient(party(1), {
-    fetch: async () => {
-      throw new Error('no route');
-    },
-  });
+  const away = cosignerClient(party(1), { origin: 'http://127.0.0.1:1', coordinatorSecret: null });
   const request = approvedTransfer({ key });
   const outcome = await thresholdSign([away, ...nodes.some(2, 3)], request);
   expect(outcome.ok).toBe(true);

@@ -35,13 +35,18 @@ interface WorldWish {
   readonly bitcoinUrl?: string;
   /** Path of another entry of the coordinator. */
   readonly entry?: string;
+  /** One that is there already, and stays. */
+  readonly folder?: string;
+  readonly cosigners?: number;
+  readonly cosignerUrls?: Readonly<Record<string, string>>;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
-export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry }: WorldWish = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'conclave-e2e-'));
+export async function startWorld(wanted: WorldWish = {}) {
+  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls } = wanted;
+  const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
   const options: StackOptions = {
@@ -53,6 +58,8 @@ export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl
     },
     rateLimits,
     ...(entry === undefined ? {} : { entry }),
+    ...(cosigners === undefined ? {} : { cosigners }),
+    ...(cosignerUrls === undefined ? {} : { cosignerUrls }),
   };
   let stack: Stack = await startStack(options);
   const service = new Client(stack.url, stack.serviceKey);
@@ -105,7 +112,7 @@ export async function startWorld({ rateLimits = UNLIMITED, solanaUrl, bitcoinUrl
       await stack.stop();
       await gate.stop();
       await anvil.stop();
-      await rm(folder, { recursive: true, force: true });
+      if (wanted.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -23,7 +23,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
     async ask(question) {
       const { method: path, params } = question;
       const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };
-      const told = await boundedFetch(`${base}/${path}`, request, timeoutMs);
+      const told = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
       if ('fault' in told) return noAnswer(`${path}: ${told.fault}`);
       const answer = bodyOf(told, secrets);
       if (!answer.ok) return answer;

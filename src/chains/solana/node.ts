@@ -15,7 +15,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       const { method, params } = question;
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-      const told = await boundedFetch(url, request, timeoutMs);
+      const told = await boundedFetch(url, request, { timeoutMs });
       if ('fault' in told) return noAnswer(`${method}: ${told.fault}`);
       // Nodes put JSON-RPC errors into answers of any status.
       const parsed = parsedOf(told.text);

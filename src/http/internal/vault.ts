@@ -22,6 +22,8 @@ import { policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts'
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
+import { LARGEST_PARTY } from '#mpc/party.ts';
+import { cosignerPlaces } from '#objects/cosigner-places.ts';
 import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
@@ -44,7 +46,7 @@ const vaultBody = z.strictObject({
   chains: z.array(z.string()).min(1).max(50),
   decisionPeriodSeconds: z.int().min(60).max(ONE_YEAR_SECONDS).optional(),
   mostPending: z.int().positive().max(1_000_000).optional(),
-  signingThreshold: z.int().min(2).max(3).optional(),
+  signingThreshold: z.int().min(2).max(LARGEST_PARTY).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
   /** How voices count from the first policy on, and the devices of the signers. */
   approvalMode: z.enum(APPROVAL_MODES).optional(),
@@ -116,6 +118,10 @@ async function found(context: HttpContext): Promise<Response> {
   }
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
+  const cosigners = cosignerPlaces(context.env).length;
+  if ((body.signingThreshold ?? 0) > cosigners) {
+    return fault(context, '/signingThreshold', `is at most the number of co-signers, ${cosigners}`);
+  }
   const rules = readRules(context, body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
   const devices = await readDevices(body.devices ?? [], '/devices');

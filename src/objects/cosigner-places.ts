@@ -1,0 +1,55 @@
+import type { PartyIndex } from '#mpc/party.ts';
+import { LARGEST_PARTY, parsePartyIndex } from '#mpc/party.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+/** Where a co-signer is: in this account, behind a binding, or in another one, behind an address. */
+export type CosignerPlace =
+  | { readonly index: PartyIndex; readonly binding: Fetcher }
+  | { readonly index: PartyIndex; readonly url: string };
+
+/** With fewer than this, one that is away would keep everything from being signed. */
+const FEWEST = 3;
+
+/**
+ * The co-signers of this deployment, in order: 1 to n without a gap, three to five. One with an address in COSIGNER_URLS is asked there, whatever
+ * is bound. Throws where the settings do not fit together: a coordinator that is not set up signs nothing.
+ */
+export function cosignerPlaces(env: CoordinatorEnv): readonly CosignerPlace[] {
+  const urls = cosignerUrls(env.COSIGNER_URLS ?? '');
+  const bindings = [env.COSIGNER_1, env.COSIGNER_2, env.COSIGNER_3];
+  const places: CosignerPlace[] = [];
+  for (let number = 1; number <= LARGEST_PARTY; number++) {
+    const index = parsePartyIndex(number);
+    const [url, binding] = [urls.get(String(number)), bindings[number - 1]];
+    if (index === null || (url === undefined && binding === undefined)) break;
+    if (url !== undefined) places.push({ index, url });
+    else if (binding !== undefined) places.push({ index, binding });
+  }
+  if (places.length < FEWEST) throw new Error(`there are ${places.length} co-signers; at least ${FEWEST} are needed`);
+  const beyond = [...urls.keys()].find((name) => !places.some(({ index }) => name === String(index)));
+  if (beyond !== undefined) throw new Error(`COSIGNER_URLS names ${beyond}, and one before it is nowhere`);
+  if (urls.size > 0 && env.COORDINATOR_SECRET === undefined) throw new Error('COSIGNER_URLS needs COORDINATOR_SECRET');
+  return places;
+}
+
+const READ = new Map<string, ReadonlyMap<string, string>>();
+
+/** Read once for each text. */
+function cosignerUrls(text: string): ReadonlyMap<string, string> {
+  const known = READ.get(text);
+  if (known !== undefined) return known;
+  const entries = text === '' ? [] : Object.entries(JSON.parse(text) as Readonly<Record<string, unknown>>);
+  const urls = new Map(entries.map(([name, url]) => [name, originOf(url)]));
+  READ.set(text, urls);
+  return urls;
+}
+
+/** Over https, or on this machine. */
+function originOf(value: unknown): string {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  const isHere = url?.protocol === 'http:' && url.hostname === '127.0.0.1';
+  if (url === null || url.origin !== value || !(url.protocol === 'https:' || isHere)) {
+    throw new Error('COSIGNER_URLS is an object of number to origin, such as {"1":"https://cosigner-1.example.com"}');
+  }
+  return value;
+}

@@ -1,0 +1,94 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import type { CosignerEnv } from '#cosigner/environment.ts';
+import { identitySecrets, publicIdentity } from '#cosigner/identity.ts';
+import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import { importPrivate } from '#mpc/envelope.ts';
+import { NOON_MS } from '../domain/cast.ts';
+import type { Nodes } from './nodes.ts';
+import { startNodes } from './nodes.ts';
+
+/** Whom a co-signer in another account listens to. */
+
+const SECRET = '11'.repeat(32);
+const env = { NODE_INDEX: '2', COORDINATOR_KEY: publicIdentity(SECRET).signing } as CosignerEnv;
+
+interface Signed {
+  readonly node?: string;
+  readonly path?: string;
+  readonly atMs?: string;
+  readonly body?: string;
+  readonly secret?: string;
+}
+
+/** The headers that a coordinator would send, for what it says that it signs. */
+async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
+  const { node = '2', path = 'key/abc/open', atMs = String(NOON_MS), body = '{}', secret = SECRET } = signed;
+  const key = await importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
+  const bodyHash = bytesToHex(sha256(utf8ToBytes(body)));
+  const signature = await crypto.subtle.sign('Ed25519', key, cosignerRequestBytes({ node, path, atMs, bodyHash }));
+  return { [REQUEST_TIME]: atMs, [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url') };
+}
+
+/** A request to node 2 as it arrives, at noon. */
+async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.example.com', body = '{}' } = {}) {
+  const request = new Request(`https://${host}/key/abc/open`, { method: 'POST', headers });
+  return isFromCoordinator(request, utf8ToBytes(body), { env, nowMs: NOON_MS });
+}
+
+test('what the pinned coordinator has signed is taken, for a minute to each side', async () => {
+  for (const atMs of [NOON_MS, NOON_MS - 60_000, NOON_MS + 60_000]) {
+    expect(await isTaken(await headersOf({ atMs: String(atMs) }))).toBe(true);
+  }
+});
+
+test.each<[string, Signed]>([
+  ['by another key', { secret: '22'.repeat(32) }],
+  ['for another node', { node: '1' }],
+  ['for another path', { path: 'key/abc/round' }],
+  ['with another body', { body: '{"sid":"00"}' }],
+  ['too long ago', { atMs: String(NOON_MS - 60_001) }],
+  ['too far ahead', { atMs: String(NOON_MS + 60_001) }],
+])('what is signed %s is not', async (_name, signed) => {
+  expect(await isTaken(await headersOf(signed))).toBe(false);
+});
+
+test('without a signature, with half of one, or with words in place of a time, nothing is taken', async () => {
+  const right = await headersOf();
+  const half = { ...right, [REQUEST_SIGNATURE]: String(right[REQUEST_SIGNATURE]).slice(0, 43) };
+  const timeless = { ...right, [REQUEST_TIME]: 'now' };
+  const moved = { ...right, [REQUEST_TIME]: String(NOON_MS + 1) };
+  for (const headers of [{}, half, timeless, moved]) expect(await isTaken(headers)).toBe(false);
+  // A node that has pinned a coordinator believes no binding without it.
+  expect(await isTaken({}, { host: 'cosigner' })).toBe(false);
+});
+
+test('a node that has pinned nobody is there for its account alone', async () => {
+  const ask = (host: string) => {
+    const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
+    return isFromCoordinator(request, new Uint8Array(), { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
+  };
+  expect([await ask('cosigner'), await ask('cosigner-2.example.com')]).toEqual([true, false]);
+});
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await startNodes();
+}, 60_000);
+afterAll(() => nodes.stop());
+
+test('over the network, whoever comes without that signature is sent away, and learns only who the node is', async () => {
+  const origin = nodes.originOf(2);
+  const stranger = await fetch(`${origin}/pair/1/status`, { method: 'POST', body: '{}' });
+  expect([stranger.status, await stranger.json()]).toMatchObject([
+    401,
+    { ok: false, refusal: { code: 'not-my-coordinator' } },
+  ]);
+  const forged = await headersOf({ path: 'pair/1/status', atMs: String(Date.now()) });
+  expect((await fetch(`${origin}/pair/1/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
+  expect(await (await fetch(`${origin}/identity`)).json()).toMatchObject({ index: 2 });
+  const [, second] = nodes.all;
+  expect(await second.call('pair/1/status', {})).toMatchObject({ ok: true });
+});

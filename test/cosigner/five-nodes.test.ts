@@ -1,0 +1,143 @@
+import { recoverTransactionAddress } from 'viem';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { KeyScheme } from '#domain/chain.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
+import type { CosignerClient } from '#jobs/cosigner-client.ts';
+import { cosignerClient } from '#jobs/cosigner-client.ts';
+import { groupsOf } from '#jobs/generate-key.ts';
+import { relay } from '#jobs/relay.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { refused } from '#domain/result.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import { policy } from '../domain/cast.ts';
+import { party } from '../mpc/dealt-key.ts';
+import type { Nodes } from './nodes.ts';
+import { anvilAdapter, approvedTransfer, newKey, startNodes } from './nodes.ts';
+
+/** Five co-signers, and keys that take two to five of them. */
+
+let nodes: Nodes;
+
+beforeAll(async () => {
+  nodes = await startNodes(5);
+}, 60_000);
+afterAll(() => nodes.stop());
+
+test.each([2, 3, 4, 5])(
+  'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
+  async (threshold) => {
+    // Every group that could sign has proven that it can: that is part of the making.
+    const key = await newKey(nodes.all, { threshold });
+    const request = { ...approvedTransfer({ key }), signingThreshold: threshold };
+    const last = nodes.all.slice(-threshold);
+    const outcome = await thresholdSign(last, request);
+    if (!outcome.ok) throw new Error(outcome.reason);
+    const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
+    if (!assembled.ok) throw new Error(assembled.refusal.detail);
+    const serializedTransaction = `0x${assembled.value.raw.replace(/^0x/, '')}` as `0x02${string}`;
+    expect(await recoverTransactionAddress({ serializedTransaction })).toBe(key.addresses['anvil']);
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const fewer = { ...request, signingThreshold: threshold - 1 };
+    expect(await thresholdSign(nodes.all, fewer)).toMatchObject({ ok: false });
+    said.mockRestore();
+  },
+  120_000,
+);
+
+test.each<[KeyScheme, number]>([
+  ['frost-ed25519', 2],
+  ['frost-ed25519', 4],
+  ['frost-ed25519', 5],
+  ['frost-secp256k1-tr', 3],
+  ['frost-secp256k1-tr', 5],
+])(
+  'a key of %s that takes %i of five is signed for by every group of so many',
+  async (scheme, threshold) => {
+    const made = await generateKey(nodes.all, { scheme, threshold, policies: [policy] });
+    if (!made.ok) throw new Error(made.refusal.reason);
+    const { keyId, publicKey, publicShares } = made.value;
+    expect(Object.keys(publicShares)).toEqual(['1', '2', '3', '4', '5']);
+    const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
+    const key = { scheme, threshold, publicKey: hexToBytes(publicKey), publicShares: publicSharesFrom(publicShares) };
+    for (const group of groupsOf(nodes.all, threshold)) {
+      const signers = group.map(({ index }) => index);
+      const ran = await relay({
+        nodes: group,
+        place: () => `key/${keyId}`,
+        request: () => ({ signers, request: null }),
+      });
+      if (!ran.ok) throw new Error(ran.refusal.code);
+      expect([signers, combineSignatures(key, [digest], ran.value).ok]).toEqual([signers, true]);
+    }
+  },
+  120_000,
+);
+
+/** A node that answers every opening with this. */
+function saying(index: number, code: string): CosignerClient {
+  const node = party(index);
+  return { index: node, call: async () => refused({ node, code, detail: null, culprit: null }) };
+}
+
+test('one that says no to everything, or nothing at all, keeps nothing from being signed, and is named', async () => {
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
+  for (const code of ['not-enough-approvals', 'second-digest', 'payload-refused', 'nonsense', 'unreachable']) {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const crew = [saying(1, code), saying(2, code), ...nodes.all.slice(2)];
+    expect([code, (await thresholdSign(crew, request)).ok]).toEqual([code, true]);
+    const named = said.mock.calls.map(([line]) => JSON.parse(String(line)) as { event: string; node: number });
+    expect(named.every(({ event }) => event === 'cosigner-fault')).toBe(true);
+    expect(named.map(({ node }) => node)).toContain(1);
+    said.mockRestore();
+  }
+}, 120_000);
+
+test('when no group is left that does not say no, it is refused; while others are only away, it waits', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
+  const judges = [1, 2, 3].map((index) => saying(index, 'not-enough-approvals'));
+  expect(await thresholdSign([...judges, ...nodes.all.slice(3)], request)).toMatchObject({ verdict: 'refused' });
+  const mixed = [...judges.slice(0, 2), saying(3, 'unreachable'), ...nodes.all.slice(3)];
+  expect(await thresholdSign(mixed, request)).toMatchObject({ verdict: 'unavailable' });
+  vi.restoreAllMocks();
+}, 120_000);
+
+test('one that takes a connection and never answers is waited for once, and is asked last for a while', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  let taken = 0;
+  const silent = createServer(() => void (taken += 1));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  // In the first group, whoever of the others has been away in another story.
+  const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
+  const crew = nodes.all.map((node) => (node.index === mute.index ? mute : node));
+  const key = await newKey(nodes.all, { threshold: 4 });
+  const wanted = () => thresholdSign(crew, { ...approvedTransfer({ key }), signingThreshold: 4 });
+  expect(await wanted()).toMatchObject({ ok: true });
+  expect(taken).toBeGreaterThan(0);
+  const before = taken;
+  expect(await wanted()).toMatchObject({ ok: true });
+  expect(taken).toBe(before);
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
+  vi.restoreAllMocks();
+}, 120_000);
+
+test('a node without a share of a key, which came later, is not asked for it', async () => {
+  const key = await newKey(nodes.all, { threshold: 2 });
+  const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
+  const asked: number[] = [];
+  nodes.watch(({ node }) => void asked.push(node));
+  expect(await thresholdSign(nodes.all, approvedTransfer({ key: { ...key, publicShares } }))).toMatchObject({
+    ok: true,
+  });
+  nodes.watch(() => {});
+  expect(asked).not.toContain(1);
+}, 120_000);

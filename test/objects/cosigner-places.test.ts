@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { cosignerPlaces } from '#objects/cosigner-places.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+
+/** Where a coordinator finds its co-signers. */
+
+const bound = { fetch: () => {} } as unknown as Fetcher;
+const three = { COSIGNER_1: bound, COSIGNER_2: bound, COSIGNER_3: bound };
+const COORDINATOR_SECRET = '11'.repeat(32);
+const urls = (...numbers: readonly number[]) =>
+  JSON.stringify(Object.fromEntries(numbers.map((number) => [number, `https://cosigner-${number}.example.com`])));
+
+function placesOf(env: Partial<CoordinatorEnv>): readonly string[] {
+  return cosignerPlaces(env as CoordinatorEnv).map((place) => {
+    return `${place.index} ${'url' in place ? place.url : 'bound'}`;
+  });
+}
+
+test.each<[string, Partial<CoordinatorEnv>, readonly string[]]>([
+  ['three in this account', three, ['1 bound', '2 bound', '3 bound']],
+  [
+    'a fourth in another account',
+    { ...three, COSIGNER_URLS: urls(4), COORDINATOR_SECRET },
+    ['1 bound', '2 bound', '3 bound', '4 https://cosigner-4.example.com'],
+  ],
+  [
+    'one in another account in place of the bound one',
+    { ...three, COSIGNER_URLS: urls(2), COORDINATOR_SECRET },
+    ['1 bound', '2 https://cosigner-2.example.com', '3 bound'],
+  ],
+  [
+    'five in accounts of their own',
+    { COSIGNER_URLS: urls(1, 2, 3, 4, 5), COORDINATOR_SECRET },
+    [1, 2, 3, 4, 5].map((number) => `${number} https://cosigner-${number}.example.com`),
+  ],
+  [
+    'on this machine',
+    { ...three, COSIGNER_URLS: '{"3":"http://127.0.0.1:8787"}', COORDINATOR_SECRET },
+    ['1 bound', '2 bound', '3 http://127.0.0.1:8787'],
+  ],
+])('%s', (_name, env, places) => {
+  expect(placesOf(env)).toEqual(places);
+});
+
+test.each<[string, Partial<CoordinatorEnv>]>([
+  ['none', {}],
+  ['two', { COSIGNER_1: bound, COSIGNER_2: bound }],
+  ['a gap', { COSIGNER_1: bound, COSIGNER_2: bound, COSIGNER_URLS: urls(4), COORDINATOR_SECRET }],
+  ['one beyond a gap', { ...three, COSIGNER_URLS: urls(5), COORDINATOR_SECRET }],
+  ['a sixth', { ...three, COSIGNER_URLS: urls(6), COORDINATOR_SECRET }],
+  ['addresses, and nothing to sign with', { ...three, COSIGNER_URLS: urls(2) }],
+  [
+    'an address that anybody between could answer for',
+    { ...three, COSIGNER_URLS: '{"1":"http://a.example"}', COORDINATOR_SECRET },
+  ],
+  ['an address with a path', { ...three, COSIGNER_URLS: '{"1":"https://a.example/x"}', COORDINATOR_SECRET }],
+  ['a number in place of an address', { ...three, COSIGNER_URLS: '{"1":1}', COORDINATOR_SECRET }],
+])('%s: that is no deployment', (_name, env) => {
+  expect(() => cosignerPlaces(env as CoordinatorEnv)).toThrow(/co-signers|COSIGNER_URLS/);
+});
