@@ -118,11 +118,11 @@ export class PolicyDesk {
     const vault = this.#host.vault();
     if (vault === null) throw new Error('a vault without a foundation has no policy');
     let after = vault;
-    await commits.run(() => {
+    const write = () => {
       after = writeChangeDecision(storage, vault, { change, event });
       if (after !== vault) this.#governance.dropVotes(after.policy);
-    });
-    this.#governance.govern(after);
+    };
+    await commits.run(write, () => this.#governance.govern(after));
   }
 
   #enterToPropose(actor: Actor | null): Result<{ readonly vault: Vault; readonly viewer: Member | null }, Refusal> {

@@ -14,8 +14,13 @@ export class VaultCommit {
     this.#onCommit = onCommit;
   }
 
-  /** The writes and the alarm that drives their outbox are durable together, or not at all. */
-  async run(writes: () => void): Promise<void> {
+  /**
+   * The writes and the alarm that drives their outbox are durable together, or not at all. What memory holds of them changes in the same
+   * turn: whoever has waited for something else meanwhile must not go on with what was before.
+   *
+   * @param remember called when the writes stand, before anything is waited for
+   */
+  async run(writes: () => void, remember: () => void = () => {}): Promise<void> {
     let armed: Promise<void> = Promise.resolve();
     const armedBefore = this.#armedAtMs;
     try {
@@ -28,6 +33,7 @@ export class VaultCommit {
       this.#rows.forget();
       throw error;
     }
+    remember();
     await armed;
     this.#onCommit();
   }

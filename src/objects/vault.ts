@@ -114,14 +114,16 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const founded = foundVault(foundation);
     if (!founded.ok) return founded;
     const vault = founded.value;
-    await this.#commits.run(() => {
+    const write = () => {
       this.#storage.createTables();
       this.#storage.putVault(vault);
       this.#storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
       writeVaultChange(this.#storage, vault, { action: 'found', detail: null, actor: null });
       oweKeys(this.#storage, vault, this.#chains);
+    };
+    await this.#commits.run(write, () => {
+      this.#vault = vault;
     });
-    this.#vault = vault;
     return founded;
   }
 
@@ -367,13 +369,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** The vault as it is from now on, with one audit line. */
   async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
-    await this.#commits.run(() => {
+    const write = () => {
       this.#storage.putVault(after);
       oweKeys(this.#storage, after, this.#chains);
       const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
       if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });
+    };
+    await this.#commits.run(write, () => {
+      this.#vault = after;
     });
-    this.#vault = after;
   }
 }
