@@ -8,31 +8,26 @@ import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { type Permit, Sessions } from '#cosigner/sessions.ts';
 import {
   byPartyOf,
   bytesOf,
   envelopeOf,
-  evidenceOf,
   fieldsOf,
   hexOf,
-  intentOf,
   listOf,
   Malformed,
   mandateOf,
-  MOST_EVIDENCE,
   partyOf,
   policyOf,
-  payloadOf,
-  purposeOf,
   schemeOf,
-  voteOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { PartyIndex } from '#mpc/party.ts';
+import { fewestSigners, type PartyIndex } from '#mpc/party.ts';
 import { encodeKeyShare, type KeyShare, seal, type SealedRecord } from '#mpc/share.ts';
 
 /** Which object of the node is meant: the share of a key, the set-up with a peer, or one run of a key generation. */
@@ -176,7 +171,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const policies = listOf(fields['policies'], 1000, policyOf);
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    if (threshold < 2 || threshold > parties.length || policies.length === 0)
+    if (threshold < fewestSigners(parties.length) || threshold > parties.length || policies.length === 0)
       return refused(refusal('malformed', 'threshold'));
     const store = async (share: KeyShare) => {
       const record = await seal(membership.keyEncryption, sharePlace(own.index, share.keyId), encodeKeyShare(share));
@@ -195,24 +190,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     if (!ascending || !pinned || !signers.includes(membership.own.index))
       return refused(refusal('malformed', 'signers'));
     if (fields['request'] === null) return key.prepareProof(keyId, signers);
-    const request = fieldsOf(fields['request'], [
-      'intent',
-      'payload',
-      'attempt',
-      'purpose',
-      'approvals',
-      'policyVersion',
-      'evidence',
-    ]);
-    return key.prepareSignature(keyId, signers, {
-      intent: intentOf(request['intent']),
-      payload: payloadOf(request['payload']),
-      attempt: wholeNumberOf(request['attempt']),
-      purpose: purposeOf(request['purpose']),
-      approvals: listOf(request['approvals'], 100, voteOf),
-      policyVersion: wholeNumberOf(request['policyVersion']),
-      evidence: listOf(request['evidence'], MOST_EVIDENCE, evidenceOf),
-    });
+    return key.prepareSignature(keyId, signers, signingRequestOf(fields['request']));
   }
 
   #open(): Promise<Rooms> {

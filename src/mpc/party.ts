@@ -9,3 +9,11 @@ export function parsePartyIndex(candidate: number): PartyIndex | null {
   if (!Number.isInteger(candidate) || candidate < 1 || candidate > LARGEST_PARTY) return null;
   return candidate as PartyIndex;
 }
+
+/**
+ * How many of n nodes have to sign together at least: so many that any two groups share a node. What was signed for a transaction is written
+ * down by those who signed it; two groups without a common node would sign two payments for one.
+ */
+export function fewestSigners(parties: number): number {
+  return Math.floor(parties / 2) + 1;
+}

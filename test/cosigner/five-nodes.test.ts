@@ -17,9 +17,9 @@ import { canonicalBytes } from '#domain/canonical.ts';
 import { policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import type { Nodes } from './nodes.ts';
-import { anvilAdapter, approvedTransfer, newKey, startNodes } from './nodes.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, newKey, startNodes } from './nodes.ts';
 
-/** Five co-signers, and keys that take two to five of them. */
+/** Five co-signers, and keys that take three to five of them. */
 
 let nodes: Nodes;
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-test.each([2, 3, 4, 5])(
+test.each([3, 4, 5])(
   'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
   async (threshold) => {
     // Every group that could sign has proven that it can: that is part of the making.
@@ -50,7 +50,7 @@ test.each([2, 3, 4, 5])(
 );
 
 test.each<[KeyScheme, number]>([
-  ['frost-ed25519', 2],
+  ['frost-ed25519', 3],
   ['frost-ed25519', 4],
   ['frost-ed25519', 5],
   ['frost-secp256k1-tr', 3],
@@ -77,6 +77,30 @@ test.each<[KeyScheme, number]>([
   },
   120_000,
 );
+
+test('a key with which two groups could sign that share nobody is not made, whatever the coordinator wants', async () => {
+  for (const threshold of [1, 2, 6]) {
+    const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold, policies: [policy] });
+    expect([threshold, made.ok, made.ok ? '' : made.refusal.reason]).toEqual([
+      threshold,
+      false,
+      expect.stringContaining('malformed'),
+    ]);
+  }
+}, 60_000);
+
+test('what one group has signed no other one signs again with other bytes: they share somebody who knows', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
+  expect(await thresholdSign(nodes.all.slice(0, 3), request)).toMatchObject({ ok: true });
+  const attempt = attemptOf(request.intent, { nonce: 5n });
+  for (const group of groupsOf(nodes.all, 3)) {
+    const again = await thresholdSign(group, { ...request, attempt });
+    expect([group.map(({ index }) => index), again.ok]).toEqual([group.map(({ index }) => index), false]);
+  }
+  vi.restoreAllMocks();
+}, 120_000);
 
 /** A node that answers every opening with this. */
 function saying(index: number, code: string): CosignerClient {
@@ -131,11 +155,16 @@ test('one that takes a connection and never answers is waited for once, and is a
 }, 120_000);
 
 test('a node without a share of a key, which came later, is not asked for it', async () => {
-  const key = await newKey(nodes.all, { threshold: 2 });
+  const key = await newKey(nodes.all, { threshold: 3 });
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
   const asked: number[] = [];
   nodes.watch(({ node }) => void asked.push(node));
-  expect(await thresholdSign(nodes.all, approvedTransfer({ key: { ...key, publicShares } }))).toMatchObject({
+  expect(
+    await thresholdSign(nodes.all, {
+      ...approvedTransfer({ key: { ...key, publicShares } }),
+      signingThreshold: 3,
+    }),
+  ).toMatchObject({
     ok: true,
   });
   nodes.watch(() => {});

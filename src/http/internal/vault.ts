@@ -22,7 +22,7 @@ import { policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts'
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
-import { LARGEST_PARTY } from '#mpc/party.ts';
+import { fewestSigners, LARGEST_PARTY } from '#mpc/party.ts';
 import { cosignerPlaces } from '#objects/cosigner-places.ts';
 import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
@@ -119,8 +119,10 @@ async function found(context: HttpContext): Promise<Response> {
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
   const cosigners = cosignerPlaces(context.env).length;
-  if ((body.signingThreshold ?? 0) > cosigners) {
-    return fault(context, '/signingThreshold', `is at most the number of co-signers, ${cosigners}`);
+  const { signingThreshold = fewestSigners(cosigners) } = body;
+  if (signingThreshold < fewestSigners(cosigners) || signingThreshold > cosigners) {
+    const detail = `is ${fewestSigners(cosigners)} to ${cosigners}: any two groups of co-signers that could sign must share one`;
+    return fault(context, '/signingThreshold', detail);
   }
   const rules = readRules(context, body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
@@ -133,7 +135,7 @@ async function found(context: HttpContext): Promise<Response> {
       decisionPeriodSeconds: body.decisionPeriodSeconds ?? DEFAULT_DECISION_PERIOD_SECONDS,
       mostPending: body.mostPending ?? DEFAULT_MOST_PENDING,
       chains: chains.filter((name) => name !== null),
-      signingThreshold: body.signingThreshold ?? 2,
+      signingThreshold,
       bitcoinAddressType: body.bitcoinAddressType ?? 'p2tr',
     },
     members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
