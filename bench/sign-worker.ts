@@ -18,7 +18,7 @@ import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Attempt, Vote } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
-import { cosignersOf } from '#jobs/cosigner-client.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';

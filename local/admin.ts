@@ -56,6 +56,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   'vault show': { usage: '--vault ID', method: 'GET', path: (args) => `/internal/vault/${part(args, 'vault')}` },
+  'recovery export': {
+    usage: '--vault ID',
+    method: 'GET',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/recovery`,
+  },
   'wallet add': {
     usage: '--vault ID --chain CHAIN',
     method: 'PUT',

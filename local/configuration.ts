@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { parse } from 'smol-toml';
-import { publicIdentity } from '#cosigner/identity.ts';
+import { publicIdentity } from '#mpc/identity.ts';
 
 /** What a local deployment is made of. An operator makes the same by hand; README, chapter 'Deploy'. */
 export interface Configuration {
@@ -32,6 +32,8 @@ export interface Settings {
   readonly cosigners?: number;
   /** Number to origin of those that run elsewhere, as if in other accounts; none of them is configured here then. */
   readonly cosignerUrls?: Readonly<Record<string, string>>;
+  /** Shares are sealed for it on demand. */
+  readonly recoveryKey?: string;
   /** Co-signers take nothing that the coordinator has not signed. */
   readonly isCoordinatorPinned?: boolean;
 }
@@ -78,7 +80,10 @@ export function configure(folder: string, settings: Settings): Configuration {
     },
     secrets: {
       TOKEN_MAC_KEY: secrets.tokenMacKey,
-      COORDINATOR_SECRET: secrets.coordinator,
+      // Nobody looks at signatures that nobody has asked for.
+      ...(isCoordinatorPinned || Object.keys(cosignerUrls).length > 0
+        ? { COORDINATOR_SECRET: secrets.coordinator }
+        : {}),
       WEBHOOK_ENDPOINTS: JSON.stringify({
         [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
       }),
@@ -93,6 +98,7 @@ export function configure(folder: string, settings: Settings): Configuration {
         vars: {
           NODE_INDEX: String(i + 1),
           PEERS: peers,
+          RECOVERY_KEY: settings.recoveryKey ?? '',
           COORDINATOR_KEY: isCoordinatorPinned ? publicIdentity(secrets.coordinator).signing : '',
         },
       },

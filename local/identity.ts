@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { publicIdentity } from '#cosigner/identity.ts';
+import { publicIdentity } from '#mpc/identity.ts';
 
 /** `npm run identity`: the public keys that follow from an identity secret, 32 bytes in hex on standard input, where no list of processes shows it. */
 

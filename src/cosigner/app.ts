@@ -1,12 +1,12 @@
 import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { publicIdentity } from '#cosigner/identity.ts';
+import { publicIdentity } from '#mpc/identity.ts';
 import { type NodeAction, objectName, type Place } from '#cosigner/node.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
-const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'status'];
+const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'status', 'recovery'];
 
 /** Room for the largest message of any round and for all evidence, and then some. */
 const LARGEST_BODY_BYTES = 4_000_000;

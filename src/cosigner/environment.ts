@@ -9,6 +9,8 @@ export interface CosignerEnv {
   readonly PEERS: string;
   /** Hex of 32 bytes: the key that signs every request. Without one only a service binding reaches this node. */
   readonly COORDINATOR_KEY?: string;
+  /** Hex of 32 bytes: the X25519 key that shares are sealed for, whose secret is on no machine. Without one no package is given out. */
+  readonly RECOVERY_KEY?: string;
   /** Secret, hex of 32 bytes: both identity keys follow from it. */
   readonly IDENTITY_SECRET: string;
   /** Secret, JSON list of { id, secret }: the first seals, the others still open. */

@@ -22,6 +22,8 @@ import type { SentMandate } from '#cosigner/wire.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { sealForRecovery } from '#mpc/recovery.ts';
 import { decodeKeyShare, type KeyShare, type SealedPlace, type SealedRecord, unseal } from '#mpc/share.ts';
 
 export interface KeyKeeperContext {
@@ -132,6 +134,14 @@ export class KeyKeeper {
     if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
     ledger.putPolicy(policy);
     return accepted(null);
+  }
+
+  /** The share, sealed for the offline key that this node has pinned. Refuses `no-recovery-key`, `unknown-key`. */
+  async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
+    const { recoveryKey } = this.#context.membership;
+    if (recoveryKey === null) return refused(refusal('no-recovery-key'));
+    const share = await this.#load(keyId);
+    return share === null ? refused(refusal('unknown-key')) : accepted(await sealForRecovery(recoveryKey, share));
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. */

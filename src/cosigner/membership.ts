@@ -4,8 +4,8 @@ import { importIdentity, importPeer } from '#mpc/envelope.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import type { PublicIdentity } from '#cosigner/identity.ts';
-import { identitySecrets, publicIdentity } from '#cosigner/identity.ts';
+import type { PublicIdentity } from '#mpc/identity.ts';
+import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
 /** Who this node is and whom it talks to. */
 export interface Membership {
@@ -14,6 +14,8 @@ export interface Membership {
   /** Every node, this one included, in order. */
   readonly parties: readonly PartyIndex[];
   readonly keyEncryption: readonly KeyEncryptionSecret[];
+  /** Hex; null where nothing is sealed for recovery. */
+  readonly recoveryKey: string | null;
 }
 
 /** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
@@ -34,7 +36,13 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
       peers.set(party, await importPeer(party, bytes));
     }
   }
-  return { own, peers, parties: [...pinned.keys()], keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS) };
+  return {
+    own,
+    peers,
+    parties: [...pinned.keys()],
+    keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS),
+    recoveryKey: recoveryKeyOf(env.RECOVERY_KEY ?? ''),
+  };
 }
 
 function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
@@ -49,6 +57,11 @@ function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
   }
   if (peers.size < 2) throw new Error('PEERS names at least two nodes');
   return peers;
+}
+
+function recoveryKeyOf(text: string): string | null {
+  if (text !== '' && !/^[0-9a-f]{64}$/.test(text)) throw new Error('RECOVERY_KEY has 32 bytes in hex');
+  return text === '' ? null : text;
 }
 
 function keyEncryptionSecrets(text: string): readonly KeyEncryptionSecret[] {

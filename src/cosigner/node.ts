@@ -36,7 +36,7 @@ export type Place =
   | { readonly kind: 'pair'; readonly peer: PartyIndex }
   | { readonly kind: 'keygen'; readonly run: string };
 
-export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'status';
+export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'status' | 'recovery';
 
 export function objectName(place: Place): string {
   switch (place.kind) {
@@ -134,6 +134,10 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       case 'policy': {
         const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
         return key.adopt(policyOf(policy), mandate === null ? null : mandateOf(mandate));
+      }
+      case 'recovery': {
+        fieldsOf(body, []);
+        return place.kind === 'key' ? key.recoveryPackage(place.keyId) : refused(refusal('unknown-key'));
       }
       case 'status': {
         const { banned, setupId } = this.#pair.state(null);

@@ -11,6 +11,7 @@ export type CosignerRefusal =
   | 'not-paired'
   | 'peer-banned'
   | 'unknown-key'
+  | 'no-recovery-key'
   | 'wrong-wallet'
   | 'digest-mismatch'
   | 'policy-behind'

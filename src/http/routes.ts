@@ -4,6 +4,7 @@ import { createAccessToken } from '#http/internal/access-token.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
+import { readRecovery } from '#http/internal/recovery.ts';
 import { createUser } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
@@ -90,6 +91,7 @@ const routes = [
   createSession,
   createVault,
   readVault,
+  readRecovery,
   putMember,
   removeMember,
   proposeAsOperator,

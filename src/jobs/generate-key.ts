@@ -8,7 +8,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import { pairNext } from '#jobs/pair-nodes.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';

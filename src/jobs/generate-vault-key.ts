@@ -1,4 +1,4 @@
-import { cosignersOf } from '#jobs/cosigner-client.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';

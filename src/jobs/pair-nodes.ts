@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import { relay } from '#jobs/relay.ts';
 
 const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId: z.string().nullable() }));

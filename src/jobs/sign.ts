@@ -12,7 +12,7 @@ import { nextPurpose } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { broadcast } from '#jobs/broadcast.ts';
-import { cosignersOf } from '#jobs/cosigner-client.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';

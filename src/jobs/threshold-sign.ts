@@ -6,7 +6,7 @@ import { effectOf } from '#domain/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Attempt, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { CosignerClient, CosignerFault } from '#jobs/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { groupsOf } from '#jobs/generate-key.ts';

@@ -32,6 +32,7 @@ test('the house has its rooms, and no file is outside of them', () => {
     'jobs',
     'monitors',
     'mpc',
+    'nodes',
     'objects',
     'prices',
     'push',

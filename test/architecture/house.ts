@@ -20,6 +20,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   store: 1,
   objects: 2,
   cosigner: 2,
+  nodes: 2,
   http: 3,
   jobs: 3,
 };
@@ -29,7 +30,7 @@ const ENTRY_FLOOR = 4;
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http'],
   '@hono/zod-validator': ['http'],
-  zod: ['http', 'jobs', 'monitors', 'prices', 'push'],
+  zod: ['http', 'jobs', 'monitors', 'nodes', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
   unhomoglyph: ['chains'],

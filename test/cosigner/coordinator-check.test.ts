@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { identitySecrets, publicIdentity } from '#cosigner/identity.ts';
+import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { NOON_MS } from '../domain/cast.ts';

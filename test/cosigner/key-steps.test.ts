@@ -4,7 +4,7 @@ import { KEY_SCHEMES } from '#domain/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
-import type { CosignerClient } from '#jobs/cosigner-client.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -12,8 +13,8 @@ import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#doma
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { CosignerClient } from '#jobs/cosigner-client.ts';
-import { cosignerClient } from '#jobs/cosigner-client.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { configure } from '#local/configuration.ts';
@@ -76,6 +77,21 @@ export async function startNodes(count = 3) {
     /** Power off and on: memory is gone, storage stays. */
     restart: async () => {
       await runtime.stop();
+      runtime = await startRuntime(files.slice(1), { folder });
+    },
+    /** The machine of a node is gone, with its storage and its secrets; another one takes its place, and the others are told its keys. */
+    replace: async (index: number) => {
+      await runtime.stop();
+      const stored = join(folder, 'secrets.json');
+      const secrets = JSON.parse(await readFile(stored, 'utf8')) as { cosigners: unknown[] };
+      const fresh = () => Buffer.from(randomBytes(32)).toString('hex');
+      secrets.cosigners[index - 1] = { identity: fresh(), keyEncryption: fresh() };
+      await writeFile(stored, JSON.stringify(secrets));
+      const objects = join(folder, 'state', 'v3', 'do');
+      const mine = (await readdir(objects)).filter((name) => name.startsWith(`conclave-cosigner-${index}-`));
+      if (mine.length === 0) throw new Error('the node has kept nothing');
+      for (const name of mine) await rm(join(objects, name), { recursive: true });
+      configure(folder, settings);
       runtime = await startRuntime(files.slice(1), { folder });
     },
     stop: async () => {

@@ -11,7 +11,7 @@ import type { Actor } from '#domain/transaction.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import { effectOf } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { cosignerClient } from '#jobs/cosigner-client.ts';
+import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/threshold-sign.ts';
 import { policyHash } from '#objects/new-transaction.ts';

@@ -39,13 +39,14 @@ interface WorldWish {
   readonly folder?: string;
   readonly cosigners?: number;
   readonly cosignerUrls?: Readonly<Record<string, string>>;
+  readonly recoveryKey?: string;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
 export async function startWorld(wanted: WorldWish = {}) {
-  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls } = wanted;
+  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKey } = wanted;
   const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
@@ -58,6 +59,7 @@ export async function startWorld(wanted: WorldWish = {}) {
     },
     rateLimits,
     ...(entry === undefined ? {} : { entry }),
+    ...(recoveryKey === undefined ? {} : { recoveryKey }),
     ...(cosigners === undefined ? {} : { cosigners }),
     ...(cosignerUrls === undefined ? {} : { cosignerUrls }),
   };

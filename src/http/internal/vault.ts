@@ -23,7 +23,7 @@ import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { fewestSigners, LARGEST_PARTY } from '#mpc/party.ts';
-import { cosignerPlaces } from '#objects/cosigner-places.ts';
+import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

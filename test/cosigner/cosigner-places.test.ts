@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { cosignerPlaces } from '#objects/cosigner-places.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CosignerSettings } from '#nodes/cosigner-places.ts';
+import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 
 /** Where a coordinator finds its co-signers. */
 
@@ -10,13 +10,13 @@ const COORDINATOR_SECRET = '11'.repeat(32);
 const urls = (...numbers: readonly number[]) =>
   JSON.stringify(Object.fromEntries(numbers.map((number) => [number, `https://cosigner-${number}.example.com`])));
 
-function placesOf(env: Partial<CoordinatorEnv>): readonly string[] {
-  return cosignerPlaces(env as CoordinatorEnv).map((place) => {
+function placesOf(env: CosignerSettings): readonly string[] {
+  return cosignerPlaces(env).map((place) => {
     return `${place.index} ${'url' in place ? place.url : 'bound'}`;
   });
 }
 
-test.each<[string, Partial<CoordinatorEnv>, readonly string[]]>([
+test.each<[string, CosignerSettings, readonly string[]]>([
   ['three in this account', three, ['1 bound', '2 bound', '3 bound']],
   [
     'a fourth in another account',
@@ -42,7 +42,7 @@ test.each<[string, Partial<CoordinatorEnv>, readonly string[]]>([
   expect(placesOf(env)).toEqual(places);
 });
 
-test.each<[string, Partial<CoordinatorEnv>]>([
+test.each<[string, CosignerSettings]>([
   ['none', {}],
   ['two', { COSIGNER_1: bound, COSIGNER_2: bound }],
   ['a gap', { COSIGNER_1: bound, COSIGNER_2: bound, COSIGNER_URLS: urls(4), COORDINATOR_SECRET }],
@@ -56,5 +56,5 @@ test.each<[string, Partial<CoordinatorEnv>]>([
   ['an address with a path', { ...three, COSIGNER_URLS: '{"1":"https://a.example/x"}', COORDINATOR_SECRET }],
   ['a number in place of an address', { ...three, COSIGNER_URLS: '{"1":1}', COORDINATOR_SECRET }],
 ])('%s: that is no deployment', (_name, env) => {
-  expect(() => cosignerPlaces(env as CoordinatorEnv)).toThrow(/co-signers|COSIGNER_URLS/);
+  expect(() => cosignerPlaces(env)).toThrow(/co-signers|COSIGNER_URLS/);
 });

@@ -1,6 +1,14 @@
 import type { PartyIndex } from '#mpc/party.ts';
 import { LARGEST_PARTY, parsePartyIndex } from '#mpc/party.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+
+/** What of the settings of a coordinator names its co-signers (`CoordinatorEnv`). */
+export interface CosignerSettings {
+  readonly COSIGNER_1?: Fetcher;
+  readonly COSIGNER_2?: Fetcher;
+  readonly COSIGNER_3?: Fetcher;
+  readonly COSIGNER_URLS?: string;
+  readonly COORDINATOR_SECRET?: string;
+}
 
 /** Where a co-signer is: in this account, behind a binding, or in another one, behind an address. */
 export type CosignerPlace =
@@ -14,7 +22,7 @@ const FEWEST = 3;
  * The co-signers of this deployment, in order: 1 to n without a gap, three to five. One with an address in COSIGNER_URLS is asked there, whatever
  * is bound. Throws where the settings do not fit together: a coordinator that is not set up signs nothing.
  */
-export function cosignerPlaces(env: CoordinatorEnv): readonly CosignerPlace[] {
+export function cosignerPlaces(env: CosignerSettings): readonly CosignerPlace[] {
   const urls = cosignerUrls(env.COSIGNER_URLS ?? '');
   const bindings = [env.COSIGNER_1, env.COSIGNER_2, env.COSIGNER_3];
   const places: CosignerPlace[] = [];

@@ -2,15 +2,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { boundedFetch } from '#chains/bounded-fetch.ts';
-import { identitySecrets } from '#cosigner/identity.ts';
+import { identitySecrets } from '#mpc/identity.ts';
 import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { CosignerPlace } from '#objects/cosigner-places.ts';
-import { cosignerPlaces } from '#objects/cosigner-places.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CosignerPlace, CosignerSettings } from '#nodes/cosigner-places.ts';
+import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 
 /** Why a co-signer gave nothing: it refused, or nothing came back that could be understood. */
 export interface CosignerFault {
@@ -47,12 +46,17 @@ const reply = z.union([
   z.object({ ok: z.literal(true), value: z.unknown() }),
   z.object({
     ok: z.literal(false),
-    refusal: z.object({ code: z.string(), detail: z.string().nullable(), culprit: z.number().nullable() }),
+    // It goes to the log, and a node may say anything.
+    refusal: z.object({
+      code: z.string().max(64),
+      detail: z.string().max(300).nullable(),
+      culprit: z.int().nullable(),
+    }),
   }),
 ]);
 
 /** The co-signers of this deployment, in order. */
-export function cosignersOf(env: CoordinatorEnv): readonly CosignerClient[] {
+export function cosignersOf(env: CosignerSettings): readonly CosignerClient[] {
   const coordinatorSecret = env.COORDINATOR_SECRET ?? null;
   return cosignerPlaces(env).map((place) => cosignerClient(place.index, { ...doorOf(place), coordinatorSecret }));
 }

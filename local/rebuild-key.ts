@@ -1,0 +1,85 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { Group, GroupPoint } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery.ts';
+
+/** What only a machine without a network may do: open the shares of a key, and put them together. */
+
+/** Why a package gives no share. */
+export type RecoveryFault = 'not-a-package' | 'another-recovery-key' | 'does-not-open' | 'not-its-public-share';
+
+/** The share in a package, which is behind the public share that it names. @param recoverySecret hex of 32 bytes */
+export async function openRecovery(recoverySecret: string, sealed: RecoveryPackage): Promise<bigint | RecoveryFault> {
+  const point = sealed.publicShares[String(sealed.node)];
+  if (sealed.version !== RECOVERY_VERSION || point === undefined) return 'not-a-package';
+  const recipientKey = await RECOVERY_SUITE.kem.importKey('raw', owned(hexToBytes(recoverySecret)), false);
+  const enc = owned(hexToBytes(sealed.encapsulated));
+  let scalar: Uint8Array;
+  try {
+    const recipient = await RECOVERY_SUITE.createRecipientContext({ recipientKey, enc, info: recoveryHeader(sealed) });
+    scalar = new Uint8Array(await recipient.open(owned(hexToBytes(sealed.ciphertext))));
+  } catch {
+    return 'does-not-open';
+  }
+  return inGroupOf(sealed.scheme, (group) => {
+    const secret = group.parseScalar(scalar);
+    const isBehind = secret !== null && secret !== 0n && isSecretOf(group, secret, hexToBytes(point));
+    return isBehind ? secret : 'not-its-public-share';
+  });
+}
+
+/**
+ * The whole secret of a key from shares of so many nodes as its threshold says; null when there are fewer, or when they do not make the key
+ * that they name. For an offline machine alone: whoever holds it needs nobody's approval.
+ */
+export function rebuiltSecret(
+  { scheme, threshold, publicKey }: Pick<RecoveryPackage, 'scheme' | 'threshold' | 'publicKey'>,
+  shares: ReadonlyMap<PartyIndex, bigint>,
+): bigint | null {
+  const used = [...shares].slice(0, threshold);
+  if (used.length < threshold) return null;
+  return inGroupOf(scheme, (group) => {
+    const parties = used.map(([party]) => party);
+    const sum = used.reduce((total, [party, share]) => total + lagrangeAtZero(group, party, parties) * share, 0n);
+    const secret = modulo(sum, group.order);
+    return secret !== 0n && isSecretOf(group, secret, hexToBytes(publicKey)) ? secret : null;
+  });
+}
+
+export function isSecretOf<P extends GroupPoint<P>>(group: Group<P>, secret: bigint, point: Uint8Array): boolean {
+  return bytesToHex(group.encodePoint(group.generator.multiply(secret))) === bytesToHex(point);
+}
+
+/** The product of x_j / (x_j - x_i) over all others j. */
+function lagrangeAtZero<P extends GroupPoint<P>>(
+  { order }: Group<P>,
+  party: PartyIndex,
+  parties: readonly PartyIndex[],
+): bigint {
+  const others = parties.filter((other) => other !== party).map(BigInt);
+  const [above, below] = others.reduce(
+    ([up, down], other) => [(up * other) % order, modulo(down * (other - BigInt(party)), order)],
+    [1n, 1n],
+  );
+  return modulo(above * inverse(below, order), order);
+}
+
+/** By Fermat: the order is a prime. Offline, so its time tells nobody anything. */
+function inverse(value: bigint, order: bigint): bigint {
+  let [result, base, exponent] = [1n, modulo(value, order), order - 2n];
+  for (; exponent > 0n; exponent >>= 1n) {
+    if ((exponent & 1n) === 1n) result = (result * base) % order;
+    base = (base * base) % order;
+  }
+  return result;
+}
+
+function modulo(value: bigint, order: bigint): bigint {
+  return ((value % order) + order) % order;
+}
+
+function owned(bytes: Uint8Array): ArrayBuffer {
+  return Uint8Array.from(bytes).buffer;
+}

@@ -1,0 +1,137 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/address-on.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { walletShare } from '#mpc/derivation.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
+
+/**
+ * `npm run recover -- new --key FILE` makes the offline key and prints the public half for the co-signers (RECOVERY_KEY).
+ * `npm run recover -- open --key FILE --chain CAIP2... PACKAGES...` rebuilds keys out of saved answers of `admin recovery export`. For a machine
+ * without a network, and for the day on which the service is gone: whoever has what it prints needs nobody's approval. Move the funds, and
+ * use the keys no more.
+ */
+
+export interface RecoveredWallet {
+  readonly keyId: string;
+  readonly scheme: string;
+  readonly chain: string;
+  readonly address: string;
+  /** Hex of 32 bytes: big-endian of secp256k1 (of taproot the key of the output), little-endian of Ed25519, where it is the scalar. */
+  readonly secret: string;
+}
+
+/** What comes out of packages, in words for what does not. @param chains CAIP-2 */
+export async function recovered(
+  recoverySecret: string,
+  packages: readonly RecoveryPackage[],
+  chains: readonly string[],
+): Promise<{ readonly wallets: readonly RecoveredWallet[]; readonly faults: readonly string[] }> {
+  const wallets: RecoveredWallet[] = [];
+  const faults: string[] = [];
+  for (const [keyId, all] of Map.groupBy(packages, ({ keyId: id, epoch }) => `${id} of epoch ${epoch}`)) {
+    const shares = new Map<PartyIndex, bigint>();
+    for (const one of all) {
+      const [party, share] = [parsePartyIndex(one.node), await openRecovery(recoverySecret, one)];
+      if (typeof share === 'string' || party === null) faults.push(`${keyId}, node ${one.node}: ${String(share)}`);
+      else shares.set(party, share);
+    }
+    const [first] = all;
+    const secret = first === undefined ? null : rebuiltSecret(first, shares);
+    if (first === undefined || secret === null) {
+      faults.push(`${keyId}: ${shares.size} shares, and it takes ${first?.threshold ?? 0} that make the key`);
+      continue;
+    }
+    for (const chain of chains) {
+      const wallet = walletOn(first, secret, chain);
+      if (wallet !== null) wallets.push(wallet);
+    }
+  }
+  return { wallets, faults };
+}
+
+/** The key of a wallet, whole; null for a chain that takes no signature of this scheme. */
+function walletOn(
+  { scheme, keyId, epoch, publicKey }: RecoveryPackage,
+  secret: bigint,
+  chain: string,
+): RecoveredWallet | null {
+  const self = parsePartyIndex(1);
+  if (self === null) throw new Error('there is a first party');
+  // The way from a vault's key to a wallet's is the same for the whole as for a share.
+  const whole = {
+    scheme,
+    keyId,
+    epoch,
+    self,
+    threshold: 1,
+    secret,
+    publicKey: hexToBytes(publicKey),
+    publicShares: new Map(),
+  };
+  const wallet = walletShare(whole, chain);
+  const address = addressOn(chain, scheme, wallet.publicKey);
+  if (address === null) return null;
+  const text = inGroupOf(scheme, (group) => {
+    if (!isSecretOf(group, wallet.secret, wallet.publicKey)) {
+      throw new Error(`the key of ${address} is not what its address says`);
+    }
+    return bytesToHex(group.encodeScalar(wallet.secret));
+  });
+  return { keyId, scheme, chain, address, secret: text };
+}
+
+/** Of a new key, which only its owner can read. Gives the public half, in hex. */
+export function newRecoveryKey(file: string): string {
+  const { privateKey, publicKey } = generateKeyPairSync('x25519');
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+  return hexOf(publicKey.export({ format: 'jwk' }).x);
+}
+
+/** The secret half, in hex. */
+export function recoverySecretOf(file: string): string {
+  const key = createPrivateKey(readFileSync(file, 'utf8'));
+  if (key.asymmetricKeyType !== 'x25519' || createPublicKey(key).asymmetricKeyType !== 'x25519') {
+    throw new Error('a recovery key is one of X25519');
+  }
+  return hexOf(key.export({ format: 'jwk' }).d);
+}
+
+function hexOf(text: string | undefined): string {
+  return Buffer.from(text ?? '', 'base64url').toString('hex');
+}
+
+async function main(): Promise<void> {
+  const options = { key: { type: 'string' }, chain: { type: 'string', multiple: true } } as const;
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [command, ...files] = positionals;
+  if (values.key === undefined) throw new Error('--key FILE is missing');
+  if (command === 'new' && files.length === 0) {
+    console.log(newRecoveryKey(values.key));
+    return;
+  }
+  if (command !== 'open' || files.length === 0 || values.chain === undefined) {
+    throw new Error('new --key FILE, or open --key FILE --chain CAIP2... PACKAGES...');
+  }
+  const packages = files.flatMap(
+    (file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages,
+  );
+  const { wallets, faults } = await recovered(recoverySecretOf(values.key), packages, values.chain);
+  for (const fault of faults) console.error(fault);
+  console.log(JSON.stringify(wallets, null, 2));
+  if (wallets.length === 0) process.exitCode = 1;
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}

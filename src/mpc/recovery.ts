@@ -1,0 +1,87 @@
+import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import type { CanonicalField } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import type { KeyShare } from '#mpc/share.ts';
+
+/**
+ * A node's share of a key, sealed for a key that no machine of the service has: HPKE (RFC 9180), base mode, X25519 with HKDF-SHA-256 and
+ * AES-256-GCM. Everything else in it is public, and bound to the seal. As many of them as the threshold says, and the offline key, are the
+ * whole key: what opens them and puts them together is in local/, and is deployed nowhere.
+ */
+export interface RecoveryPackage {
+  readonly version: typeof RECOVERY_VERSION;
+  readonly scheme: KeyScheme;
+  readonly keyId: string;
+  readonly epoch: number;
+  /** Whose share it is. */
+  readonly node: number;
+  readonly threshold: number;
+  /** Hex, as the points below. */
+  readonly publicKey: string;
+  /** Number of each node to its point. */
+  readonly publicShares: Readonly<Record<string, string>>;
+  /** Hex of 32 bytes: for whom it is sealed. */
+  readonly recoveryKey: string;
+  /** Hex of 32 bytes: `enc` of RFC 9180. */
+  readonly encapsulated: string;
+  /** Hex. */
+  readonly ciphertext: string;
+}
+
+export const RECOVERY_VERSION = 'conclave/recovery/v1';
+
+export const RECOVERY_SUITE = new CipherSuite({
+  kem: new DhkemX25519HkdfSha256(),
+  kdf: new HkdfSha256(),
+  aead: new Aes256Gcm(),
+});
+
+type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext'>;
+
+/** @param recoveryKey hex of 32 bytes. Throws for a key that is none. */
+export async function sealForRecovery(recoveryKey: string, share: KeyShare): Promise<RecoveryPackage> {
+  const { scheme, keyId, epoch, self, threshold, secret, publicKey, publicShares } = share;
+  const points = [...publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
+  const header: Sealed = {
+    version: RECOVERY_VERSION,
+    scheme,
+    keyId,
+    epoch,
+    node: self,
+    threshold,
+    publicKey: bytesToHex(publicKey),
+    publicShares: Object.fromEntries(points),
+    recoveryKey,
+  };
+  const recipientPublicKey = await RECOVERY_SUITE.kem.deserializePublicKey(owned(hexToBytes(recoveryKey)));
+  const sender = await RECOVERY_SUITE.createSenderContext({ recipientPublicKey, info: recoveryHeader(header) });
+  const scalar = inGroupOf(scheme, (group) => group.encodeScalar(secret));
+  const ciphertext = new Uint8Array(await sender.seal(owned(scalar)));
+  return { ...header, encapsulated: bytesToHex(new Uint8Array(sender.enc)), ciphertext: bytesToHex(ciphertext) };
+}
+
+/** What the seal is bound to (`info` of RFC 9180). */
+export function recoveryHeader({ publicShares, ...header }: Sealed): Uint8Array<ArrayBuffer> {
+  const nodes = Object.keys(publicShares).map(Number).map(parsePartyIndex);
+  const points = nodes.flatMap((node): CanonicalField[] =>
+    node === null ? [] : [[`share ${node}`, publicShares[String(node)] ?? null]],
+  );
+  return canonicalBytes(RECOVERY_VERSION, [
+    ['scheme', header.scheme],
+    ['keyId', header.keyId],
+    ['epoch', String(header.epoch)],
+    ['node', String(header.node)],
+    ['threshold', String(header.threshold)],
+    ['publicKey', header.publicKey],
+    ['recoveryKey', header.recoveryKey],
+    ...points,
+  ]);
+}
+
+function owned(bytes: Uint8Array): ArrayBuffer {
+  return Uint8Array.from(bytes).buffer;
+}

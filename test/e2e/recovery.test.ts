@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GENESIS } from '#chains/bitcoin/network.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import { newRecoveryKey, recovered, recoverySecretOf } from '#local/recover.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { World } from './world.ts';
+import { startWorld } from './world.ts';
+
+/** The day on which the service is gone, and there are the packages of its co-signers and a key in a safe. */
+
+const CHAINS = ['eip155:31337', `solana:${LOCAL_CLUSTER}`, `bip122:${GENESIS.regtest}`];
+const run = promisify(execFile);
+let safe: string;
+let keyFile: string;
+let world: World;
+let vault: ReadyVault;
+let packages: readonly RecoveryPackage[];
+
+beforeAll(async () => {
+  safe = await mkdtemp(join(tmpdir(), 'conclave-safe-'));
+  keyFile = join(safe, 'recovery.pem');
+  world = await startWorld({ recoveryKey: newRecoveryKey(keyFile) });
+  vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
+  const answer = await world.service().ask<Exported>('GET', `/internal/vault/${vault.id}/recovery`);
+  expect([answer.status, answer.body.missing]).toEqual([200, []]);
+  packages = answer.body.packages;
+}, 120_000);
+afterAll(async () => {
+  await world.end();
+  await rm(safe, { recursive: true, force: true });
+});
+
+interface Exported {
+  readonly packages: readonly RecoveryPackage[];
+  readonly missing: readonly { readonly keyId: string; readonly node: number; readonly reason: string }[];
+}
+
+const opened = (some: readonly RecoveryPackage[], file = keyFile) => recovered(recoverySecretOf(file), some, CHAINS);
+const of = (...nodes: readonly number[]) => packages.filter(({ node }) => nodes.includes(node));
+
+test('the packages of any two nodes and the key in the safe are the keys of all addresses', async () => {
+  expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+  expect([1, 2, 3].map((node) => of(node).length)).toEqual([3, 3, 3]);
+  const known = Object.values(vault.addresses).toSorted();
+  for (const nodes of [
+    [1, 2],
+    [1, 3],
+    [2, 3],
+    [1, 2, 3],
+  ]) {
+    const { wallets, faults } = await opened(of(...nodes));
+    // The key of EVM chains has an address of P2WPKH as well, which this vault does not use.
+    const addresses = wallets.map(({ address }) => address).filter((address) => !address.startsWith('bcrt1q'));
+    expect([faults, addresses.toSorted()]).toEqual([[], known]);
+    // Each was held against its address; and it is one key, whoever's shares make it.
+    expect(new Set(wallets.map(({ secret }) => secret)).size).toBe(3);
+  }
+  const secrets = await Promise.all([opened(of(1, 2)), opened(of(2, 3))]);
+  expect(secrets[0]?.wallets).toEqual(secrets[1]?.wallets);
+});
+
+test('one node’s packages, or another key, are nothing', async () => {
+  expect((await opened(of(2))).wallets).toEqual([]);
+  expect((await opened([...of(2), ...of(2)])).wallets).toEqual([]);
+  const other = join(safe, 'other.pem');
+  newRecoveryKey(other);
+  const { wallets, faults } = await opened(packages, other);
+  expect([wallets, faults.every((fault) => /does-not-open|0 shares/.test(fault))]).toEqual([[], true]);
+});
+
+test('nothing in a package can be changed: what is public is bound to the seal, and the share to its point', async () => {
+  const [one] = of(1);
+  if (one === undefined) throw new Error('node 1 has given one');
+  const flipped = (hex: string) => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
+  const elsewhere = packages.find(({ keyId, scheme }) => keyId !== one.keyId && scheme !== one.scheme);
+  const changes: readonly Partial<RecoveryPackage>[] = [
+    { keyId: elsewhere?.keyId ?? '' },
+    { epoch: 2 },
+    { node: 2 },
+    { threshold: 1 },
+    { publicKey: elsewhere?.publicKey ?? '' },
+    { publicShares: { ...one.publicShares, '3': one.publicShares['2'] ?? '' } },
+    { recoveryKey: flipped(one.recoveryKey) },
+    { encapsulated: flipped(one.encapsulated) },
+    { ciphertext: flipped(one.ciphertext) },
+  ];
+  for (const change of changes) {
+    const { wallets, faults } = await opened([{ ...one, ...change }]);
+    expect([change, wallets, faults.length > 0]).toEqual([change, [], true]);
+    expect(faults.join()).toContain('does-not-open');
+  }
+});
+
+test('in a terminal: export, and open without the service', async () => {
+  const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
+  const exported = await run(process.execPath, ['local/admin.ts', 'recovery', 'export', '--vault', String(vault.id)], {
+    env,
+  });
+  const file = join(safe, 'vault.json');
+  await writeFile(file, exported.stdout);
+  const words = ['local/recover.ts', 'open', '--key', keyFile, '--chain', 'eip155:31337', file];
+  const { stdout, stderr } = await run(process.execPath, words);
+  expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
+    [{ address: vault.address }],
+    '',
+  ]);
+  await expect(run(process.execPath, ['local/recover.ts', 'new', '--key', keyFile])).rejects.toThrow('EEXIST');
+});
+
+test('a node that has pinned no such key gives nothing, and it is said which', async () => {
+  await world.restart({ absent: [2], recoveryKey: '' });
+  const { body } = await world.service().ask<Exported>('GET', `/internal/vault/${vault.id}/recovery`);
+  expect(body.packages).toEqual([]);
+  expect(new Set(body.missing.map(({ node, reason }) => `${node} ${reason}`))).toEqual(
+    new Set(['1 no-recovery-key', '2 unreachable', '3 no-recovery-key']),
+  );
+});
