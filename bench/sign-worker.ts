@@ -150,7 +150,7 @@ async function proven(env: CoordinatorEnv, { scheme, key }: Scene): Promise<Resp
   if (!ran.ok) return new Response(ran.refusal.code, { status: 500 });
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', key.keyId]]));
   const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
-  const combined = combineSignatures({ scheme, threshold: 2, publicKey, publicShares }, [digest], ran.value);
+  const combined = await combineSignatures({ scheme, threshold: 2, publicKey, publicShares }, [digest], ran.value);
   return combined.ok ? new Response('proven') : new Response(combined.abort.step, { status: 500 });
 }
 

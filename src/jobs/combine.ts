@@ -24,11 +24,11 @@ const partialResult = z.object({ partial: z.string().regex(/^([0-9a-f]{2})+$/) }
  * Joins what the co-signers gave to a signature of each message, which is verified before it is given. A node that gave nothing of the right
  * form has given an empty part, which the combination refuses by name.
  */
-export function combineSignatures(
+export async function combineSignatures(
   key: SigningKey,
   messages: readonly Uint8Array[],
   results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
-): RoundResult<readonly ChainSignature[]> {
+): Promise<RoundResult<readonly ChainSignature[]>> {
   const given = [...results].map(([index, result]) => {
     const parsed = partialResult.safeParse(result);
     return [index, parsed.success ? equalParts(hexToBytes(parsed.data.partial), messages.length) : []] as const;
@@ -36,21 +36,21 @@ export function combineSignatures(
   const signatures: ChainSignature[] = [];
   for (const [i, message] of messages.entries()) {
     const partials = new Map(given.map(([index, parts]) => [index, parts[i] ?? new Uint8Array()] as const));
-    const combined = combineOne(key, message, partials);
+    const combined = await combineOne(key, message, partials);
     if (!combined.ok) return combined;
     signatures.push(combined.value);
   }
   return completed(signatures);
 }
 
-function combineOne(
+async function combineOne(
   key: SigningKey,
   message: Uint8Array,
   partials: ReadonlyMap<PartyIndex, Uint8Array>,
-): RoundResult<ChainSignature> {
+): Promise<RoundResult<ChainSignature>> {
   const { scheme, publicKey } = key;
   if (scheme === 'ecdsa-secp256k1') return combinePartials({ publicKey, digest: message, partials });
-  const aggregated = aggregate({ key: { ...key, scheme }, message, partials });
+  const aggregated = await aggregate({ key: { ...key, scheme }, message, partials });
   return aggregated.ok ? completed({ bytes: aggregated.value }) : aggregated;
 }
 

@@ -103,7 +103,7 @@ async function proofFault(
     publicKey: hexToBytes(publicKey),
     publicShares: publicSharesFrom(publicShares),
   };
-  const combined = combineSignatures(key, [digest], signed.value);
+  const combined = await combineSignatures(key, [digest], signed.value);
   return combined.ok ? null : { reason: `proof: ${combined.abort.step}`, isUseless: true };
 }
 

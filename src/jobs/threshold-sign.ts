@@ -94,7 +94,7 @@ async function signWith(
 ): Promise<SigningOutcome | { readonly fault: CosignerFault }> {
   const run = await runWith(signers, request);
   if (!run.ok) return { fault: run.refusal };
-  const combined = combineSignatures(signingKey(request), messagesOf(request), run.value);
+  const combined = await combineSignatures(signingKey(request), messagesOf(request), run.value);
   if (combined.ok) return { ok: true, signatures: combined.value };
   const { culprit, step } = combined.abort;
   return { fault: { node: culprit, code: 'aborted', detail: step, culprit } };

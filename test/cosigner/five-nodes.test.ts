@@ -72,7 +72,7 @@ test.each<[KeyScheme, number]>([
         request: () => ({ signers, request: null }),
       });
       if (!ran.ok) throw new Error(ran.refusal.code);
-      expect([signers, combineSignatures(key, [digest], ran.value).ok]).toEqual([signers, true]);
+      expect([signers, (await combineSignatures(key, [digest], ran.value)).ok]).toEqual([signers, true]);
     }
   },
   120_000,

@@ -10,7 +10,7 @@ import { taprootSighash } from '#local/taproot-sighash.ts';
 import { BTC, regtest, stranger } from '../chains/bitcoin/cast.ts';
 import { present } from '../chains/evm/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
-import { dealt, sign } from '../mpc/frost/signing-room.ts';
+import { dealt, signedNow } from '../mpc/frost/signing-room.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'conclave-regtest-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -19,9 +19,7 @@ const room = dealt('frost-secp256k1-tr', 3, 2);
 const own = addressOfPublicKey(regtest, room.key.publicKey);
 
 function signedBy(key: typeof room, message: Uint8Array): Uint8Array {
-  const signed = sign(key, { message, signers: [party(1), party(2)] });
-  if (!signed.ok) throw new Error(signed.abort.step);
-  return signed.value;
+  return signedNow(key, { message, signers: [party(1), party(2)] });
 }
 const script = (address: string) => present(scriptOf(regtest, address));
 

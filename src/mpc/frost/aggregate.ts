@@ -19,11 +19,11 @@ const SHARE_BYTES = 32;
  * Refuses: a malformed share (its sender); two views of the commitments (one of the signers, and nobody can tell which); commitments that
  * are no points (their sender); a share that is wrong (its sender).
  */
-export function aggregate(input: {
+export async function aggregate(input: {
   readonly key: FrostKey;
   readonly message: Uint8Array;
   readonly partials: ReadonlyMap<PartyIndex, Uint8Array>;
-}): RoundResult<Uint8Array> {
+}): Promise<RoundResult<Uint8Array>> {
   const { key, message, partials } = input;
   const suite = suiteOf(key.scheme);
   const given = [...partials].toSorted(([one], [other]) => one - other);
@@ -41,7 +41,7 @@ export function aggregate(input: {
   const shares = given.map(([signer, partial]) => ({ signer, bytes: partial.slice(0, SHARE_BYTES) }));
   const turn = { key, message, commitments };
   const signature = sum(turn, shares);
-  if (signature !== null && suite.verify(signature, message, key.publicKey)) return completed(signature);
+  if (signature !== null && (await suite.verify(signature, message, key.publicKey))) return completed(signature);
   const malformed = malformedAmong(key.scheme, commitments);
   if (malformed !== null) return abortedBy(malformed, 'frost-aggregate/commitments');
   const wrong = shares.find((share) => !isGenuine(suite, turn, share));

@@ -4,6 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { schnorr, schnorr_FROST } from '@noble/curves/secp256k1.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import type { KeyScheme } from '#domain/chain.ts';
+import { verifyEd25519 } from '#mpc/ed25519.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
@@ -20,7 +21,7 @@ export interface Suite {
   readonly frost: FROST;
   readonly pointBytes: number;
   /** By the plain standard of the scheme: RFC 8032 in its strict reading, or BIP-340. Knows nothing of thresholds. */
-  readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
+  readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => Promise<boolean>;
 }
 
 /** Context strings, which begin every hash of a ciphersuite. The second one is noble's, and of the Zcash Foundation's frost-secp256k1-tr. */
@@ -42,11 +43,11 @@ const FROST_ED25519: FROST = createFROST({
 const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   'frost-ed25519': {
     frost: FROST_ED25519,
-    verify: (signature, message, publicKey) => ed25519.verify(signature, message, publicKey, { zip215: false }),
+    verify: verifyEd25519,
   },
   'frost-secp256k1-tr': {
     frost: schnorr_FROST,
-    verify: (signature, message, publicKey) => schnorr.verify(signature, message, publicKey.subarray(1)),
+    verify: async (signature, message, publicKey) => schnorr.verify(signature, message, publicKey.subarray(1)),
   },
 };
 

@@ -17,7 +17,7 @@ import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, Intent, MessageIntent, TransferIntent } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import { party } from '../../mpc/dealt-key.ts';
-import { dealt, sign } from '../../mpc/frost/signing-room.ts';
+import { dealt, signedNow } from '../../mpc/frost/signing-room.ts';
 import { NATIVE, present } from '../evm/cast.ts';
 
 export const REGTEST = `bip122:${GENESIS.regtest}`;
@@ -42,9 +42,7 @@ export class Wallet {
     const inspected = inspectPayload(intent, payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
     return inspected.value.signedMessages.map((hash) => {
-      const signed = sign(this.#room, { message: hash, signers: [party(1), party(3)] });
-      if (!signed.ok) throw new Error(signed.abort.step);
-      return { bytes: signed.value };
+      return { bytes: signedNow(this.#room, { message: hash, signers: [party(1), party(3)] }) };
     });
   }
 }

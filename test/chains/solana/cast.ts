@@ -12,7 +12,7 @@ import type { ComposedBytes } from '#domain/event.ts';
 import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import { party } from '../../mpc/dealt-key.ts';
-import { dealt, sign } from '../../mpc/frost/signing-room.ts';
+import { dealt, signedNow } from '../../mpc/frost/signing-room.ts';
 import { NATIVE, present } from '../evm/cast.ts';
 
 /** Of the local ledger. */
@@ -30,9 +30,8 @@ export class Wallet {
   readonly address: Address = addressOfPublicKey(this.#room.key.publicKey);
 
   sign(payload: string): { readonly bytes: Uint8Array } {
-    const signed = sign(this.#room, { message: hexToBytes(payload.slice(2)), signers: [party(1), party(3)] });
-    if (!signed.ok) throw new Error(signed.abort.step);
-    return { bytes: signed.value };
+    const bytes = signedNow(this.#room, { message: hexToBytes(payload.slice(2)), signers: [party(1), party(3)] });
+    return { bytes };
   }
 }
 

@@ -26,7 +26,7 @@ function isGood({ key }: Room, signature: Uint8Array, message: Uint8Array): bool
   return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature);
 }
 
-test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test", to the last bit', () => {
+test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test", to the last bit', async () => {
   const scalar = (hex: string) => BigInt(`0x${bytesToHex(hexToBytes(hex).toReversed())}`);
   const room = dealt('frost-ed25519', 3, 2, [
     scalar('7b1c33d3f5291d85de664833beb1ad469f7fb6025a0ec78b3a790c6e13a98304'),
@@ -49,7 +49,7 @@ test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test",
     (array as unknown as Uint8Array).set(hexToBytes(randomness.shift() ?? ''));
     return array;
   });
-  const signature = sign(room, { message: Buffer.from('test'), signers: [one, three] });
+  const signature = await sign(room, { message: Buffer.from('test'), signers: [one, three] });
   expect(randomness).toEqual([]);
   expect(signature.ok && bytesToHex(signature.value)).toBe(
     '36282629c383bb820a88b71cae937d41f2f2adfcc3d02e55507e2fb9e2dd3cbe' +
@@ -57,7 +57,7 @@ test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test",
   );
 });
 
-test('BIP-341, the first of its vectors without a script: tweak and output key', () => {
+test('BIP-341, the first of its vectors without a script: tweak and output key', async () => {
   const internal = hexToBytes('02d6889cb081036e0faefa3a35157ad71086b123b2b144b649798b494c300a961d');
   const taproot = taprootOf(internal);
   expect(taproot.tweak.toString(16)).toBe('b86e7be8f39bab32a6f2c0443abbc210f0edac0e2c53d501b36b64437d9c6c70');
@@ -65,7 +65,7 @@ test('BIP-341, the first of its vectors without a script: tweak and output key',
   expect(bytesToHex(output.subarray(1))).toBe('53a1f6e454df1aa2776a2814a721372d6258050de330b3c6d10ee8f4e0dda343');
 });
 
-test('a taproot tweak of a secret is the secret of the tweaked key, of either parity', () => {
+test('a taproot tweak of a secret is the secret of the tweaked key, of either parity', async () => {
   for (const secret of [1n, 2n, 3n, 6n, ORDER - 1n]) {
     const point = GENERATOR.multiply(secret);
     const taproot = taprootOf(encodePoint(point));
@@ -74,7 +74,7 @@ test('a taproot tweak of a secret is the secret of the tweaked key, of either pa
 });
 
 describe.each(SCHEMES)('%s', (scheme) => {
-  test('every two of three sign, and every three of five, and others than noble verify it', () => {
+  test('every two of three sign, and every three of five, and others than noble verify it', async () => {
     for (const [n, threshold, signers] of [
       [3, 2, [1, 2]],
       [3, 2, [1, 3]],
@@ -85,19 +85,19 @@ describe.each(SCHEMES)('%s', (scheme) => {
     ] as const) {
       const room = dealt(scheme, n, threshold);
       const message = randomBytes(32 + n);
-      const signature = sign(room, { message, signers: signers.map(party) });
+      const signature = await sign(room, { message, signers: signers.map(party) });
       expect(signature.ok && isGood(room, signature.value, message)).toBe(true);
       expect(signature.ok && isGood(room, signature.value, randomBytes(32))).toBe(false);
     }
   });
 
-  test('on each chain the wallet has a key of its own, and its shares sign for it and for no other', () => {
+  test('on each chain the wallet has a key of its own, and its shares sign for it and for no other', async () => {
     // Ten keys, so that both parities of the inner and of the outer key are among them.
     for (let i = 0; i < 10; i++) {
       const root = dealt(scheme, 3, 2);
       const [main, trial] = [onChain(root, CHAIN), onChain(root, 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')];
       const message = randomBytes(40);
-      const signature = sign(main, { message, signers: [one, three] });
+      const signature = await sign(main, { message, signers: [one, three] });
       if (!signature.ok) throw new Error(signature.abort.step);
       expect(isGood(main, signature.value, message)).toBe(true);
       expect(isGood(trial, signature.value, message)).toBe(false);
@@ -118,8 +118,8 @@ describe.each(SCHEMES)('%s', (scheme) => {
     ['a second point that is none', (bytes) => bytes.fill(0xff, width)],
   ];
 
-  test.each(broken)('commitments that are %s: their sender is named', (_name, change) => {
-    const spoilt = sign(room, {
+  test.each(broken)('commitments that are %s: their sender is named', async (_name, change) => {
+    const spoilt = await sign(room, {
       message,
       signers: [one, two],
       tamper: (from, _to, bytes) => (from === two ? change(bytes) : bytes),
@@ -127,7 +127,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(spoilt).toEqual({ ok: false, abort: { culprit: two, step: 'frost-sign/commitments', ban: false } });
   });
 
-  test('a share of the signature that is wrong, no scalar, or of no length: its sender is named', () => {
+  test('a share of the signature that is wrong, no scalar, or of no length: its sender is named', async () => {
     const wrongs: readonly (readonly [string, (partial: Uint8Array) => Uint8Array])[] = [
       ['share', (partial) => partial.fill(7, 0, 31)],
       ['share', (partial) => partial.fill(0xff, 0, 32)],
@@ -136,7 +136,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
       ['malformed', () => new Uint8Array()],
     ];
     for (const [step, change] of wrongs) {
-      const given = sign(room, {
+      const given = await sign(room, {
         message,
         signers: [one, two],
         give: (from, partial) => (from === two ? change(partial) : partial),
@@ -145,9 +145,9 @@ describe.each(SCHEMES)('%s', (scheme) => {
     }
   });
 
-  test('whoever tells two signers two things cannot make an honest one look like the cheater', () => {
+  test('whoever tells two signers two things cannot make an honest one look like the cheater', async () => {
     const other = commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
-    const told = sign(room, {
+    const told = await sign(room, {
       message,
       signers: [one, two],
       tamper: (from, to, bytes) => (from === two && to === one ? Uint8Array.from(other) : bytes),
@@ -158,7 +158,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     });
   });
 
-  test('a nonce signs once: neither the state nor a copy of it can be used again', () => {
+  test('a nonce signs once: neither the state nor a copy of it can be used again', async () => {
     const [mine, theirs] = [one, two].map((self) =>
       commitToNonces({ share: room.shares.get(self)!, signers: [one, two], message }),
     );
@@ -169,15 +169,18 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(() => structuredClone(theirs!.state).take()).toThrow();
   });
 
-  test('two sittings over one message have nothing in common but the key', () => {
-    const [first, second] = [1, 2].map(() => sign(room, { message, signers: [one, two] }));
+  test('two sittings over one message have nothing in common but the key', async () => {
+    const [first, second] = [
+      await sign(room, { message, signers: [one, two] }),
+      await sign(room, { message, signers: [one, two] }),
+    ];
     expect(first).not.toEqual(second);
   });
 
-  test('too few shares give no signature, whoever adds them up', () => {
+  test('too few shares give no signature, whoever adds them up', async () => {
     const five = dealt(scheme, 5, 3);
     const few = { key: { ...five.key, threshold: 2 }, shares: new Map([...five.shares].map(lowered)) };
-    const tried = sign(few, { message, signers: [one, two] });
+    const tried = await sign(few, { message, signers: [one, two] });
     expect(tried).toMatchObject({ ok: false, abort: { step: 'frost-aggregate/signature' } });
   });
 
@@ -187,7 +190,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     [[two, three], 'self'],
     [[one, two, three], 'threshold'],
     [[one], 'threshold'],
-  ])('our own node never signs with %j', (signers, word) => {
+  ])('our own node never signs with %j', async (signers, word) => {
     expect(() => commitToNonces({ share: room.shares.get(one)!, signers, message })).toThrow(word);
   });
 });
@@ -196,7 +199,7 @@ function lowered<K, V extends { readonly threshold: number }>([self, share]: rea
   return [self, { ...share, threshold: 2 }] as const;
 }
 
-test('commitments with a part of small order are refused: they would tell bits of what is multiplied with them', () => {
+test('commitments with a part of small order are refused: they would tell bits of what is multiplied with them', async () => {
   const room = dealt('frost-ed25519', 3, 2);
   const torsion = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
   expect(torsion.isSmallOrder()).toBe(true);
@@ -204,7 +207,7 @@ test('commitments with a part of small order are refused: they would tell bits o
     bytes.set(ed25519.Point.fromBytes(bytes.slice(0, 32)).add(torsion).toBytes(), 0);
     return bytes;
   };
-  const signed = sign(room, {
+  const signed = await sign(room, {
     message: randomBytes(32),
     signers: [one, two],
     tamper: (from, _to, bytes) => (from === two ? twisted(bytes) : bytes),
