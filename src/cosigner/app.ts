@@ -6,7 +6,7 @@ import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
-const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'status', 'recovery'];
+const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'status', 'recovery', 'signed', 'witness'];
 
 /** Room for the largest message of any round and for all evidence, and then some. */
 const LARGEST_BODY_BYTES = 4_000_000;

@@ -17,6 +17,8 @@ import type { Ledger } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import type { WitnessedRecord } from '#cosigner/signed-record.ts';
+import { testify, witness } from '#cosigner/signed-record.ts';
 import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
 import type { SentMandate } from '#cosigner/wire.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
@@ -134,6 +136,21 @@ export class KeyKeeper {
     if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
     ledger.putPolicy(policy);
     return accepted(null);
+  }
+
+  /** See `testify`. Refuses `unknown-key`. */
+  async signedFor(keyId: string, transactionId: string) {
+    const share = await this.#load(keyId);
+    return share === null
+      ? refused(refusal('unknown-key'))
+      : accepted(await testify(this.#context, keyId, transactionId));
+  }
+
+  /** Refuses `unknown-key`, and what `witness` refuses. */
+  async witness(keyId: string, seen: WitnessedRecord): Promise<Result<null, Refused>> {
+    const share = await this.#load(keyId);
+    if (share === null) return refused(refusal('unknown-key'));
+    return witness(this.#context, keyId, { ...seen, threshold: share.threshold });
   }
 
   /** The share, sealed for the offline key that this node has pinned. Refuses `no-recovery-key`, `unknown-key`. */

@@ -5,6 +5,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CheckedRequest } from '#cosigner/approval-check.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
+import type { SignedRecord } from '#cosigner/signed-record.ts';
 import type { SealedRecord } from '#mpc/share.ts';
 
 const SCHEMA = `
@@ -145,6 +146,43 @@ export class Ledger {
       );
     }
     return accepted(null);
+  }
+
+  /** What was signed for a transaction, by this node or before its witnesses, in order. */
+  signedFor(transactionId: string): readonly SignedRecord[] {
+    return this.#read<SignedRow & Record<string, SqlStorageValue>>(
+      'SELECT attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
+      transactionId,
+    ).map((row) => ({
+      transactionId,
+      attempt: row.attempt,
+      purpose: row.purpose,
+      intentDigest: row.intent_digest,
+      signingDigest: row.signing_digest,
+      nonce: row.nonce,
+      maxFee: row.max_fee,
+      maxTip: row.max_tip,
+    }));
+  }
+
+  /**
+   * Takes it from witnesses that something was signed, as if this node had signed it. False where it has signed something else: what stands
+   * stays.
+   */
+  remember(record: SignedRecord): boolean {
+    const { transactionId, attempt, purpose, intentDigest, signingDigest, nonce, maxFee, maxTip } = record;
+    this.#write(
+      'INSERT OR IGNORE INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      transactionId,
+      attempt,
+      purpose,
+      intentDigest,
+      signingDigest,
+      nonce,
+      maxFee,
+      maxTip,
+    );
+    return this.signedFor(transactionId).some((row) => row.attempt === attempt && row.signingDigest === signingDigest);
   }
 
   /** The step at which the peer of this pair was caught cheating, or null. */

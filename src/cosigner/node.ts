@@ -8,6 +8,7 @@ import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { witnessedRecordOf } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { type Permit, Sessions } from '#cosigner/sessions.ts';
 import {
@@ -22,6 +23,7 @@ import {
   partyOf,
   policyOf,
   schemeOf,
+  textOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -36,7 +38,7 @@ export type Place =
   | { readonly kind: 'pair'; readonly peer: PartyIndex }
   | { readonly kind: 'keygen'; readonly run: string };
 
-export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'status' | 'recovery';
+export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'status' | 'recovery' | 'signed' | 'witness';
 
 export function objectName(place: Place): string {
   switch (place.kind) {
@@ -47,6 +49,12 @@ export function objectName(place: Place): string {
     case 'keygen':
       return `keygen:${place.run}`;
   }
+}
+
+/** Throws `Malformed` for an object that is none of a key. */
+function keyOf(place: Place): string {
+  if (place.kind !== 'key') throw new Malformed('only a key has this');
+  return place.keyId;
 }
 
 interface Rooms {
@@ -135,9 +143,15 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
         return key.adopt(policyOf(policy), mandate === null ? null : mandateOf(mandate));
       }
+      case 'signed': {
+        const { transactionId } = fieldsOf(body, ['transactionId']);
+        return key.signedFor(keyOf(place), textOf(transactionId, 64));
+      }
+      case 'witness':
+        return key.witness(keyOf(place), witnessedRecordOf(body));
       case 'recovery': {
         fieldsOf(body, []);
-        return place.kind === 'key' ? key.recoveryPackage(place.keyId) : refused(refusal('unknown-key'));
+        return key.recoveryPackage(keyOf(place));
       }
       case 'status': {
         const { banned, setupId } = this.#pair.state(null);

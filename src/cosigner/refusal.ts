@@ -21,6 +21,7 @@ export type CosignerRefusal =
   | 'expired'
   | 'payload-refused'
   | 'second-digest'
+  | 'not-enough-witnesses'
   | 'aborted';
 
 export interface Refused {

@@ -38,7 +38,7 @@ export function fieldsOf(value: unknown, names: readonly string[]): Fields {
   return fields;
 }
 
-function textOf(value: unknown, longest = 4096): string {
+export function textOf(value: unknown, longest = 4096): string {
   if (typeof value !== 'string' || value.length > longest) throw new Malformed('not a text');
   return value;
 }

@@ -11,10 +11,11 @@ import { newestAttempt } from '#domain/transaction.ts';
 import { nextPurpose } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
+import { bearWitness } from '#jobs/bear-witness.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
@@ -143,6 +144,10 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
   // The message for the broadcast follows from the outbox in any case; going on at once only saves its trip.
   await broadcast(env, vault, id);
+  // Nobody waits for this any more; and what a node has missed it is told when it matters (`thresholdSign`).
+  const { key, signingThreshold: threshold } = work;
+  const told = { keyId: key.keyId, transactionId: id, threshold };
+  await bearWitness(presentHolders(cosignersOf(env), key), told);
 }
 
 /** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */

@@ -10,6 +10,7 @@ import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { groupsOf } from '#jobs/generate-key.ts';
+import { bearWitness } from '#jobs/bear-witness.ts';
 import { relay } from '#jobs/relay.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
@@ -60,7 +61,7 @@ export async function thresholdSign(
   let why: CosignerFault | null = null;
   for (const signers of groupsOf(holders, signingThreshold)) {
     if (signers.some(({ index }) => away.has(index) || judges.has(index))) continue;
-    const outcome = await signWith(signers, request);
+    const outcome = await signWith(signers, holders, request);
     if (!('fault' in outcome)) return outcome;
     const { fault } = outcome;
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
@@ -82,17 +83,27 @@ const AWAY_SINCE_MS = new Map<number, number>();
 const AWAY_MS = 60_000;
 
 /** The nodes that have a share of the key, those last that were away a moment ago. */
-function holdersOf(nodes: readonly CosignerClient[], { publicShares }: VaultKey): readonly CosignerClient[] {
+function holdersOf(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
+  const there = presentHolders(nodes, key);
+  return [...there, ...nodes.filter((node) => !there.includes(node) && holds(node, key))];
+}
+
+/** Without those that were away a moment ago. */
+export function presentHolders(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
   const isAway = ({ index }: CosignerClient) => Date.now() - (AWAY_SINCE_MS.get(index) ?? 0) < AWAY_MS;
-  const holders = nodes.filter(({ index }) => String(index) in publicShares);
-  return [...holders.filter((node) => !isAway(node)), ...holders.filter(isAway)];
+  return nodes.filter((node) => holds(node, key) && !isAway(node));
+}
+
+function holds({ index }: CosignerClient, { publicShares }: VaultKey): boolean {
+  return String(index) in publicShares;
 }
 
 async function signWith(
   signers: readonly CosignerClient[],
+  holders: readonly CosignerClient[],
   request: SigningRequest,
 ): Promise<SigningOutcome | { readonly fault: CosignerFault }> {
-  const run = await runWith(signers, request);
+  const run = await runWith(signers, holders, request);
   if (!run.ok) return { fault: run.refusal };
   const combined = await combineSignatures(signingKey(request), messagesOf(request), run.value);
   if (combined.ok) return { ok: true, signatures: combined.value };
@@ -124,8 +135,15 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
   return wallet;
 }
 
-/** Runs the protocol, and once more after a node that was behind has been shown the newer policies. */
-async function runWith(signers: readonly CosignerClient[], request: SigningRequest) {
+/**
+ * Runs the protocol, and once more after a node that was behind has been shown the newer policies, or what others have signed before this
+ * attempt.
+ */
+async function runWith(
+  signers: readonly CosignerClient[],
+  holders: readonly CosignerClient[],
+  request: SigningRequest,
+) {
   const { key, intent, attempt, approvals, policies, evidence } = request;
   const indices = signers.map((node) => node.index).toSorted((a, b) => a - b);
   const body = {
@@ -142,6 +160,11 @@ async function runWith(signers: readonly CosignerClient[], request: SigningReque
   };
   const run = () => relay({ nodes: signers, place: () => `key/${key.keyId}`, request: () => body });
   const first = await run();
+  if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
+    const { transactionId } = intent;
+    await bearWitness(holders, { keyId: key.keyId, transactionId, threshold: request.signingThreshold });
+    return run();
+  }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
   for (const node of signers) {
     for (const adopting of policies) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -78,6 +78,22 @@ export async function startNodes(count = 3) {
     restart: async () => {
       await runtime.stop();
       runtime = await startRuntime(files.slice(1), { folder });
+    },
+    /** A copy of all that a node has stored. Gives what puts it back, as a restore of an old backup does. */
+    keep: async (index: number) => {
+      const objects = join(folder, 'state', 'v3', 'do');
+      const copy = await mkdtemp(join(folder, 'kept-'));
+      const mine = async () =>
+        (await readdir(objects)).filter((name) => name.startsWith(`conclave-cosigner-${index}-`));
+      await runtime.stop();
+      for (const name of await mine()) await cp(join(objects, name), join(copy, name), { recursive: true });
+      runtime = await startRuntime(files.slice(1), { folder });
+      return async () => {
+        await runtime.stop();
+        for (const name of await mine()) await rm(join(objects, name), { recursive: true });
+        await cp(copy, objects, { recursive: true });
+        runtime = await startRuntime(files.slice(1), { folder });
+      };
     },
     /** The machine of a node is gone, with its storage and its secrets; another one takes its place, and the others are told its keys. */
     replace: async (index: number) => {

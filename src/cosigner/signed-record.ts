@@ -1,0 +1,121 @@
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import { parseTransactionId } from '#domain/id.ts';
+import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
+import type { Ledger } from '#cosigner/ledger.ts';
+import type { Membership } from '#cosigner/membership.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+import { byPartyOf, bytesOf, fieldsOf, hexOf, Malformed, textOf, wholeNumberOf } from '#cosigner/wire.ts';
+import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+
+/** One line of the sign-once rule: for which transaction and attempt which bytes were signed. */
+export interface SignedRecord {
+  readonly transactionId: string;
+  readonly attempt: number;
+  readonly purpose: string;
+  /** Lower-case hex, as the next one. */
+  readonly intentDigest: string;
+  readonly signingDigest: string;
+  /** Decimal; null for a message, as the fees are. */
+  readonly nonce: string | null;
+  readonly maxFee: string | null;
+  readonly maxTip: string | null;
+}
+
+/** A record with the signatures of nodes that have it. */
+export interface WitnessedRecord {
+  readonly record: SignedRecord;
+  readonly witnesses: ReadonlyMap<PartyIndex, Uint8Array>;
+}
+
+const SIGNATURE_BYTES = 64;
+
+/** What this node has of a transaction, each line with its own signature: for the coordinator to show to others. */
+export async function testify(
+  { membership, ledger }: { readonly membership: Membership; readonly ledger: Ledger },
+  keyId: string,
+  transactionId: string,
+) {
+  const testimony: { readonly record: SignedRecord; readonly signature: string }[] = [];
+  for (const record of ledger.signedFor(transactionId)) {
+    const signature = await signAsNode(membership.own, recordBytes(keyId, record));
+    testimony.push({ record, signature: Buffer.from(signature).toString('hex') });
+  }
+  return testimony;
+}
+
+/**
+ * Takes over what as many nodes have signed as it takes for a signature: so many would not say so together of what was never signed, or they
+ * could have signed it. A node that had no part in it, or whose storage was set back, then knows of it as if it had.
+ *
+ * @param threshold of the key. Refuses `not-enough-witnesses`, `second-digest` (this node has signed something else).
+ */
+export async function witness(
+  { membership, ledger }: { readonly membership: Membership; readonly ledger: Ledger },
+  keyId: string,
+  { record, witnesses, threshold }: WitnessedRecord & { readonly threshold: number },
+): Promise<Result<null, Refused>> {
+  const bytes = recordBytes(keyId, record);
+  let proven = 0;
+  for (const [party, signature] of witnesses) {
+    const peer = membership.peers.get(party);
+    if (peer !== undefined && (await verifyAsNode(peer, bytes, signature))) proven += 1;
+  }
+  if (proven < threshold) return refused(refusal('not-enough-witnesses'));
+  return ledger.remember(record) ? accepted(null) : refused(refusal('second-digest'));
+}
+
+export function witnessedRecordOf(value: unknown): WitnessedRecord {
+  const { record, witnesses } = fieldsOf(value, ['record', 'witnesses']);
+  return { record: recordOf(record), witnesses: byPartyOf(witnesses, (one) => bytesOf(one, SIGNATURE_BYTES)) };
+}
+
+function recordOf(value: unknown): SignedRecord {
+  const fields = fieldsOf(value, [
+    'transactionId',
+    'attempt',
+    'purpose',
+    'intentDigest',
+    'signingDigest',
+    'nonce',
+    'maxFee',
+    'maxTip',
+  ]);
+  const transactionId = parseTransactionId(textOf(fields['transactionId'], 64));
+  const purpose = ATTEMPT_PURPOSES.find((one) => one === fields['purpose']);
+  if (transactionId === null || purpose === undefined) throw new Malformed('not a record');
+  return {
+    transactionId,
+    attempt: wholeNumberOf(fields['attempt']),
+    purpose,
+    intentDigest: hexOf(fields['intentDigest'], 32),
+    signingDigest: hexOf(fields['signingDigest'], 32),
+    nonce: decimalOf(fields['nonce']),
+    maxFee: decimalOf(fields['maxFee']),
+    maxTip: decimalOf(fields['maxTip']),
+  };
+}
+
+function decimalOf(value: unknown): string | null {
+  if (value === null) return null;
+  const text = textOf(value, 80);
+  if (!/^(0|[1-9][0-9]*)$/.test(text)) throw new Malformed('not a number');
+  return text;
+}
+
+function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/signed-record/v1', [
+    ['keyId', keyId],
+    ['transactionId', record.transactionId],
+    ['attempt', String(record.attempt)],
+    ['purpose', record.purpose],
+    ['intentDigest', record.intentDigest],
+    ['signingDigest', record.signingDigest],
+    ['nonce', record.nonce],
+    ['maxFee', record.maxFee],
+    ['maxTip', record.maxTip],
+  ]);
+}

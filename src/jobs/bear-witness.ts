@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+
+const testimony = z.array(
+  z.object({ record: z.looseObject({ attempt: z.int() }), signature: z.string().regex(/^[0-9a-f]{128}$/) }),
+);
+
+/**
+ * Tells the nodes that had no part in a signature what was signed for a transaction, by the word of those who had: so that what one group has
+ * signed no other one signs otherwise, though a node's storage be set back, and so that any group may sign a replacement. Asked again it
+ * changes nothing. A node that is away is told the next time; what it has missed it refuses until then.
+ *
+ * @param threshold of the key: so many have to say it
+ */
+export async function bearWitness(
+  nodes: readonly CosignerClient[],
+  {
+    keyId,
+    transactionId,
+    threshold,
+  }: { readonly keyId: string; readonly transactionId: string; readonly threshold: number },
+): Promise<void> {
+  const said = await Promise.all(
+    nodes.map(async (node) => {
+      const answer = await node.call(`key/${keyId}/signed`, { transactionId });
+      const lines = answer.ok ? testimony.safeParse(answer.value) : null;
+      return lines?.success === true ? { node, lines: lines.data } : null;
+    }),
+  );
+  const present = said.filter((one) => one !== null);
+  const known = Map.groupBy(
+    present.flatMap(({ node, lines }) => lines.map((line) => ({ node, ...line }))),
+    ({ record }) => JSON.stringify(record),
+  );
+  const proven = [...known.values()].filter((all) => all.length >= threshold);
+  for (const all of proven.toSorted(([one], [other]) => (one?.record.attempt ?? 0) - (other?.record.attempt ?? 0))) {
+    const witnesses = Object.fromEntries(all.map(({ node, signature }) => [String(node.index), signature]));
+    const strangers = present.filter(({ node }) => !(String(node.index) in witnesses));
+    await Promise.all(
+      strangers.map(({ node }) => node.call(`key/${keyId}/witness`, { record: all[0]?.record, witnesses })),
+    );
+  }
+}
