@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Client } from './client.ts';
+import { clientOf, Misuse, runCommand } from './command-line.ts';
 
 /**
  * `npm run admin -- COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The
@@ -117,8 +117,6 @@ const OPTIONS = {
   note: { type: 'string' },
 } as const;
 
-class Misuse extends Error {}
-
 function one({ values }: Arguments, name: string): string {
   const value = values[name];
   if (typeof value !== 'string') throw new Misuse(`--${name} is missing`);
@@ -185,20 +183,13 @@ async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const command = COMMANDS[positionals.join(' ')];
   if (command === undefined) throw new Misuse(`there is no command '${positionals.join(' ')}'`);
-  const { CONCLAVE_URL: url, CONCLAVE_SERVICE_KEY: key } = process.env;
-  if (url === undefined || key === undefined) throw new Misuse('CONCLAVE_URL or CONCLAVE_SERVICE_KEY is not set');
+  const client = clientOf('CONCLAVE_SERVICE_KEY');
   const args = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
   const body = command.body?.(args);
   const options = body === undefined ? {} : { body };
-  const answer = await new Client(url.replace(/\/$/, ''), key).ask(command.method, command.path(args), options);
+  const answer = await client.ask(command.method, command.path(args), options);
   console.log(JSON.stringify(answer.body, null, 2));
   if (answer.status >= 400) process.exitCode = 1;
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  if (error instanceof Misuse || (error instanceof TypeError && 'code' in error)) console.error(usage());
-  process.exitCode = 1;
-}
+await runCommand(main, usage);

@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { Client, good } from './client.ts';
+import { good } from './client.ts';
+import { clientOf, Misuse, runCommand } from './command-line.ts';
 import type { CanonicalText } from './read-canonical.ts';
 import { readCanonical } from './read-canonical.ts';
 import { ScriptDevice } from './script-device.ts';
@@ -45,8 +46,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'approve-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: approvePolicy },
 };
 
-class Misuse extends Error {}
-
 /** Only its owner reads the file, and one that is there already is never overwritten. */
 async function create(options: Options) {
   const device = ScriptDevice.create();
@@ -60,7 +59,7 @@ async function show(options: Options) {
 }
 
 async function enrol(options: Options) {
-  const client = clientOf();
+  const client = clientOf('CONCLAVE_TOKEN');
   const { id } = await good(client.api.user.me.$get());
   const param = { vaultId: need(options, 'vault') };
   const json = { addDevices: [keyOf(options).enrolment(id)], note: 'A device of mine' };
@@ -68,7 +67,7 @@ async function enrol(options: Options) {
 }
 
 async function approve(options: Options) {
-  const [client, device] = [clientOf(), keyOf(options)];
+  const [client, device] = [clientOf('CONCLAVE_TOKEN'), keyOf(options)];
   const txId = need(options, 'transaction');
   const { canonical, warnings } = await client.challenge(txId);
   const read = readCanonical(hexToBytes(canonical));
@@ -77,13 +76,12 @@ async function approve(options: Options) {
   print(read);
   for (const { detail } of warnings) console.error(`! ${detail}`);
   await confirm(options);
-  const { id } = await good(client.api.user.me.$get());
-  const json = device.voice(id, bytesToHex(sha256(hexToBytes(canonical))));
+  const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
   return good(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
 }
 
 async function approvePolicy(options: Options) {
-  const [client, device] = [clientOf(), keyOf(options)];
+  const [client, device] = [clientOf('CONCLAVE_TOKEN'), keyOf(options)];
   const param = { vaultId: need(options, 'vault'), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
   const { canonical, policy } = await good(api.$get({ param }));
@@ -95,8 +93,7 @@ async function approvePolicy(options: Options) {
   print(next);
   print(mandate);
   await confirm(options);
-  const { id } = await good(client.api.user.me.$get());
-  const json = device.voice(id, bytesToHex(sha256(hexToBytes(canonical))));
+  const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
   return good(api.approve.$post({ param, json }));
 }
 
@@ -132,12 +129,6 @@ function keyOf(options: Options): ScriptDevice {
   return ScriptDevice.read(readFileSync(need(options, 'key'), 'utf8'));
 }
 
-function clientOf(): Client {
-  const { CONCLAVE_URL: url, CONCLAVE_TOKEN: token } = process.env;
-  if (url === undefined || token === undefined) throw new Misuse('CONCLAVE_URL or CONCLAVE_TOKEN is not set');
-  return new Client(url.replace(/\/$/, ''), token);
-}
-
 function usage(): string {
   const lines = Object.entries(COMMANDS).map(([name, command]) => `  npm run device -- ${name} ${command.usage}`);
   return ['CONCLAVE_URL and CONCLAVE_TOKEN name the service and open it.', ...lines].join('\n');
@@ -150,10 +141,4 @@ async function main(): Promise<void> {
   console.log(JSON.stringify(await command.run(values), null, 2));
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  if (error instanceof Misuse || (error instanceof TypeError && 'code' in error)) console.error(usage());
-  process.exitCode = 1;
-}
+await runCommand(main, usage);

@@ -1,3 +1,4 @@
+import { invert, mod } from '@noble/curves/abstract/modular.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';
@@ -43,7 +44,7 @@ export function rebuiltSecret(
   return inGroupOf(scheme, (group) => {
     const parties = used.map(([party]) => party);
     const sum = used.reduce((total, [party, share]) => total + lagrangeAtZero(group, party, parties) * share, 0n);
-    const secret = modulo(sum, group.order);
+    const secret = mod(sum, group.order);
     return secret !== 0n && isSecretOf(group, secret, hexToBytes(publicKey)) ? secret : null;
   });
 }
@@ -60,24 +61,10 @@ function lagrangeAtZero<P extends GroupPoint<P>>(
 ): bigint {
   const others = parties.filter((other) => other !== party).map(BigInt);
   const [above, below] = others.reduce(
-    ([up, down], other) => [(up * other) % order, modulo(down * (other - BigInt(party)), order)],
+    ([up, down], other) => [(up * other) % order, mod(down * (other - BigInt(party)), order)],
     [1n, 1n],
   );
-  return modulo(above * inverse(below, order), order);
-}
-
-/** By Fermat: the order is a prime. Offline, so its time tells nobody anything. */
-function inverse(value: bigint, order: bigint): bigint {
-  let [result, base, exponent] = [1n, modulo(value, order), order - 2n];
-  for (; exponent > 0n; exponent >>= 1n) {
-    if ((exponent & 1n) === 1n) result = (result * base) % order;
-    base = (base * base) % order;
-  }
-  return result;
-}
-
-function modulo(value: bigint, order: bigint): bigint {
-  return ((value % order) + order) % order;
+  return mod(above * invert(below, order), order);
 }
 
 function owned(bytes: Uint8Array): ArrayBuffer {

@@ -8,6 +8,7 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { runCommand } from './command-line.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
 
 /**
@@ -127,11 +128,4 @@ async function main(): Promise<void> {
   if (wallets.length === 0) process.exitCode = 1;
 }
 
-if (import.meta.main) {
-  try {
-    await main();
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  }
-}
+if (import.meta.main) await runCommand(main);

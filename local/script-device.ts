@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { parseDevice } from '#devices/device-key.ts';
-import type { Device } from '#domain/device.ts';
+import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
+import type { Device, DeviceSignature } from '#domain/device.ts';
 import { enrolmentBytes } from '#domain/device.ts';
 import { parseUserId } from '#domain/id.ts';
 
@@ -36,12 +36,10 @@ export class ScriptDevice {
   asDevice(userId: string): Device {
     const owner = parseUserId(userId);
     if (owner === null) throw new Error('a device belongs to a user');
-    const { x = '' } = createPublicKey(this.#secret).export({ format: 'jwk' });
-    const publicKey = Buffer.from(x, 'base64url').toString('hex');
     const device = parseDevice({
       userId: owner,
       algorithm: 'ed25519',
-      publicKey,
+      publicKey: this.#publicKey(),
       credentialId: null,
       rpId: null,
       origin: null,
@@ -62,8 +60,20 @@ export class ScriptDevice {
   }
 
   /** What is sent with an approval. @param digest lower-case hex of 32 bytes */
-  voice(userId: string, digest: string) {
-    return { keyId: this.asDevice(userId).keyId as string, signature: this.#signed(hexToBytes(digest)) };
+  voice(digest: string) {
+    const { keyId, signature } = this.signed(digest);
+    return { keyId: keyId as string, signature };
+  }
+
+  /** The same as the service keeps it. */
+  signed(digest: string): DeviceSignature {
+    const keyId = deviceKeyId({ algorithm: 'ed25519', publicKey: this.#publicKey() });
+    return { keyId, signature: this.#signed(hexToBytes(digest)), assertion: null };
+  }
+
+  #publicKey(): string {
+    const { x = '' } = createPublicKey(this.#secret).export({ format: 'jwk' });
+    return Buffer.from(x, 'base64url').toString('hex');
   }
 
   #signed(message: Uint8Array): string {

@@ -6,7 +6,7 @@ import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
-const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'status', 'recovery', 'signed', 'witness'];
+const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'recovery', 'signed', 'witness'];
 
 /** Room for the largest message of any round and for all evidence, and then some. */
 const LARGEST_BODY_BYTES = 4_000_000;
@@ -20,17 +20,16 @@ const LARGEST_BODY_BYTES = 4_000_000;
  * `{ ok, refusal }`: a refusal is an answer. 401 `not-my-coordinator`.
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
-  const { pathname } = new URL(request.url);
-  const [, kind, name, actionText, ...rest] = pathname.split('/');
+  const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
   if (request.method === 'GET' && kind === 'identity' && name === undefined) {
     return Response.json({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
+  // One answer for all peers: a coordinator may ask only so many questions in one go.
+  const asksForPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
   const place = placeOf(kind, name ?? '');
   const action = ACTIONS.find((known) => known === actionText);
-  const isOverview = pathname === ALL_PAIRS;
-  if (request.method !== 'POST' || (!isOverview && (place === null || action === undefined || rest.length > 0))) {
-    return answer(404, refusal('malformed', 'path'));
-  }
+  const isAimed = place !== null && action !== undefined && rest.length === 0;
+  if (request.method !== 'POST' || !(asksForPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
   const bytes = new Uint8Array(await request.arrayBuffer());
   if (bytes.length > LARGEST_BODY_BYTES) return answer(400, refusal('malformed', 'body'));
   if (!(await isFromCoordinator(request, bytes, { env, nowMs: Date.now() }))) {
@@ -38,14 +37,12 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   }
   const body = jsonOf(bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
-  if (place === null || action === undefined) return Response.json({ ok: true, value: await pairStates(env) });
+  if (!isAimed) return Response.json({ ok: true, value: await pairStates(env) });
   const served = await env.NODE.getByName(objectName(place)).serve(place, action, body);
   return Response.json(served);
 }
 
-/** One answer for all peers: a coordinator may ask only so many questions in one go. */
-const ALL_PAIRS = '/pairs/status';
-
+/** With every peer: whether it is banned, and the set-up that there is. */
 async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unknown>>> {
   const states: Record<string, unknown> = {};
   for (const name of Object.keys(JSON.parse(env.PEERS) as object)) {

@@ -115,14 +115,11 @@ export class Ledger {
     attempt: number,
     checked: CheckedRequest & { readonly record: boolean },
   ): Result<null, Refused> {
-    const rows = this.#read<SignedRow & Record<string, SqlStorageValue>>(
-      'SELECT attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
-      transactionId,
-    );
+    const rows = this.signedFor(transactionId);
     const same = rows.find((row) => row.attempt === attempt);
     const digest = bytesToHex(checked.signingDigest);
     if (same !== undefined) {
-      return same.signing_digest === digest ? accepted(null) : refused(refusal('second-digest'));
+      return same.signingDigest === digest ? accepted(null) : refused(refusal('second-digest'));
     }
     // Bytes that were signed for one transaction are never signed for another: one payment would then settle two. A message
     // may be signed as often as a quorum wants: it is the same signature of the same words.
@@ -132,25 +129,13 @@ export class Ledger {
     if (!(newest === undefined ? begins(attempt, checked) : replaces(newest, attempt, checked))) {
       return refused(refusal('second-digest'));
     }
-    if (checked.record) {
-      this.#write(
-        'INSERT INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        transactionId,
-        attempt,
-        checked.purpose,
-        checked.intentDigest,
-        digest,
-        checked.bid?.nonce.toString() ?? null,
-        checked.bid?.maxFeePerGas.toString() ?? null,
-        checked.bid?.maxPriorityFeePerGas.toString() ?? null,
-      );
-    }
+    if (checked.record) this.#writeSigned('INSERT', recordOf(transactionId, attempt, checked));
     return accepted(null);
   }
 
   /** What was signed for a transaction, by this node or before its witnesses, in order. */
   signedFor(transactionId: string): readonly SignedRecord[] {
-    return this.#read<SignedRow & Record<string, SqlStorageValue>>(
+    return this.#read<SignedRow>(
       'SELECT attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
       transactionId,
     ).map((row) => ({
@@ -170,9 +155,15 @@ export class Ledger {
    * stays.
    */
   remember(record: SignedRecord): boolean {
+    const { transactionId, attempt, signingDigest } = record;
+    this.#writeSigned('INSERT OR IGNORE', record);
+    return this.signedFor(transactionId).some((row) => row.attempt === attempt && row.signingDigest === signingDigest);
+  }
+
+  #writeSigned(how: 'INSERT' | 'INSERT OR IGNORE', record: SignedRecord): void {
     const { transactionId, attempt, purpose, intentDigest, signingDigest, nonce, maxFee, maxTip } = record;
     this.#write(
-      'INSERT OR IGNORE INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      `${how} INTO signed (tx_id, attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       transactionId,
       attempt,
       purpose,
@@ -182,7 +173,6 @@ export class Ledger {
       maxFee,
       maxTip,
     );
-    return this.signedFor(transactionId).some((row) => row.attempt === attempt && row.signingDigest === signingDigest);
   }
 
   /** The step at which the peer of this pair was caught cheating, or null. */
@@ -195,20 +185,34 @@ export class Ledger {
   }
 }
 
+function recordOf(transactionId: string, attempt: number, checked: CheckedRequest): SignedRecord {
+  const { purpose, intentDigest, signingDigest, bid } = checked;
+  return {
+    transactionId,
+    attempt,
+    purpose,
+    intentDigest,
+    signingDigest: bytesToHex(signingDigest),
+    nonce: bid?.nonce.toString() ?? null,
+    maxFee: bid?.maxFeePerGas.toString() ?? null,
+    maxTip: bid?.maxPriorityFeePerGas.toString() ?? null,
+  };
+}
+
 /** There is nothing to cancel before the first bytes. */
 function begins(attempt: number, { purpose }: CheckedRequest): boolean {
   return attempt === 1 && purpose === 'intent';
 }
 
 /** What was cancelled is not carried out any more, whatever a coordinator says afterwards. */
-function replaces(newest: SignedRow, attempt: number, { bid, intentDigest, purpose }: CheckedRequest): boolean {
+function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: CheckedRequest): boolean {
   if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
-  const { nonce, max_fee: maxFee, max_tip: maxTip } = newest;
+  const { nonce, maxFee, maxTip } = newest;
   if (bid === null || nonce === null || maxFee === null || maxTip === null) return false;
   const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * bid.leastRisePercent;
   return (
     attempt === newest.attempt + 1 &&
-    intentDigest === newest.intent_digest &&
+    intentDigest === newest.intentDigest &&
     bid.nonce === BigInt(nonce) &&
     enough(maxFee, bid.maxFeePerGas) &&
     enough(maxTip, bid.maxPriorityFeePerGas)

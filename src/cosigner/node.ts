@@ -38,7 +38,7 @@ export type Place =
   | { readonly kind: 'pair'; readonly peer: PartyIndex }
   | { readonly kind: 'keygen'; readonly run: string };
 
-export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'status' | 'recovery' | 'signed' | 'witness';
+export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'recovery' | 'signed' | 'witness';
 
 export function objectName(place: Place): string {
   switch (place.kind) {
@@ -152,10 +152,6 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       case 'recovery': {
         fieldsOf(body, []);
         return key.recoveryPackage(keyOf(place));
-      }
-      case 'status': {
-        const { banned, setupId } = this.#pair.state(null);
-        return accepted({ banned, setupId, policyVersion: this.#ledger.policies().at(-1)?.version ?? null });
       }
     }
   }

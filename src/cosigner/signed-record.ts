@@ -1,13 +1,20 @@
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import { parseTransactionId } from '#domain/id.ts';
-import { ATTEMPT_PURPOSES } from '#domain/intent.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import { byPartyOf, bytesOf, fieldsOf, hexOf, Malformed, textOf, wholeNumberOf } from '#cosigner/wire.ts';
+import {
+  amountOf,
+  byPartyOf,
+  bytesOf,
+  fieldsOf,
+  hexOf,
+  purposeOf,
+  transactionIdOf,
+  wholeNumberOf,
+} from '#cosigner/wire.ts';
 import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
@@ -84,26 +91,17 @@ function recordOf(value: unknown): SignedRecord {
     'maxFee',
     'maxTip',
   ]);
-  const transactionId = parseTransactionId(textOf(fields['transactionId'], 64));
-  const purpose = ATTEMPT_PURPOSES.find((one) => one === fields['purpose']);
-  if (transactionId === null || purpose === undefined) throw new Malformed('not a record');
+  const bound = (name: string) => (fields[name] === null ? null : amountOf(fields[name]));
   return {
-    transactionId,
+    transactionId: transactionIdOf(fields['transactionId']),
     attempt: wholeNumberOf(fields['attempt']),
-    purpose,
+    purpose: purposeOf(fields['purpose']),
     intentDigest: hexOf(fields['intentDigest'], 32),
     signingDigest: hexOf(fields['signingDigest'], 32),
-    nonce: decimalOf(fields['nonce']),
-    maxFee: decimalOf(fields['maxFee']),
-    maxTip: decimalOf(fields['maxTip']),
+    nonce: bound('nonce'),
+    maxFee: bound('maxFee'),
+    maxTip: bound('maxTip'),
   };
-}
-
-function decimalOf(value: unknown): string | null {
-  if (value === null) return null;
-  const text = textOf(value, 80);
-  if (!/^(0|[1-9][0-9]*)$/.test(text)) throw new Malformed('not a number');
-  return text;
 }
 
 function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {

@@ -5,6 +5,7 @@ import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
 import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
 import { parseDevice } from '#devices/device-key.ts';
+import type { TransactionId } from '#domain/id.ts';
 import {
   parseDeviceKeyId,
   parsePolicyChangeId,
@@ -159,7 +160,7 @@ export function intentOf(value: unknown): Intent {
 function frameOf(fields: Fields) {
   return {
     vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
-    transactionId: present(parseTransactionId(textOf(fields['transactionId'], 64))),
+    transactionId: transactionIdOf(fields['transactionId']),
     chain: textOf(fields['chain'], 64),
     from: textOf(fields['from'], 128),
     policyVersion: wholeNumberOf(fields['policyVersion']),
@@ -168,6 +169,10 @@ function frameOf(fields: Fields) {
     createdAtMs: wholeNumberOf(fields['createdAtMs']),
     expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
   };
+}
+
+export function transactionIdOf(value: unknown): TransactionId {
+  return present(parseTransactionId(textOf(value, 64)));
 }
 
 function lookalikeOf(fields: Fields): string | null {
@@ -332,7 +337,7 @@ export interface SentMandate extends Omit<PolicyMandate, 'policy'> {
   readonly approvals: readonly Vote[];
 }
 
-function amountOf(value: unknown): Amount {
+export function amountOf(value: unknown): Amount {
   return present(parseAmount(textOf(value, 80)));
 }
 

@@ -45,6 +45,11 @@ export interface DeviceSignature {
 /** More than a person has in the pocket, on the desk and in a safe would be nobody's any more; every co-signer reads all of them. */
 export const MOST_DEVICES = 100;
 
+/** In the one order that a policy has them in. */
+export function inOrderOfKeys(devices: readonly Device[]): readonly Device[] {
+  return devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
+}
+
 /**
  * What makes a voice count: in `token` mode a signer's token or session, which is the coordinator's word; in `device` mode the signature
  * of a device of that signer's, which each co-signer checks by itself.

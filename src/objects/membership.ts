@@ -1,5 +1,6 @@
 import type { Member, Role } from '#domain/member.ts';
 import type { ApprovalMode, Device } from '#domain/device.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
 import type { DeviceKeyId, UserId, VaultId } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy.ts';
@@ -102,10 +103,6 @@ export function withPolicy(vault: Vault, policy: Policy): Vault {
 
 function isSigner({ roles }: Member): boolean {
   return roles.includes('signer');
-}
-
-function inOrderOfKeys(devices: readonly Device[]): readonly Device[] {
-  return devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
 }
 
 function sorted(userIds: readonly UserId[]): readonly UserId[] {

@@ -81,14 +81,14 @@ afterAll(() => nodes.stop());
 
 test('over the network, whoever comes without that signature is sent away, and learns only who the node is', async () => {
   const origin = nodes.originOf(2);
-  const stranger = await fetch(`${origin}/pair/1/status`, { method: 'POST', body: '{}' });
+  const stranger = await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}' });
   expect([stranger.status, await stranger.json()]).toMatchObject([
     401,
     { ok: false, refusal: { code: 'not-my-coordinator' } },
   ]);
-  const forged = await headersOf({ path: 'pair/1/status', atMs: String(Date.now()) });
-  expect((await fetch(`${origin}/pair/1/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
+  const forged = await headersOf({ path: 'pairs/status', atMs: String(Date.now()) });
+  expect((await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
   expect(await (await fetch(`${origin}/identity`)).json()).toMatchObject({ index: 2 });
   const [, second] = nodes.all;
-  expect(await second.call('pair/1/status', {})).toMatchObject({ ok: true });
+  expect(await second.call('pairs/status', {})).toMatchObject({ ok: true });
 });

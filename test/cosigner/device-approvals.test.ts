@@ -3,6 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { policyHashOf } from '#cosigner/approval-check.ts';
 import type { DeviceSignature } from '#domain/device.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
@@ -11,8 +12,8 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { ScriptDevice } from '#local/script-device.ts';
-import { Authenticator } from '../devices/authenticator.ts';
-import { alice, bob, carol, policy } from '../domain/cast.ts';
+import { alice, bob, carol } from '../domain/cast.ts';
+import { byDevice, laptop, phone } from './device-scene.ts';
 import type { Nodes, Wish } from './nodes.ts';
 import { approvedTransfer, newKey, startNodes, vote } from './nodes.ts';
 import { refusedByAll } from './refused-by-all.ts';
@@ -22,14 +23,6 @@ import { refusedByAll } from './refused-by-all.ts';
  * every credential of the service, and neither alice's laptop nor bob's phone.
  */
 
-const laptop = ScriptDevice.create();
-const phone = new Authenticator(bob.userId);
-const devices = [laptop.asDevice(alice.userId), phone.passkey, ScriptDevice.create().asDevice(carol.userId)];
-const byDevice: Policy = {
-  ...policy,
-  approvalMode: 'device',
-  devices: devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)),
-};
 let nodes: Nodes;
 let key: VaultKey;
 
@@ -39,16 +32,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-function byLaptop(digest: string): DeviceSignature {
-  const { signature } = laptop.voice(alice.userId, digest);
-  return { keyId: laptop.asDevice(alice.userId).keyId, signature, assertion: null };
-}
-
 const voice = (actor: Actor, digest: string, device: DeviceSignature | null): Vote => ({
   ...vote(actor, digest),
   device,
 });
-const voices = (digest: string) => [voice(alice, digest, byLaptop(digest)), voice(bob, digest, phone.signed(digest))];
+const voices = (digest: string) => [
+  voice(alice, digest, laptop.signed(digest)),
+  voice(bob, digest, phone.signed(digest)),
+];
 
 /** A transfer, with the voices that the coordinator invents: tokens', of all three. */
 function invented(differences: Partial<Wish> = {}) {
@@ -86,7 +77,7 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
   const mine = ScriptDevice.create().asDevice(alice.userId);
   const others: readonly Policy[] = [
     { ...byDevice, approvalMode: 'token' },
-    { ...byDevice, devices: [...byDevice.devices, mine].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)) },
+    { ...byDevice, devices: inOrderOfKeys([...byDevice.devices, mine]) },
     { ...byDevice, threshold: 1 },
   ];
   for (const other of others) {

@@ -3,36 +3,26 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { follows, policyHashOf } from '#cosigner/approval-check.ts';
 import type { DeviceSignature } from '#domain/device.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
-import { alice, amount, bob, carol, NOON_MS, policy } from '../domain/cast.ts';
+import { alice, amount, bob, carol, NOON_MS } from '../domain/cast.ts';
 import { answer, digestOf, intent, next, OTHER, request, votes } from './check-scene.ts';
+import { byDevice, laptop, phone } from './device-scene.ts';
 
 /** What one co-signer decides where devices sign: nobody's word counts that it has not checked. */
 
-const [hers, his, theirs] = [ScriptDevice.create(), new Authenticator(bob.userId), ScriptDevice.create()];
-const devices = [hers.asDevice(alice.userId), his.passkey, theirs.asDevice(carol.userId)];
-const byDevice: Policy = {
-  ...policy,
-  approvalMode: 'device',
-  devices: devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)),
-};
 const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
 const held = { policies: [byDevice] };
-const hand = (device: ScriptDevice, { userId }: Actor, digest: string): DeviceSignature => {
-  const { signature } = device.voice(userId, digest);
-  return { keyId: device.asDevice(userId).keyId, signature, assertion: null };
-};
 const voice = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Vote => {
   return { actor, digest: digestOf(of), device, atMs: NOON_MS };
 };
-const byAlice = (of: Intent = bound) => voice(alice, hand(hers, alice, digestOf(of)), of);
-const byBob = (of: Intent = bound) => voice(bob, his.signed(digestOf(of)), of);
+const byAlice = (of: Intent = bound) => voice(alice, laptop.signed(digestOf(of)), of);
+const byBob = (of: Intent = bound) => voice(bob, phone.signed(digestOf(of)), of);
 const ask = (approvals: readonly Vote[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
 
 test('a script and a passkey of two signers are a quorum', async () => {
@@ -43,12 +33,12 @@ test.each<[string, () => readonly Vote[]]>([
   ['invents both voices', () => votes(bound, alice, bob)],
   ['invents the second voice', () => [byAlice(), voice(bob, null)]],
   ['lends the first voice to the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
-  ['signs with a device of its own', () => [byAlice(), voice(bob, hand(ScriptDevice.create(), bob, digestOf(bound)))]],
+  ['signs with a device of its own', () => [byAlice(), voice(bob, ScriptDevice.create().signed(digestOf(bound)))]],
   [
     'signs with its own device under the name of the right one',
     () => {
       const own = new Authenticator(bob.userId);
-      return [byAlice(), voice(bob, { ...own.signed(digestOf(bound)), keyId: his.passkey.keyId })];
+      return [byAlice(), voice(bob, { ...own.signed(digestOf(bound)), keyId: phone.passkey.keyId })];
     },
   ],
   [
@@ -57,9 +47,12 @@ test.each<[string, () => readonly Vote[]]>([
   ],
   [
     'has the passkey sign on a page of its own',
-    () => [byAlice(), voice(bob, his.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
+    () => [byAlice(), voice(bob, phone.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
   ],
-  ['has it sign while its owner sleeps', () => [byAlice(), voice(bob, his.signed(digestOf(bound), { flags: 0b001 }))]],
+  [
+    'has it sign while its owner sleeps',
+    () => [byAlice(), voice(bob, phone.signed(digestOf(bound), { flags: 0b001 }))],
+  ],
   ['sends one voice three times', () => [byAlice(), byAlice(), byAlice()]],
 ])('a coordinator that %s gets no signature', async (_name, approvals) => {
   expect(await ask(approvals())).toBe('not-enough-approvals');
@@ -87,7 +80,7 @@ test('the way back to tokens takes the voices of devices', async () => {
   const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(back))));
   const mandate = (...approvals: readonly Vote[]) => ({ ...terms, approvals });
   const said = (actor: Actor, device: DeviceSignature | null): Vote => ({ actor, digest, device, atMs: NOON_MS });
-  const signed = [said(alice, hand(hers, alice, digest)), said(bob, his.signed(digest))];
+  const signed = [said(alice, laptop.signed(digest)), said(bob, phone.signed(digest))];
   expect(await follows(byDevice, back, mandate(...signed))).toBe(true);
   expect(await follows(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
   expect(await follows(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
@@ -96,7 +89,7 @@ test('the way back to tokens takes the voices of devices', async () => {
   expect(await follows(byDevice, back, mandate(...stolen))).toBe(false);
   // And nobody sneaks in a device that nobody has approved.
   const mallorys = ScriptDevice.create().asDevice(bob.userId);
-  const wider = { ...back, devices: [...back.devices, mallorys].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)) };
+  const wider = { ...back, devices: inOrderOfKeys([...back.devices, mallorys]) };
   expect(await follows(byDevice, wider, mandate(...signed))).toBe(false);
 });
 

@@ -108,8 +108,8 @@ test('who cheats in the OT extension is caught, banned before the answer leaves,
   puppet.lie = (message) => message;
 
   const status = async () => {
-    const answer = await present(nodes.some(1)[0]).call('pair/2/status', {});
-    return answer.ok ? (answer.value as { banned: boolean }).banned : null;
+    const answer = await present(nodes.some(1)[0]).call('pairs/status', {});
+    return answer.ok ? present((answer.value as Record<string, { banned: boolean }>)['2']).banned : null;
   };
   expect(await status()).toBe(true);
   // Honest from now on: it does not help, neither now nor after a restart, nor by a new pairing.

@@ -3,15 +3,13 @@ import { parseTransaction } from 'viem';
 import { checkRequest, policyHashOf } from '#cosigner/approval-check.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { Malformed } from '#cosigner/wire.ts';
-import type { Policy } from '#domain/policy.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
-import { ScriptDevice } from '#local/script-device.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import { Authenticator } from '../devices/authenticator.ts';
-import { alice, amount, bob, carol, NOON_MS, policy } from '../domain/cast.ts';
+import { alice, amount, bob, NOON_MS } from '../domain/cast.ts';
+import { byDevice, laptop, phone } from './device-scene.ts';
 import { approvedMessage, attemptOf, entered, requestFor, vote } from './nodes.ts';
 import { openBody } from './refused-by-all.ts';
 
@@ -27,14 +25,6 @@ const WALLET = '0x1111111111111111111111111111111111111111';
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const TOKEN = '0x3333333333333333333333333333333333333333';
 
-const laptop = ScriptDevice.create();
-const phone = new Authenticator(bob.userId);
-const devices = [laptop.asDevice(alice.userId), phone.passkey, ScriptDevice.create().asDevice(carol.userId)];
-const byDevice: Policy = {
-  ...policy,
-  approvalMode: 'device',
-  devices: devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)),
-};
 const pinned = { wallet: WALLET, policies: [byDevice], nowMs: NOON_MS };
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
@@ -54,10 +44,8 @@ const key: VaultKey = {
 
 /** As the coordinator sends it, with the voices of alice's laptop and bob's phone. */
 function sent(request: Omit<SigningRequest, 'approvals'>, digest: string): Json {
-  const { signature } = laptop.voice(alice.userId, digest);
-  const hers = { keyId: laptop.asDevice(alice.userId).keyId, signature, assertion: null };
   const approvals: readonly Vote[] = [
-    { ...vote(alice, digest), device: hers },
+    { ...vote(alice, digest), device: laptop.signed(digest) },
     { ...vote(bob, digest), device: phone.signed(digest) },
   ];
   const policies = [{ policy: byDevice, mandate: null }];

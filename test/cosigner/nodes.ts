@@ -47,6 +47,9 @@ export async function startNodes(count = 3) {
   let runtime: Runtime = await startRuntime(files.slice(1), { folder });
   let relay: Relay = () => {};
   const seen: string[] = [];
+  const objects = join(folder, 'state', 'v3', 'do');
+  const storedBy = async (index: number) =>
+    (await readdir(objects)).filter((name) => name.startsWith(`conclave-cosigner-${index}-`));
   const originOf = (index: number) => `http://127.0.0.1:${runtime.ports[index - 1]}`;
 
   const client = (index: number): CosignerClient => ({
@@ -81,16 +84,13 @@ export async function startNodes(count = 3) {
     },
     /** A copy of all that a node has stored. Gives what puts it back, as a restore of an old backup does. */
     keep: async (index: number) => {
-      const objects = join(folder, 'state', 'v3', 'do');
       const copy = await mkdtemp(join(folder, 'kept-'));
-      const mine = async () =>
-        (await readdir(objects)).filter((name) => name.startsWith(`conclave-cosigner-${index}-`));
       await runtime.stop();
-      for (const name of await mine()) await cp(join(objects, name), join(copy, name), { recursive: true });
+      for (const name of await storedBy(index)) await cp(join(objects, name), join(copy, name), { recursive: true });
       runtime = await startRuntime(files.slice(1), { folder });
       return async () => {
         await runtime.stop();
-        for (const name of await mine()) await rm(join(objects, name), { recursive: true });
+        for (const name of await storedBy(index)) await rm(join(objects, name), { recursive: true });
         await cp(copy, objects, { recursive: true });
         runtime = await startRuntime(files.slice(1), { folder });
       };
@@ -103,8 +103,7 @@ export async function startNodes(count = 3) {
       const fresh = () => Buffer.from(randomBytes(32)).toString('hex');
       secrets.cosigners[index - 1] = { identity: fresh(), keyEncryption: fresh() };
       await writeFile(stored, JSON.stringify(secrets));
-      const objects = join(folder, 'state', 'v3', 'do');
-      const mine = (await readdir(objects)).filter((name) => name.startsWith(`conclave-cosigner-${index}-`));
+      const mine = await storedBy(index);
       if (mine.length === 0) throw new Error('the node has kept nothing');
       for (const name of mine) await rm(join(objects, name), { recursive: true });
       configure(folder, settings);

@@ -6,6 +6,7 @@ import type { DeviceDescription } from '#devices/device-key.ts';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
 import { provenVotes, signatureFault, voiceRefusal } from '#devices/voice.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy } from '../domain/cast.ts';
@@ -18,18 +19,14 @@ const OTHER_DIGEST = 'd2'.repeat(32);
 const script = ScriptDevice.create();
 const phone = new Authenticator(bob.userId);
 const laptop = script.asDevice(alice.userId);
-const given = (device: ScriptDevice, digest = DIGEST): DeviceSignature => {
-  const { signature } = device.voice(alice.userId, digest);
-  return { keyId: device.asDevice(alice.userId).keyId, signature, assertion: null };
-};
 
 test('a key that signs for a script, and a passkey that signs for a person, speak for their owners', async () => {
-  expect(await signatureFault(laptop, DIGEST, given(script))).toBeNull();
+  expect(await signatureFault(laptop, DIGEST, script.signed(DIGEST))).toBeNull();
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST))).toBeNull();
 });
 
 test('for another digest it is no voice', async () => {
-  expect(await signatureFault(laptop, OTHER_DIGEST, given(script))).toBe('wrong-signature');
+  expect(await signatureFault(laptop, OTHER_DIGEST, script.signed(DIGEST))).toBe('wrong-signature');
   expect(await signatureFault(phone.passkey, OTHER_DIGEST, phone.signed(DIGEST))).toBe('wrong-digest');
 });
 
@@ -69,7 +66,7 @@ test('no byte of a voice can be changed', async () => {
     return bytes.toString('base64url');
   };
   const right = phone.signed(DIGEST);
-  const [assertion, edwards] = [right.assertion, given(script)];
+  const [assertion, edwards] = [right.assertion, script.signed(DIGEST)];
   if (assertion === null) throw new Error('a passkey asserts');
   await fc.assert(
     fc.asyncProperty(fc.nat(4096), async (at) => {
@@ -93,11 +90,11 @@ test('no byte of a voice can be changed', async () => {
 test.each<[string, Partial<DeviceSignature>]>([
   ['under the name of another device', { keyId: phone.passkey.keyId }],
   ['with an assertion that nobody needs', { assertion: { authenticatorData: 'AAAA', clientDataJson: 'AAAA' } }],
-  ['with a byte too many', { signature: `${given(script).signature}AA` }],
-  ['with padding', { signature: `${given(script).signature}==` }],
+  ['with a byte too many', { signature: `${script.signed(DIGEST).signature}AA` }],
+  ['with padding', { signature: `${script.signed(DIGEST).signature}==` }],
   ['with nothing', { signature: '' }],
 ])('a script’s signature %s is malformed', async (_name, differences) => {
-  expect(await signatureFault(laptop, DIGEST, { ...given(script), ...differences })).toBe('malformed');
+  expect(await signatureFault(laptop, DIGEST, { ...script.signed(DIGEST), ...differences })).toBe('malformed');
 });
 
 test('a passkey without what the authenticator signed is malformed', async () => {
@@ -169,7 +166,7 @@ test('one key has one name, however its point is written', async () => {
 });
 
 describe('under a policy of devices', () => {
-  const devices = [laptop, phone.passkey].toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
+  const devices = inOrderOfKeys([laptop, phone.passkey]);
   const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
   const voiceOf = (actor: typeof alice, device: DeviceSignature | null, digest = DIGEST) => ({
     actor,
@@ -177,7 +174,7 @@ describe('under a policy of devices', () => {
     device,
     atMs: NOON_MS,
   });
-  const hers = voiceOf(alice, given(script));
+  const hers = voiceOf(alice, script.signed(DIGEST));
   const his = voiceOf(bob, phone.signed(DIGEST));
 
   test('what a device of the signer has signed is proven, and nothing else', async () => {
@@ -186,11 +183,11 @@ describe('under a policy of devices', () => {
       his,
       voiceOf(carol, null),
       // Each in the other's name, and in that of somebody who has no device, or no vote.
-      voiceOf(bob, given(script)),
+      voiceOf(bob, script.signed(DIGEST)),
       voiceOf(alice, phone.signed(DIGEST)),
-      voiceOf(carol, given(script)),
-      voiceOf(mallory, given(ScriptDevice.create())),
-      voiceOf(alice, given(script), OTHER_DIGEST),
+      voiceOf(carol, script.signed(DIGEST)),
+      voiceOf(mallory, ScriptDevice.create().signed(DIGEST)),
+      voiceOf(alice, script.signed(DIGEST), OTHER_DIGEST),
     ];
     expect(await provenVotes(votes, byDevice)).toEqual([hers, his]);
     expect(await provenVotes(votes, policy)).toEqual(votes);
@@ -201,7 +198,7 @@ describe('under a policy of devices', () => {
     expect(await voiceRefusal(voiceOf(alice, null), byDevice)).toEqual({ code: 'device-signature-required' });
     expect(await voiceRefusal(voiceOf(alice, null), policy)).toBeNull();
     const refused = (fault: string) => ({ code: 'device-signature-refused', fault });
-    expect(await voiceRefusal(voiceOf(carol, given(script)), byDevice)).toEqual(refused('unknown-device'));
+    expect(await voiceRefusal(voiceOf(carol, script.signed(DIGEST)), byDevice)).toEqual(refused('unknown-device'));
     expect(await voiceRefusal(hers, policy)).toEqual(refused('unknown-device'));
     expect(await voiceRefusal({ ...hers, digest: OTHER_DIGEST }, byDevice)).toEqual(refused('wrong-signature'));
   });

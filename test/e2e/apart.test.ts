@@ -45,7 +45,7 @@ test('a vault whose key takes three of four co-signers in other accounts pays', 
 
 test('whoever finds their addresses can do nothing with them', async () => {
   for (const port of elsewhere.ports) {
-    const asked = await fetch(`http://127.0.0.1:${port}/pair/1/status`, { method: 'POST', body: '{}' });
+    const asked = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
     expect(asked.status).toBe(401);
   }
 });

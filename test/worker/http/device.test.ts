@@ -38,7 +38,7 @@ async function deviceTreasury(): Promise<{ treasury: Treasury; devices: Devices 
 
 async function approveChange(treasury: Treasury, name: (typeof NAMES)[number], proposed: Answer, devices?: Devices) {
   const { id, digest } = proposed.body;
-  const voice = devices?.[name].voice(treasury[name].id, digest);
+  const voice = devices?.[name].voice(digest);
   const line = `POST /vault/${treasury.id}/policy-change/${id}/approve`;
   return as(treasury[name], line, voice === undefined ? {} : { body: voice });
 }
@@ -75,11 +75,11 @@ test('a transaction is approved by what devices have signed, and by nothing else
     as(treasury[name], `POST /transaction/${id}/approve`, body === undefined ? {} : { body });
   expect(code(await approve('alice'))).toEqual([403, 'device-signature-required']);
   expect(code(await approve('alice', {}))).toEqual([403, 'device-signature-required']);
-  const right = devices.alice.voice(treasury.alice.id, digest);
+  const right = devices.alice.voice(digest);
   const wrong: [object, string][] = [
-    [devices.alice.voice(treasury.alice.id, 'd1'.repeat(32)), 'wrong-signature'],
+    [devices.alice.voice('d1'.repeat(32)), 'wrong-signature'],
     [{ ...right, keyId: devices.bob.asDevice(treasury.bob.id).keyId }, 'unknown-device'],
-    [ScriptDevice.create().voice(treasury.alice.id, digest), 'unknown-device'],
+    [ScriptDevice.create().voice(digest), 'unknown-device'],
     [{ ...right, clientDataJSON: 'AAAA' }, 'malformed'],
     [{ ...right, signature: 'AAAA' }, 'malformed'],
   ];
@@ -95,7 +95,7 @@ test('a transaction is approved by what devices have signed, and by nothing else
   expect([first.status, first.body['state'], first.body['approvalsCounted']]).toEqual([200, 'SUBMITTED', 1]);
   const again = await approve('alice', right);
   expect([again.status, again.body['alreadyCounted']]).toEqual([200, true]);
-  const second = await approve('bob', devices.bob.voice(treasury.bob.id, digest));
+  const second = await approve('bob', devices.bob.voice(digest));
   expect([second.body['state'], second.body['approvals'][0]]).toEqual([
     'SIGNING',
     {
@@ -134,9 +134,9 @@ test('where tokens count a signature may come along, and has to be right', async
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
-  const wrong = device.voice(treasury.alice.id, 'd1'.repeat(32));
+  const wrong = device.voice('d1'.repeat(32));
   expect(code(await as(treasury.alice, line, { body: wrong }))).toEqual([403, 'device-signature-refused']);
-  const right = await as(treasury.alice, line, { body: device.voice(treasury.alice.id, digest) });
+  const right = await as(treasury.alice, line, { body: device.voice(digest) });
   expect([right.status, right.body['approvals'][0].device.keyId]).toEqual([
     200,
     device.asDevice(treasury.alice.id).keyId,
@@ -155,7 +155,7 @@ test('when devices begin to count, what tokens have approved is undecided again'
   expect([body['state'], body['approvals'], body['approvalsCounted']]).toEqual(['SUBMITTED', [], 0]);
   for (const name of ['alice', 'carol'] as const) {
     await as(treasury[name], `POST /transaction/${id}/approve`, {
-      body: devices[name].voice(treasury[name].id, digest),
+      body: devices[name].voice(digest),
     });
   }
   expect((await as(treasury.alice, `GET /transaction/${id}`)).body['state']).toBe('SIGNING');
@@ -170,7 +170,7 @@ test('the way back to tokens takes the devices of a quorum', async () => {
   // A voice for the policy itself, in place of the change, is another digest.
   const { hash } = proposed.body['policy'];
   const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
-  const misled = devices.alice.voice(treasury.alice.id, hash);
+  const misled = devices.alice.voice(hash);
   expect(code(await as(treasury.alice, line, { body: misled }))).toEqual([403, 'device-signature-refused']);
   expect((await policyOf(treasury))['approvalMode']).toBe('device');
   for (const name of ['carol', 'bob'] as const) await approveChange(treasury, name, proposed, devices);
@@ -181,7 +181,7 @@ test('a lost device is replaced in one step, and has no voice from then on', asy
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
-  await as(treasury.bob, line, { body: devices.bob.voice(treasury.bob.id, digest) });
+  await as(treasury.bob, line, { body: devices.bob.voice(digest) });
   const lost = devices.bob.asDevice(treasury.bob.id).keyId;
   const phone = new Authenticator(parsedUser(treasury.bob.id));
   const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
@@ -191,7 +191,7 @@ test('a lost device is replaced in one step, and has no voice from then on', asy
   expect([proposed.status, proposed.body['code']]).toEqual([201, undefined]);
   for (const name of ['alice', 'carol'] as const) await approveChange(treasury, name, proposed, devices);
   expect((await as(treasury.bob, `GET /transaction/${id}`)).body['approvals']).toEqual([]);
-  const old = devices.bob.voice(treasury.bob.id, digest);
+  const old = devices.bob.voice(digest);
   expect(code(await as(treasury.bob, line, { body: old }))).toEqual([403, 'device-signature-refused']);
   const voice = await as(treasury.bob, line, { body: phone.voice(digest) });
   expect([voice.status, voice.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
@@ -238,7 +238,7 @@ test('voices that come at the same moment all count, and the same one twice coun
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
   const said = (['alice', 'bob', 'alice'] as const).map((name) =>
-    as(treasury[name], line, { body: devices[name].voice(treasury[name].id, digest) }),
+    as(treasury[name], line, { body: devices[name].voice(digest) }),
   );
   const answers = await Promise.all(said);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -254,7 +254,7 @@ test('a voice beside a change of the policy counts by the policy that is in forc
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
   await approveChange(treasury, 'alice', proposed, devices);
   const line = `POST /transaction/${id}/approve`;
-  const voice = { body: devices.bob.voice(treasury.bob.id, digest) };
+  const voice = { body: devices.bob.voice(digest) };
   await Promise.all([approveChange(treasury, 'carol', proposed, devices), as(treasury.bob, line, voice)]);
   const { body } = await as(treasury.alice, `GET /transaction/${id}`);
   expect([body['approvals'], body['approvalsCounted']]).toEqual([[], 0]);
