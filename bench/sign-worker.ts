@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import { parseDevice } from '#devices/device-key.ts';
@@ -6,7 +5,6 @@ import { addressOn } from '#chains/address-on.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import { KEY_SCHEMES } from '#domain/chain.ts';
 import type { Device } from '#domain/device.ts';
@@ -17,10 +15,9 @@ import type { TransferIntent } from '#domain/intent.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Attempt, Vote } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { relay } from '#jobs/relay.ts';
+import { proofFault } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -143,15 +140,9 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);
 }
 
-async function proven(env: CoordinatorEnv, { scheme, key }: Scene): Promise<Response> {
-  const nodes = cosignersOf(env).slice(0, 2);
-  const signers = nodes.map(({ index }) => index);
-  const ran = await relay({ nodes, place: () => `key/${key.keyId}`, request: () => ({ signers, request: null }) });
-  if (!ran.ok) return new Response(ran.refusal.code, { status: 500 });
-  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', key.keyId]]));
-  const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
-  const combined = await combineSignatures({ scheme, threshold: 2, publicKey, publicShares }, [digest], ran.value);
-  return combined.ok ? new Response('proven') : new Response(combined.abort.step, { status: 500 });
+async function proven(env: CoordinatorEnv, { key }: Scene): Promise<Response> {
+  const fault = await proofFault(cosignersOf(env).slice(0, 2), { ...key, threshold: 2, epoch: 1 });
+  return fault === null ? new Response('proven') : new Response(fault.reason, { status: 500 });
 }
 
 async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {

@@ -61,6 +61,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     method: 'GET',
     path: (args) => `/internal/vault/${part(args, 'vault')}/recovery`,
   },
+  'key show': { usage: '--vault ID --key KEY', method: 'GET', path: keyPath },
+  'key refresh': { usage: '--vault ID --key KEY', method: 'POST', path: (args) => `${keyPath(args)}/refresh` },
   'wallet add': {
     usage: '--vault ID --chain CHAIN',
     method: 'PUT',
@@ -101,6 +103,7 @@ const OPTIONS = {
   user: { type: 'string' },
   expires: { type: 'string' },
   vault: { type: 'string' },
+  key: { type: 'string' },
   threshold: { type: 'string' },
   'signing-threshold': { type: 'string' },
   'bitcoin-address-type': { type: 'string' },
@@ -140,6 +143,10 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
   const text = one(args, option);
   if (!/^[0-9]{1,15}$/.test(text)) throw new Misuse(`--${option} is a whole number`);
   return { [field]: Number.parseInt(text, 10) };
+}
+
+function keyPath(args: Arguments): string {
+  return `/internal/vault/${part(args, 'vault')}/key/${part(args, 'key')}`;
 }
 
 /** Nothing when the option is absent. What may stand in it is the service's to say. */

@@ -34,6 +34,8 @@ export interface Settings {
   readonly cosignerUrls?: Readonly<Record<string, string>>;
   /** Shares are sealed for it on demand. */
   readonly recoveryKey?: string;
+  /** ISO 8601: a share that was made before is not used. */
+  readonly sharesSince?: string;
   /** Co-signers take nothing that the coordinator has not signed. */
   readonly isCoordinatorPinned?: boolean;
 }
@@ -99,6 +101,7 @@ export function configure(folder: string, settings: Settings): Configuration {
           NODE_INDEX: String(i + 1),
           PEERS: peers,
           RECOVERY_KEY: settings.recoveryKey ?? '',
+          SHARES_SINCE: settings.sharesSince ?? '',
           COORDINATOR_KEY: isCoordinatorPinned ? publicIdentity(secrets.coordinator).signing : '',
         },
       },

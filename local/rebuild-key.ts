@@ -1,7 +1,8 @@
-import { invert, mod } from '@noble/curves/abstract/modular.js';
+import { mod } from '@noble/curves/abstract/modular.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';
+import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery.ts';
@@ -43,7 +44,7 @@ export function rebuiltSecret(
   if (used.length < threshold) return null;
   return inGroupOf(scheme, (group) => {
     const parties = used.map(([party]) => party);
-    const sum = used.reduce((total, [party, share]) => total + lagrangeAtZero(group, party, parties) * share, 0n);
+    const sum = used.reduce((total, [party, share]) => total + lagrangeAtZero(group.order, party, parties) * share, 0n);
     const secret = mod(sum, group.order);
     return secret !== 0n && isSecretOf(group, secret, hexToBytes(publicKey)) ? secret : null;
   });
@@ -51,20 +52,6 @@ export function rebuiltSecret(
 
 export function isSecretOf<P extends GroupPoint<P>>(group: Group<P>, secret: bigint, point: Uint8Array): boolean {
   return bytesToHex(group.encodePoint(group.generator.multiply(secret))) === bytesToHex(point);
-}
-
-/** The product of x_j / (x_j - x_i) over all others j. */
-function lagrangeAtZero<P extends GroupPoint<P>>(
-  { order }: Group<P>,
-  party: PartyIndex,
-  parties: readonly PartyIndex[],
-): bigint {
-  const others = parties.filter((other) => other !== party).map(BigInt);
-  const [above, below] = others.reduce(
-    ([up, down], other) => [(up * other) % order, mod(down * (other - BigInt(party)), order)],
-    [1n, 1n],
-  );
-  return mod(above * invert(below, order), order);
 }
 
 function owned(bytes: Uint8Array): ArrayBuffer {

@@ -1,12 +1,10 @@
 import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { publicIdentity } from '#mpc/identity.ts';
-import { type NodeAction, objectName, type Place } from '#cosigner/node.ts';
+import { NODE_ACTIONS, objectName, type Place } from '#cosigner/node.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-
-const ACTIONS: readonly NodeAction[] = ['open', 'start', 'round', 'policy', 'recovery', 'signed', 'witness'];
 
 /** Room for the largest message of any round and for all evidence, and then some. */
 const LARGEST_BODY_BYTES = 4_000_000;
@@ -14,7 +12,8 @@ const LARGEST_BODY_BYTES = 4_000_000;
 /**
  * The interface of a co-signer, for its coordinator alone:
  *
- *     POST /key/{keyId}/{action}   POST /pair/{peer}/{action}   POST /keygen/{run}/{action}   POST /pairs/status   GET /identity
+ *     POST /key/{keyId}/{action}   POST /proof/{keyId}/{action}   POST /reshare/{keyId}/{action}
+ *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}    POST /pairs/status   GET /identity
  *
  * It is the same over a service binding and over HTTPS, where the coordinator signs (`isFromCoordinator`). 200 with `{ ok, value }` or
  * `{ ok, refusal }`: a refusal is an answer. 401 `not-my-coordinator`.
@@ -27,7 +26,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   // One answer for all peers: a coordinator may ask only so many questions in one go.
   const asksForPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
   const place = placeOf(kind, name ?? '');
-  const action = ACTIONS.find((known) => known === actionText);
+  const action = NODE_ACTIONS.find((known) => known === actionText);
   const isAimed = place !== null && action !== undefined && rest.length === 0;
   if (request.method !== 'POST' || !(asksForPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
   const bytes = new Uint8Array(await request.arrayBuffer());
@@ -47,15 +46,15 @@ async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unk
   const states: Record<string, unknown> = {};
   for (const name of Object.keys(JSON.parse(env.PEERS) as object)) {
     const place = name === env.NODE_INDEX ? null : placeOf('pair', name);
-    if (place === null) continue;
-    const { banned, setupId } = await env.NODE.getByName(objectName(place)).pairState(null);
+    if (place?.kind !== 'pair') continue;
+    const { banned, setupId } = await env.NODE.getByName(objectName(place)).pairState(place.peer, null);
     states[name] = { banned, setupId };
   }
   return states;
 }
 
 function placeOf(kind: string | undefined, name: string): Place | null {
-  if (kind === 'key') {
+  if (kind === 'key' || kind === 'proof' || kind === 'reshare') {
     const keyId = parseKeyId(name);
     return keyId === null ? null : { kind, keyId };
   }

@@ -11,6 +11,8 @@ export interface CosignerEnv {
   readonly COORDINATOR_KEY?: string;
   /** Hex of 32 bytes: the X25519 key that shares are sealed for, whose secret is on no machine. Without one no package is given out. */
   readonly RECOVERY_KEY?: string;
+  /** Time in ISO 8601: a share that was made before it is not used. What was taken out of an old backup is worth nothing then. */
+  readonly SHARES_SINCE?: string;
   /** Secret, hex of 32 bytes: both identity keys follow from it. */
   readonly IDENTITY_SECRET: string;
   /** Secret, JSON list of { id, secret }: the first seals, the others still open. */

@@ -13,10 +13,14 @@ import {
   type SigningRequest,
 } from '#cosigner/approval-check.ts';
 import type { Membership } from '#cosigner/membership.ts';
-import type { Ledger } from '#cosigner/ledger.ts';
+import type { Ledger, StoredRecord } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import type { ResharingRequest } from '#cosigner/resharing.ts';
+import { prepareResharing } from '#cosigner/resharing.ts';
+import type { HeldShare } from '#cosigner/share-keeper.ts';
+import { ShareKeeper } from '#cosigner/share-keeper.ts';
 import type { WitnessedRecord } from '#cosigner/signed-record.ts';
 import { testify, witness } from '#cosigner/signed-record.ts';
 import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
@@ -26,7 +30,7 @@ import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
-import { decodeKeyShare, type KeyShare, type SealedPlace, type SealedRecord, unseal } from '#mpc/share.ts';
+import { type KeyShare, unseal } from '#mpc/share.ts';
 
 export interface KeyKeeperContext {
   readonly membership: Membership;
@@ -50,16 +54,18 @@ export class KeyKeeper {
   readonly #context: KeyKeeperContext;
   readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();
   readonly #wallets = new Map<string, Wallet>();
-  #share: KeyShare | null = null;
+  readonly #shares: ShareKeeper;
 
   constructor(context: KeyKeeperContext) {
     this.#context = context;
+    this.#shares = new ShareKeeper(context.membership, context.ledger);
   }
 
   /**
    * A session that signs what a quorum approved.
-   * Refuses `unknown-key`, `malformed` (not as many signers as the threshold), `wrong-wallet` (a chain that this key has no wallet on),
-   * then what `checkRequest` refuses, `second-digest`, and what the pairs refuse.
+   * Refuses `unknown-key`, `share-too-old`, `malformed` (not as many signers as the threshold), `wrong-wallet` (a chain that this key has no
+   * wallet on), then what `checkRequest` refuses, `second-digest`, `before-its-time` (the node was not there yet when it was proposed, and
+   * can not know whether it was signed), and what the pairs refuse.
    */
   async prepareSignature(
     keyId: string,
@@ -67,8 +73,9 @@ export class KeyKeeper {
     request: SigningRequest,
   ): Promise<Result<Preparation, Refused>> {
     const { ledger } = this.#context;
-    const share = await this.#load(keyId);
-    if (share === null) return refused(refusal('unknown-key'));
+    const current = await this.#shares.current(keyId);
+    if (!current.ok) return current;
+    const share = current.value;
     if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
     const wallet = this.#walletOn(share, request.intent.chain);
     if (wallet === null) return refused(refusal('wrong-wallet'));
@@ -77,6 +84,8 @@ export class KeyKeeper {
     const { transactionId } = request.intent;
     const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
+    const isFirst = request.attempt === 1 && ledger.signedFor(transactionId).length === 0;
+    if (isFirst && request.intent.createdAtMs < ledger.remembersSinceMs()) return refused(refusal('before-its-time'));
     const pairs = await this.#pairsFor(share, signers);
     if (!pairs.ok) return pairs;
     const session = {
@@ -91,18 +100,23 @@ export class KeyKeeper {
         const written = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
         if (!written.ok) throw new Error('another digest was committed to in between');
       },
-      stillAllowed: async () => (await this.#check(wallet, request)).ok,
+      stillAllowed: async () => this.#shares.activeEpoch() === share.epoch && (await this.#check(wallet, request)).ok,
     };
     return accepted(prepareSigning(session, pairs.value));
   }
 
   /**
-   * A session that proves that a new key works: it signs a text that names the key, and nothing that any chain could take for
-   * a transaction or a message. Refuses `unknown-key`, `malformed` and what the pairs refuse.
+   * A session that proves that the shares of an epoch work: it signs a text that names the key, and nothing that any chain could take for
+   * a transaction or a message. Refuses `unknown-key`, `other-epoch`, `malformed` and what the pairs refuse.
    */
-  async prepareProof(keyId: string, signers: readonly PartyIndex[]): Promise<Result<Preparation, Refused>> {
-    const share = await this.#load(keyId);
-    if (share === null) return refused(refusal('unknown-key'));
+  async prepareProof(
+    keyId: string,
+    signers: readonly PartyIndex[],
+    epoch: number,
+  ): Promise<Result<Preparation, Refused>> {
+    const held = await this.#shares.ofEpoch(keyId, epoch);
+    if (!held.ok) return held;
+    const share = held.value;
     if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
     const pairs = await this.#pairsFor(share, signers);
     if (!pairs.ok) return pairs;
@@ -138,39 +152,49 @@ export class KeyKeeper {
     return accepted(null);
   }
 
+  /** See `prepareResharing`. */
+  prepareResharing(keyId: string, request: ResharingRequest): Promise<Result<Preparation, Refused>> {
+    const { membership, ledger, pair } = this.#context;
+    return prepareResharing({ membership, ledger, pair, shares: this.#shares }, keyId, request);
+  }
+
+  /** See `ShareKeeper.held`. */
+  held(keyId: string): Promise<readonly HeldShare[]> {
+    return this.#shares.held(keyId);
+  }
+
+  /** See `ShareKeeper.activate`. */
+  activate(keyId: string, order: Parameters<ShareKeeper['activate']>[1]): Promise<Result<null, Refused>> {
+    return this.#shares.activate(keyId, order);
+  }
+
   /** See `testify`. Refuses `unknown-key`. */
   async signedFor(keyId: string, transactionId: string) {
-    const share = await this.#load(keyId);
-    return share === null
-      ? refused(refusal('unknown-key'))
-      : accepted(await testify(this.#context, keyId, transactionId));
+    if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
+    return accepted(await testify(this.#context, keyId, transactionId));
   }
 
-  /** Refuses `unknown-key`, and what `witness` refuses. */
+  /** Refuses `unknown-key`, `share-too-old`, and what `witness` refuses. */
   async witness(keyId: string, seen: WitnessedRecord): Promise<Result<null, Refused>> {
-    const share = await this.#load(keyId);
-    if (share === null) return refused(refusal('unknown-key'));
-    return witness(this.#context, keyId, { ...seen, threshold: share.threshold });
+    const current = await this.#shares.current(keyId);
+    if (!current.ok) return current;
+    return witness(this.#context, keyId, { ...seen, threshold: current.value.threshold });
   }
 
-  /** The share, sealed for the offline key that this node has pinned. Refuses `no-recovery-key`, `unknown-key`. */
+  /** The share, sealed for the offline key that this node has pinned. Refuses `no-recovery-key`, `unknown-key`, `share-too-old`. */
   async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
     const { recoveryKey } = this.#context.membership;
     if (recoveryKey === null) return refused(refusal('no-recovery-key'));
-    const share = await this.#load(keyId);
-    return share === null ? refused(refusal('unknown-key')) : accepted(await sealForRecovery(recoveryKey, share));
+    const current = await this.#shares.current(keyId);
+    return current.ok ? accepted(await sealForRecovery(recoveryKey, current.value)) : current;
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. */
-  install(installation: {
-    readonly record: SealedRecord;
-    readonly keyId: string;
-    readonly policies: readonly Policy[];
-  }): void {
+  install(stored: StoredRecord, policies: readonly Policy[]): void {
     const { ledger } = this.#context;
     if (ledger.sealed() !== null) return;
-    for (const policy of installation.policies) ledger.putPolicy(policy);
-    ledger.putSealed(installation.record, installation.keyId);
+    for (const policy of policies) ledger.putPolicy(policy);
+    ledger.putSealed({ ...stored, baseEpoch: 0, isActive: true });
   }
 
   #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
@@ -184,23 +208,12 @@ export class KeyKeeper {
    */
   #walletOn(share: KeyShare, chain: string): Wallet | null {
     const known = this.#wallets.get(chain);
-    if (known !== undefined) return known;
+    if (known?.share.epoch === share.epoch) return known;
     const address = addressOn(chain, share.scheme, walletKey(share, chain));
     if (address === null) return null;
     const wallet = { address, share: walletShare(share, chain) };
-    if (this.#wallets.size < MOST_WALLETS) this.#wallets.set(chain, wallet);
+    if (known !== undefined || this.#wallets.size < MOST_WALLETS) this.#wallets.set(chain, wallet);
     return wallet;
-  }
-
-  async #load(keyId: string): Promise<KeyShare | null> {
-    if (this.#share !== null) return this.#share;
-    const { membership, ledger } = this.#context;
-    const stored = ledger.sealed();
-    if (stored?.label !== keyId) return null;
-    const bytes = await unseal(membership.keyEncryption, sharePlace(membership.own.index, keyId), stored.record);
-    if (bytes === null) throw new Error('a share does not open under the secrets of this node');
-    this.#share = decodeKeyShare(keyId, bytes);
-    return this.#share;
   }
 
   /** With a peer that is banned nothing is signed; set-ups are what ECDSA alone needs. */
@@ -219,16 +232,16 @@ export class KeyKeeper {
       if (state.banned) return refused(refusal('peer-banned', null, peer));
       if (state.setupId === null) return refused(refusal('not-paired', null, peer));
       if (state.sealed === null) continue;
-      const bytes = await unseal(membership.keyEncryption, pairPlace(membership.own.index, peer), state.sealed);
+      const bytes = await unseal(
+        membership.keyEncryption,
+        pairPlace(membership.own.index, peer, state.madeAtMs),
+        state.sealed,
+      );
       if (bytes === null) throw new Error('a pair set-up does not open under the secrets of this node');
       this.#pairs.set(peer, { ...decodePairSetup(bytes), id: state.setupId });
     }
     return accepted(new Map(this.#pairs));
   }
-}
-
-export function sharePlace(node: PartyIndex, keyId: string): SealedPlace {
-  return { kind: 'share', node, name: keyId, epoch: 1 };
 }
 
 /** What a key proof signs: SHA-256 of a text with its own domain, which no chain hashes to. */

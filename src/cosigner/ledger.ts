@@ -10,12 +10,36 @@ import type { SealedRecord } from '#mpc/share.ts';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS sealed (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS ban (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), step TEXT NOT NULL, at_ms INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
+
+/** A sealed record with what is public of it. */
+export interface StoredRecord {
+  /** Of a share; the set-up of a pair has always the first. */
+  readonly epoch: number;
+  /** By this node's clock. */
+  readonly madeAtMs: number;
+  /** Of a pair the id of its set-up, of a share what all nodes have signed of it: hex. */
+  readonly label: string;
+  readonly record: SealedRecord;
+}
+
+interface SealedRow {
+  readonly [column: string]: SqlStorageValue;
+  readonly epoch: number;
+  readonly is_active: number;
+  readonly made_at_ms: number;
+  readonly kek_id: string;
+  readonly salt: string;
+  readonly iv: string;
+  readonly ciphertext: string;
+  readonly label: string;
+}
 
 interface SignedRow {
   readonly [column: string]: SqlStorageValue;
@@ -35,6 +59,7 @@ export class Ledger {
   #created = false;
   /** Nobody else writes here: what was read once is read for each check. */
   #policies: readonly Policy[] | null = null;
+  #sealed: readonly (StoredRecord & { readonly isActive: boolean })[] | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -68,28 +93,65 @@ export class Ledger {
     return moved.toArray().length === 1;
   }
 
-  /** The one sealed record of this object with its public label, or null. */
-  sealed(): { readonly record: SealedRecord; readonly label: string } | null {
-    const row = this.#read<{ kek_id: string; salt: string; iv: string; ciphertext: string; label: string }>(
-      'SELECT kek_id, salt, iv, ciphertext, label FROM sealed',
-    )[0];
-    if (row === undefined) return null;
-    const { kek_id: kekId, label } = row;
-    const [salt, iv, ciphertext] = [row.salt, row.iv, row.ciphertext].map(hexToBytes);
-    if (salt === undefined || iv === undefined || ciphertext === undefined) return null;
-    return { record: { kekId, salt, iv, ciphertext }, label };
+  /** The sealed record in use, or null. */
+  sealed(): StoredRecord | null {
+    return this.allSealed().findLast(({ isActive }) => isActive) ?? null;
   }
 
-  putSealed(record: SealedRecord, label: string): void {
-    const { kekId, salt, iv, ciphertext } = record;
+  /** Every sealed record, the newest last. */
+  allSealed(): readonly (StoredRecord & { readonly isActive: boolean })[] {
+    this.#sealed ??= this.#read<SealedRow>('SELECT * FROM sealed ORDER BY epoch').map((row) => ({
+      epoch: row.epoch,
+      madeAtMs: row.made_at_ms,
+      label: row.label,
+      isActive: row.is_active === 1,
+      record: {
+        kekId: row.kek_id,
+        salt: hexToBytes(row.salt),
+        iv: hexToBytes(row.iv),
+        ciphertext: hexToBytes(row.ciphertext),
+      },
+    }));
+    return this.#sealed;
+  }
+
+  /** @param baseEpoch of the shares that it was dealt from; 0 where there were none */
+  putSealed(stored: StoredRecord & { readonly baseEpoch: number; readonly isActive: boolean }): void {
+    const { kekId, salt, iv, ciphertext } = stored.record;
+    this.#sealed = null;
     this.#write(
-      'INSERT OR REPLACE INTO sealed (only_row, kek_id, salt, iv, ciphertext, label) VALUES (0, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO sealed (epoch, base_epoch, is_active, made_at_ms, kek_id, salt, iv, ciphertext, label) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      stored.epoch,
+      stored.baseEpoch,
+      stored.isActive ? 1 : 0,
+      stored.madeAtMs,
       kekId,
       bytesToHex(salt),
       bytesToHex(iv),
       bytesToHex(ciphertext),
-      label,
+      stored.label,
     );
+  }
+
+  /**
+   * Takes a record that waits into use, and forgets what is older. Whoever had no record in use that this one was dealt from has not seen
+   * what was signed before.
+   */
+  activate(epoch: number, nowMs: number): void {
+    this.#sealed = null;
+    this.#write(
+      `INSERT OR REPLACE INTO memory (only_row, since_ms) SELECT 0, ? FROM sealed
+       WHERE epoch = ? AND base_epoch > coalesce((SELECT max(epoch) FROM sealed WHERE is_active = 1), 0)`,
+      nowMs,
+      epoch,
+    );
+    this.#write('UPDATE sealed SET is_active = 1 WHERE epoch = ?', epoch);
+    this.#write('DELETE FROM sealed WHERE epoch < ?', epoch);
+  }
+
+  /** Since when this node knows of everything that it has signed; 0 where it has been there from the beginning. */
+  remembersSinceMs(): number {
+    return this.#read<{ since_ms: number }>('SELECT since_ms FROM memory')[0]?.since_ms ?? 0;
   }
 
   policies(): readonly Policy[] {
@@ -175,13 +237,13 @@ export class Ledger {
     );
   }
 
-  /** The step at which the peer of this pair was caught cheating, or null. */
-  ban(): string | null {
-    return this.#read<{ step: string }>('SELECT step FROM ban')[0]?.step ?? null;
+  /** The step at which the peer of this pair was caught cheating, or null. @param identity the peer's public key: who comes in its place is another */
+  ban(identity: string): string | null {
+    return this.#read<{ step: string }>('SELECT step FROM ban WHERE identity = ?', identity)[0]?.step ?? null;
   }
 
-  putBan(step: string, atMs: number): void {
-    this.#write('INSERT OR IGNORE INTO ban (only_row, step, at_ms) VALUES (0, ?, ?)', step, atMs);
+  putBan(identity: string, step: string, atMs: number): void {
+    this.#write('INSERT OR IGNORE INTO ban (identity, step, at_ms) VALUES (?, ?, ?)', identity, step, atMs);
   }
 }
 

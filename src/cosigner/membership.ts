@@ -16,6 +16,8 @@ export interface Membership {
   readonly keyEncryption: readonly KeyEncryptionSecret[];
   /** Hex; null where nothing is sealed for recovery. */
   readonly recoveryKey: string | null;
+  /** A share that was made before is not used. */
+  readonly sharesSinceMs: number;
 }
 
 /** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
@@ -42,7 +44,15 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
     parties: [...pinned.keys()],
     keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS),
     recoveryKey: recoveryKeyOf(env.RECOVERY_KEY ?? ''),
+    sharesSinceMs: timeOf(env.SHARES_SINCE ?? ''),
   };
+}
+
+/** Hex. Throws for a node that is not pinned. */
+export function pinnedSigningKey(env: Pick<CosignerEnv, 'PEERS'>, party: PartyIndex): string {
+  const keys = pinnedPeers(env.PEERS).get(party);
+  if (keys === undefined) throw new Error('the node is not pinned');
+  return keys.signing;
 }
 
 function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
@@ -57,6 +67,12 @@ function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {
   }
   if (peers.size < 2) throw new Error('PEERS names at least two nodes');
   return peers;
+}
+
+function timeOf(text: string): number {
+  const timeMs = text === '' ? 0 : Date.parse(text);
+  if (Number.isNaN(timeMs)) throw new Error('SHARES_SINCE is a time such as 2026-11-22T10:00:00Z');
+  return timeMs;
 }
 
 function recoveryKeyOf(text: string): string | null {

@@ -1,13 +1,16 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { type Membership, membershipOf } from '#cosigner/membership.ts';
+import { type Membership, membershipOf, pinnedSigningKey } from '#cosigner/membership.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
-import { KeyKeeper, sharePlace } from '#cosigner/key-keeper.ts';
+import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import type { StoredRecord } from '#cosigner/ledger.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { resharingRequestOf } from '#cosigner/resharing.ts';
+import { sealedShare } from '#cosigner/share-keeper.ts';
 import { witnessedRecordOf } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { type Permit, Sessions } from '#cosigner/sessions.ts';
@@ -30,19 +33,36 @@ import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { fewestSigners, type PartyIndex } from '#mpc/party.ts';
-import { encodeKeyShare, type KeyShare, seal, type SealedRecord } from '#mpc/share.ts';
+import type { KeyShare } from '#mpc/share.ts';
 
-/** Which object of the node is meant: the share of a key, the set-up with a peer, or one run of a key generation. */
+/**
+ * What is meant: the share of a key, which signs, proves itself or is shared anew; the set-up with a peer; or one run of a key generation.
+ * Each has an object; what has to do with one key is in one.
+ */
 export type Place =
-  | { readonly kind: 'key'; readonly keyId: string }
+  | { readonly kind: 'key' | 'proof' | 'reshare'; readonly keyId: string }
   | { readonly kind: 'pair'; readonly peer: PartyIndex }
   | { readonly kind: 'keygen'; readonly run: string };
 
-export type NodeAction = 'open' | 'start' | 'round' | 'policy' | 'recovery' | 'signed' | 'witness';
+export const NODE_ACTIONS = [
+  'open',
+  'start',
+  'round',
+  'policy',
+  'recovery',
+  'signed',
+  'witness',
+  'shares',
+  'activate',
+] as const;
+
+export type NodeAction = (typeof NODE_ACTIONS)[number];
 
 export function objectName(place: Place): string {
   switch (place.kind) {
     case 'key':
+    case 'proof':
+    case 'reshare':
       return `key:${place.keyId}`;
     case 'pair':
       return `pair:${place.peer}`;
@@ -75,7 +95,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
     this.#ledger = new Ledger(ctx.storage.sql);
-    this.#pair = new PairKeeper(this.#ledger);
+    this.#pair = new PairKeeper(this.#ledger, (peer) => pinnedSigningKey(env, peer));
   }
 
   /** Serves one request of the coordinator. Refuses `malformed` first, then what the action refuses. */
@@ -89,32 +109,32 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   /** For this node's key objects. */
-  pairState(known: string | null): PairState {
-    return this.#pair.state(known);
+  pairState(peer: PartyIndex, known: string | null): PairState {
+    return this.#pair.state(peer, known);
   }
 
   /** For this node's key objects. */
-  isBanned(): boolean {
-    return this.#ledger.ban() !== null;
+  isBanned(peer: PartyIndex): boolean {
+    return this.#pair.isBanned(peer);
   }
 
   /** For this node's key objects: leave for one round with this peer, or null. */
-  permit(): string | null {
-    return this.#pair.permit(Date.now());
+  permit(peer: PartyIndex): string | null {
+    return this.#pair.permit(peer, Date.now());
   }
 
   release(permit: string): void {
     this.#pair.release(permit);
   }
 
-  ban(step: string): void {
-    this.#pair.ban(step, Date.now());
+  ban(peer: PartyIndex, step: string): void {
+    this.#pair.ban(peer, step, Date.now());
   }
 
   /** For this node's key generation: the share that everybody has confirmed. */
-  async install(record: SealedRecord, keyId: string, policies: readonly Policy[]): Promise<void> {
+  async install(stored: StoredRecord, policies: readonly Policy[]): Promise<void> {
     const { key } = await this.#open();
-    key.install({ record, keyId, policies });
+    key.install(stored, policies);
   }
 
   async #act(place: Place, action: NodeAction, body: unknown): Promise<Result<unknown, Refused>> {
@@ -153,6 +173,15 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         fieldsOf(body, []);
         return key.recoveryPackage(keyOf(place));
       }
+      case 'shares': {
+        fieldsOf(body, []);
+        return accepted(await key.held(keyOf(place)));
+      }
+      case 'activate': {
+        const { epoch, receipts } = fieldsOf(body, ['epoch', 'receipts']);
+        const order = { epoch: wholeNumberOf(epoch), receipts: byPartyOf(receipts, (one) => bytesOf(one, 64)) };
+        return key.activate(keyOf(place), order);
+      }
     }
   }
 
@@ -162,17 +191,27 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         return this.#preparePairing(place.peer, body);
       case 'keygen':
         return this.#prepareKeyGeneration(body);
-      case 'key':
-        return this.#prepareSigning(place.keyId, body);
+      case 'key': {
+        const { key, signers, rest } = await this.#amongSigners(body, 'request');
+        return signers.ok ? key.prepareSignature(place.keyId, signers.value, signingRequestOf(rest)) : signers;
+      }
+      case 'proof': {
+        const { key, signers, rest } = await this.#amongSigners(body, 'epoch');
+        return signers.ok ? key.prepareProof(place.keyId, signers.value, wholeNumberOf(rest)) : signers;
+      }
+      case 'reshare': {
+        const { key } = await this.#open();
+        return key.prepareResharing(place.keyId, resharingRequestOf(body));
+      }
     }
   }
 
-  /** A ban is not lifted by making a new set-up: that takes an operator. */
+  /** A ban is not lifted by making a new set-up: that takes another node in its place. */
   async #preparePairing(peer: PartyIndex, body: unknown): Promise<Result<Preparation, Refused>> {
     fieldsOf(body, []);
     const { membership } = await this.#open();
     if (!membership.peers.has(peer)) return refused(refusal('malformed', 'peer'));
-    if (this.#ledger.ban() !== null) return refused(refusal('peer-banned', null, peer));
+    if (this.#pair.isBanned(peer)) return refused(refusal('peer-banned', null, peer));
     const self = membership.own.index;
     const store = (setup: Parameters<PairKeeper['store']>[0]) => this.#pair.store(setup, membership.keyEncryption);
     return accepted(preparePairing({ self, peer, store }));
@@ -187,24 +226,27 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const { own, peers, parties } = membership;
     if (threshold < fewestSigners(parties.length) || threshold > parties.length || policies.length === 0)
       return refused(refusal('malformed', 'threshold'));
-    const store = async (share: KeyShare) => {
-      const record = await seal(membership.keyEncryption, sharePlace(own.index, share.keyId), encodeKeyShare(share));
+    const store = async (share: KeyShare, statement: Uint8Array) => {
+      const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });
-      await this.env.NODE.getByName(name).install(record, share.keyId, policies);
+      await this.env.NODE.getByName(name).install(stored, policies);
     };
     return accepted(prepareKeyGeneration({ scheme, own, peers, parties, threshold, policies, store }));
   }
 
-  async #prepareSigning(keyId: string, body: unknown): Promise<Result<Preparation, Refused>> {
+  /** Who signs together, this node among them, and the other field of the request. */
+  async #amongSigners(body: unknown, field: string) {
     const { membership, key } = await this.#open();
-    const fields = fieldsOf(body, ['signers', 'request']);
+    const fields = fieldsOf(body, ['signers', field]);
     const signers = listOf(fields['signers'], 5, partyOf);
     const ascending = signers.every((party, i) => i === 0 || (signers[i - 1] ?? party) < party);
     const pinned = signers.every((party) => membership.parties.includes(party));
-    if (!ascending || !pinned || !signers.includes(membership.own.index))
-      return refused(refusal('malformed', 'signers'));
-    if (fields['request'] === null) return key.prepareProof(keyId, signers);
-    return key.prepareSignature(keyId, signers, signingRequestOf(fields['request']));
+    const isAGroup = ascending && pinned && signers.includes(membership.own.index);
+    return {
+      key,
+      signers: isAGroup ? accepted(signers) : refused(refusal('malformed', 'signers')),
+      rest: fields[field],
+    };
   }
 
   #open(): Promise<Rooms> {
@@ -219,13 +261,13 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const key = new KeyKeeper({
       membership,
       ledger,
-      pair: async (peer, known) => pairObject(peer).pairState(known),
-      isBanned: async (peer) => pairObject(peer).isBanned(),
+      pair: async (peer, known) => pairObject(peer).pairState(peer, known),
+      isBanned: async (peer) => pairObject(peer).isBanned(peer),
     });
     const sessions = new Sessions({
       membership,
       ledger,
-      ban: async ({ culprit, step }) => pairObject(culprit).ban(step),
+      ban: async ({ culprit, step }) => pairObject(culprit).ban(culprit, step),
       permit: (participants) => this.#permitFor(participants.filter((party) => party !== membership.own.index)),
     });
     return { membership, sessions, key };
@@ -234,7 +276,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   /** One permit of every pair that takes part, or none at all. */
   async #permitFor(peers: readonly PartyIndex[]): Promise<Permit | null> {
     const pairs = peers.map((peer) => this.env.NODE.getByName(objectName({ kind: 'pair', peer })));
-    const permits = await Promise.all(pairs.map(async (pair) => pair.permit()));
+    const permits = await Promise.all(peers.map(async (peer, i) => (await pairs[i]?.permit(peer)) ?? null));
     const release = () => {
       const given = pairs.map(async (pair, i) => {
         const permit = permits[i] ?? null;

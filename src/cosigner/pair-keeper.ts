@@ -18,6 +18,8 @@ export interface PairState {
   readonly banned: boolean;
   /** Null when the pair has none. */
   readonly setupId: string | null;
+  /** When it was made; 0 when there is none. */
+  readonly madeAtMs: number;
   /** Null when the asker has this set-up already. */
   readonly sealed: SealedRecord | null;
 }
@@ -25,26 +27,29 @@ export interface PairState {
 /** The set-up with one peer, its ban, and the rounds that are under way with it. */
 export class PairKeeper {
   readonly #ledger: Ledger;
+  readonly #identityOf: (peer: PartyIndex) => string;
   readonly #underWay = new Map<string, number>();
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, identityOf: (peer: PartyIndex) => string) {
     this.#ledger = ledger;
+    this.#identityOf = identityOf;
   }
 
-  state(known: string | null): PairState {
+  state(peer: PartyIndex, known: string | null): PairState {
     const stored = this.#ledger.sealed();
     const setupId = stored?.label ?? null;
     return {
-      banned: this.#ledger.ban() !== null,
+      banned: this.isBanned(peer),
       setupId,
+      madeAtMs: stored?.madeAtMs ?? 0,
       sealed: setupId === known ? null : (stored?.record ?? null),
     };
   }
 
   /** A permit for one round, or null. */
-  permit(nowMs: number): string | null {
+  permit(peer: PartyIndex, nowMs: number): string | null {
     for (const [permit, atMs] of this.#underWay) if (atMs + PERMIT_MS < nowMs) this.#underWay.delete(permit);
-    if (this.#ledger.ban() !== null || this.#underWay.size >= MOST_ROUNDS_UNDER_WAY) return null;
+    if (this.isBanned(peer) || this.#underWay.size >= MOST_ROUNDS_UNDER_WAY) return null;
     const permit = crypto.randomUUID();
     this.#underWay.set(permit, nowMs);
     return permit;
@@ -54,16 +59,26 @@ export class PairKeeper {
     this.#underWay.delete(permit);
   }
 
-  ban(step: string, atMs: number): void {
-    this.#ledger.putBan(step, atMs);
+  /** Whoever has the identity of this peer that is pinned now. A machine that takes its place has another one, and a clean slate. */
+  isBanned(peer: PartyIndex): boolean {
+    return this.#ledger.ban(this.#identityOf(peer)) !== null;
+  }
+
+  ban(peer: PartyIndex, step: string, atMs: number): void {
+    this.#ledger.putBan(this.#identityOf(peer), step, atMs);
   }
 
   async store(setup: PairSetup, secrets: readonly KeyEncryptionSecret[]): Promise<void> {
-    const record = await seal(secrets, pairPlace(setup.self, setup.peer), encodePairSetup(setup));
-    this.#ledger.putSealed(record, bytesToHex(setup.setupId));
+    const madeAtMs = Date.now();
+    const record = await seal(secrets, pairPlace(setup.self, setup.peer, madeAtMs), encodePairSetup(setup));
+    const label = bytesToHex(setup.setupId);
+    this.#ledger.putSealed({ epoch: PAIR_EPOCH, baseEpoch: 0, isActive: true, madeAtMs, label, record });
   }
 }
 
-export function pairPlace(node: PartyIndex, peer: PartyIndex): SealedPlace {
-  return { kind: 'pair', node, name: String(peer), epoch: 1 };
+/** A pair has one set-up: a new one takes the place of the one before. */
+const PAIR_EPOCH = 1;
+
+export function pairPlace(node: PartyIndex, peer: PartyIndex, madeAtMs: number): SealedPlace {
+  return { kind: 'pair', node, name: String(peer), epoch: PAIR_EPOCH, madeAtMs };
 }

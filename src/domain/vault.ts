@@ -41,6 +41,16 @@ export interface KeyCandidate extends Omit<VaultKey, 'addresses'> {
   readonly provenBy: readonly string[];
 }
 
+/** New shares of a key on their way to its co-signers. */
+export interface KeyRefresh {
+  readonly keyId: KeyId;
+  readonly scheme: KeyScheme;
+  /** What there was when it began, and is replaced: the epoch of the shares, and the set-ups of pairs. Null before the first look. */
+  readonly begun: { readonly epoch: number; readonly setups: readonly string[] } | null;
+  /** Groups that have proven the new shares, each as the epoch and the numbers of its nodes: `2:1+3`. */
+  readonly provenBy: readonly string[];
+}
+
 export interface Vault {
   readonly id: VaultId;
   readonly configuration: VaultConfiguration;

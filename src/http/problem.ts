@@ -22,6 +22,7 @@ export type HttpFault =
   | 'not-found'
   | 'user-not-found'
   | 'vault-not-found'
+  | 'key-not-found'
   | 'needs-quorum'
   | 'too-many-access-tokens'
   | 'push-not-configured'
@@ -66,6 +67,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'push-subscription-not-found': [404, 'There is no such subscription'],
   'access-token-not-found': [404, 'There is no such token'],
   'vault-not-found': [404, 'There is no such vault'],
+  'key-not-found': [404, 'There is no such key'],
   'method-not-allowed': [405, 'The method is not allowed here'],
   'transaction-not-pending': [409, 'The transaction is not pending'],
   'transaction-not-broadcast': [409, 'The transaction is not on its way'],

@@ -4,6 +4,7 @@ import { createAccessToken } from '#http/internal/access-token.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
+import { readKey, refreshKey } from '#http/internal/key.ts';
 import { readRecovery } from '#http/internal/recovery.ts';
 import { createUser } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
@@ -91,6 +92,8 @@ const routes = [
   createSession,
   createVault,
   readVault,
+  readKey,
+  refreshKey,
   readRecovery,
   putMember,
   removeMember,

@@ -7,6 +7,7 @@ import { confirm } from '#jobs/confirm.ts';
 import { bury } from '#jobs/dead-letter.ts';
 import { follow } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
+import { refreshVaultKey } from '#jobs/refresh-vault-key.ts';
 import { ingest } from '#jobs/ingest.ts';
 import { notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
@@ -19,7 +20,17 @@ import { vaultStub } from '#objects/vault-stub.ts';
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
   transactionId: z.string().nullable(),
-  job: z.enum(['generate-key', 'sign', 'broadcast', 'confirm', 'settle', 'follow', 'reconcile', 'notify']),
+  job: z.enum([
+    'generate-key',
+    'refresh-key',
+    'sign',
+    'broadcast',
+    'confirm',
+    'settle',
+    'follow',
+    'reconcile',
+    'notify',
+  ]),
 });
 
 const activityMessage = z.strictObject({ deliveryId: z.string() });
@@ -67,13 +78,14 @@ async function work(message: JobMessage, env: CoordinatorEnv): Promise<void> {
   if (vaultId === null) return;
   const vault = vaultStub(env, vaultId);
   if (message.job === 'generate-key') return generateVaultKey(env, vault);
+  if (message.job === 'refresh-key') return refreshVaultKey(env, vault);
   if (message.job === 'reconcile') return reconcile(env, vault, vaultId);
   const id = transactionOf(message.transactionId);
   return id === null ? undefined : transactionWork(message.job, { env, vault, id });
 }
 
 function transactionWork(
-  job: Exclude<JobMessage['job'], 'generate-key' | 'reconcile'>,
+  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'reconcile'>,
   on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
 ): Promise<void> {
   switch (job) {

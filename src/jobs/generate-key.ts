@@ -1,18 +1,17 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { canonicalBytes } from '#domain/canonical.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { pairNext } from '#jobs/pair-nodes.ts';
-import type { SigningKey } from '#jobs/combine.ts';
-import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
+import type { KeyFault } from '#jobs/prove-key.ts';
+import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
+import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 
 export interface KeyRequest {
   readonly scheme: KeyScheme;
@@ -33,12 +32,6 @@ type KeyStep =
   | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
   | { readonly type: 'key'; readonly key: GeneratedKey };
 
-/** Why there is none. With a candidate that is useless another one has to be made. */
-interface KeyFault {
-  readonly reason: string;
-  readonly isUseless: boolean;
-}
-
 /**
  * The next step to a key of all co-signers: two of them are paired; they generate it; or one group that could sign proves that it can, over a
  * text that no chain would take. Only a key that all of them can use is given out: money must never wait on an address that nobody can
@@ -58,7 +51,7 @@ export async function nextKeyStep(
   const unproven = groupsOf(nodes, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
   const [signers] = unproven;
   if (signers === undefined) return accepted({ type: 'key', key });
-  const fault = await proofFault(signers, candidate, request.threshold);
+  const fault = await proofFault(signers, { ...candidate, threshold: request.threshold, epoch: FIRST_EPOCH });
   if (fault !== null) return refused(fault);
   if (unproven.length === 1) return accepted({ type: 'key', key });
   return accepted({ type: 'candidate', candidate: { ...candidate, provenBy: [...provenBy, groupName(signers)] } });
@@ -78,50 +71,4 @@ async function generated(nodes: readonly CosignerClient[], request: KeyRequest):
   const { publicKey, publicShares } = first.data;
   const { scheme } = request;
   return accepted({ type: 'candidate', candidate: { keyId, scheme, publicKey, publicShares, provenBy: [] } });
-}
-
-/** A signature of these nodes over the name of the key; null when it verifies, else why not. A node that is away proves nothing. */
-async function proofFault(
-  signers: readonly CosignerClient[],
-  { keyId, scheme, publicKey, publicShares }: KeyCandidate,
-  threshold: number,
-): Promise<KeyFault | null> {
-  const indices = signers.map((node) => node.index);
-  const signed = await relay({
-    nodes: signers,
-    place: () => `key/${keyId}`,
-    request: () => ({ signers: indices, request: null }),
-  });
-  if (!signed.ok) {
-    const { code } = signed.refusal;
-    return { reason: faultText('proof', signed.refusal), isUseless: code !== 'unreachable' && code !== 'peer-banned' };
-  }
-  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-  const key: SigningKey = {
-    scheme,
-    threshold,
-    publicKey: hexToBytes(publicKey),
-    publicShares: publicSharesFrom(publicShares),
-  };
-  const combined = await combineSignatures(key, [digest], signed.value);
-  return combined.ok ? null : { reason: `proof: ${combined.abort.step}`, isUseless: true };
-}
-
-function groupName(group: readonly CosignerClient[]): string {
-  return group.map(({ index }) => index).join('+');
-}
-
-/** Every choice of `size` nodes, in order. */
-export function groupsOf<T>(nodes: readonly T[], size: number): readonly (readonly T[])[] {
-  if (size === 0) return [[]];
-  return nodes.flatMap((node, i) => groupsOf(nodes.slice(i + 1), size - 1).map((rest) => [node, ...rest]));
-}
-
-function because(what: string, fault: CosignerFault) {
-  return refused({ reason: faultText(what, fault), isUseless: false });
-}
-
-function faultText(what: string, { node, code, detail, culprit }: CosignerFault): string {
-  const blamed = culprit === null ? '' : `, blames node ${culprit}`;
-  return `${what}: node ${node} ${code}${detail === null ? '' : ` (${detail})`}${blamed}`;
 }

@@ -10,8 +10,33 @@ type PairStates = z.infer<typeof pairStates>;
 /**
  * Has the first two nodes that share no set-up make one; false when every two do. Idempotent: a pair that agrees on one is left alone; one
  * that does not (a run that was cut off when only one side had stored it) makes a new one.
+ *
+ * @param stale ids of set-ups that are to be replaced
  */
-export async function pairNext(nodes: readonly CosignerClient[]): Promise<Result<boolean, CosignerFault>> {
+export async function pairNext(
+  nodes: readonly CosignerClient[],
+  stale: ReadonlySet<string> = new Set(),
+): Promise<Result<boolean, CosignerFault>> {
+  const known = await statesOf(nodes);
+  if (!known.ok) return known;
+  for (const [i, first] of nodes.entries()) {
+    for (const [k, second] of nodes.entries()) {
+      const [one, other] = [known.value[i]?.[second.index]?.setupId, known.value[k]?.[first.index]?.setupId];
+      if (k > i && (one == null || one !== other || stale.has(one))) return pair(first, second);
+    }
+  }
+  return accepted(false);
+}
+
+/** The ids of all set-ups that there are. */
+export async function setupsOf(nodes: readonly CosignerClient[]): Promise<Result<readonly string[], CosignerFault>> {
+  const known = await statesOf(nodes);
+  if (!known.ok) return known;
+  const ids = known.value.flatMap((states) => Object.values(states).map(({ setupId }) => setupId));
+  return accepted([...new Set(ids.filter((id) => id !== null))]);
+}
+
+async function statesOf(nodes: readonly CosignerClient[]): Promise<Result<readonly PairStates[], CosignerFault>> {
   const known: PairStates[] = [];
   for (const node of nodes) {
     const answer = await node.call('pairs/status', {});
@@ -20,17 +45,7 @@ export async function pairNext(nodes: readonly CosignerClient[]): Promise<Result
     if (!states.success) return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
     known.push(states.data);
   }
-  for (const [i, first] of nodes.entries()) {
-    for (const [k, second] of nodes.entries()) {
-      if (k > i && !agree(known[i]?.[second.index]?.setupId, known[k]?.[first.index]?.setupId))
-        return pair(first, second);
-    }
-  }
-  return accepted(false);
-}
-
-function agree(one: string | null | undefined, other: string | null | undefined): boolean {
-  return one != null && one === other;
+  return accepted(known);
 }
 
 async function pair(first: CosignerClient, second: CosignerClient): Promise<Result<boolean, CosignerFault>> {

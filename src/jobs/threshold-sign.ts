@@ -9,9 +9,10 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
-import { groupsOf } from '#jobs/generate-key.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
+import { groupsOf } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
+import { sentVote, showPolicies } from '#jobs/show-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
@@ -124,7 +125,8 @@ const MOST_WALLETS = 500;
 
 /** The vault's key as it is on the chain of the intent. */
 function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest): SigningKey {
-  const name = `${threshold} ${key.publicKey} ${intent.chain}`;
+  // The public shares change with each refresh, the key does not.
+  const name = `${threshold} ${key.publicKey} ${Object.values(key.publicShares).join()} ${intent.chain}`;
   const known = WALLETS.get(name);
   if (known !== undefined) return known;
   const { scheme } = key;
@@ -166,22 +168,6 @@ async function runWith(
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
-  for (const node of signers) {
-    for (const adopting of policies) {
-      const adopted = await node.call(`key/${key.keyId}/policy`, sentPolicy(adopting));
-      if (!adopted.ok) return adopted;
-    }
-  }
-  return run();
-}
-
-/** Where a voice came from stays with the coordinator. */
-function sentVote({ actor: { userId, tokenId }, digest, device, atMs }: Vote) {
-  return { actor: { userId, tokenId }, digest, device, atMs };
-}
-
-function sentPolicy({ policy, mandate }: AdoptedPolicy) {
-  if (mandate === null) return { policy, mandate };
-  const { id, note, createdAtMs, expiresAtMs, approvals } = mandate;
-  return { policy, mandate: { id, note, createdAtMs, expiresAtMs, approvals: approvals.map(sentVote) } };
+  const shown = await showPolicies(signers, key.keyId, policies);
+  return shown.ok ? run() : shown;
 }

@@ -35,6 +35,7 @@ export interface SealedPlace {
   /** The key id, or the peer of a pair. */
   readonly name: string;
   readonly epoch: number;
+  readonly madeAtMs: number;
 }
 
 export interface SealedRecord {
@@ -97,9 +98,11 @@ async function recordKey(secret: KeyEncryptionSecret, salt: Uint8Array): Promise
   );
 }
 
-function placeBytes({ kind, node, name, epoch }: SealedPlace, kekId: string): Uint8Array<ArrayBuffer> {
+function placeBytes({ kind, node, name, epoch, madeAtMs }: SealedPlace, kekId: string): Uint8Array<ArrayBuffer> {
   // JSON of an array of texts and numbers is unambiguous: nothing can move from one field into the next.
-  return new Uint8Array(utf8ToBytes(JSON.stringify(['conclave/sealed-record/v1', kind, node, name, epoch, kekId])));
+  return new Uint8Array(
+    utf8ToBytes(JSON.stringify(['conclave/sealed-record/v2', kind, node, name, epoch, madeAtMs, kekId])),
+  );
 }
 
 const FORMAT = 2;

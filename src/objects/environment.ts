@@ -8,7 +8,16 @@ export interface JobMessage {
   readonly vaultId: number;
   /** Null for work of the vault itself. */
   readonly transactionId: string | null;
-  readonly job: 'generate-key' | 'sign' | 'broadcast' | 'confirm' | 'settle' | 'follow' | 'reconcile' | 'notify';
+  readonly job:
+    | 'generate-key'
+    | 'refresh-key'
+    | 'sign'
+    | 'broadcast'
+    | 'confirm'
+    | 'settle'
+    | 'follow'
+    | 'reconcile'
+    | 'notify';
 }
 
 /** A hint that a delivery of a monitor is to be worked on; the row says what it is. */

@@ -14,13 +14,19 @@ export type KeyProgress =
   /** Somebody can not sign with it: it is never used, and another one is made. */
   | { readonly type: 'discarded'; readonly candidate: KeyCandidate };
 
+/** The vault as it is from now on, with a line in its history, and whatever else is written with it. */
+export type Reform = (
+  after: Vault,
+  line: { readonly action: string; readonly detail: string },
+  also?: () => void,
+) => Promise<void>;
+
 /** Where the keys of a vault come to be. */
 export class KeyDesk {
   readonly #host: VaultHost;
-  readonly #reform: (after: Vault, line: { readonly action: string; readonly detail: string }) => Promise<void>;
+  readonly #reform: Reform;
 
-  /** @param reform the vault as it is from now on */
-  constructor(host: VaultHost, reform: (after: Vault, line: { action: string; detail: string }) => Promise<void>) {
+  constructor(host: VaultHost, reform: Reform) {
     this.#host = host;
     this.#reform = reform;
   }

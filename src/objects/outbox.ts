@@ -10,6 +10,7 @@ export type OutboxJob =
   | TransactionJob
   | 'project'
   | 'generate-key'
+  | 'refresh-key'
   | 'expire-policy'
   | 'follow'
   | 'reconcile'

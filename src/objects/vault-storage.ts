@@ -2,7 +2,7 @@ import { shapeOf } from '#domain/lookalike.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { KeyScheme } from '#domain/chain.ts';
-import type { KeyCandidate, Vault } from '#domain/vault.ts';
+import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
 import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
@@ -17,6 +17,7 @@ import { POLICY_SCHEMA, PolicyStorage } from '#objects/policy-storage.ts';
 const SCHEMA = `
   CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
   CREATE TABLE key_candidate (scheme TEXT PRIMARY KEY, document TEXT NOT NULL);
+  CREATE TABLE key_refresh (key_id TEXT PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE tx (id TEXT PRIMARY KEY, version INTEGER NOT NULL, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), document TEXT NOT NULL);
   CREATE INDEX tx_pending ON tx (id) WHERE pending = 1;
   CREATE TABLE vote (tx_id TEXT NOT NULL, user_id TEXT NOT NULL, PRIMARY KEY (tx_id, user_id)) WITHOUT ROWID;
@@ -88,6 +89,22 @@ export class VaultStorage {
 
   dropKeyCandidate(scheme: KeyScheme): void {
     this.#sql.exec('DELETE FROM key_candidate WHERE scheme = ?', scheme);
+  }
+
+  /** Those that are not done, in order. */
+  keyRefreshes(): readonly KeyRefresh[] {
+    const rows = this.#sql.exec<{ document: string }>('SELECT document FROM key_refresh ORDER BY rowid').toArray();
+    return rows.map((row) => JSON.parse(row.document) as KeyRefresh);
+  }
+
+  putKeyRefresh(refresh: KeyRefresh): void {
+    const put =
+      'INSERT INTO key_refresh (key_id, document) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET document = excluded.document';
+    this.#sql.exec(put, refresh.keyId, JSON.stringify(refresh));
+  }
+
+  dropKeyRefresh(keyId: string): void {
+    this.#sql.exec('DELETE FROM key_refresh WHERE key_id = ?', keyId);
   }
 
   vault(): Vault | null {

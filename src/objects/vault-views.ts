@@ -4,7 +4,8 @@ import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
-import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
+import type { KeyId, VaultId } from '#domain/id.ts';
+import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
 
 /** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
 export interface TransactionView {
@@ -76,6 +77,15 @@ export interface TransactionWork {
   /** Every version, in order: a co-signer that was away catches up. */
   readonly policies: readonly AdoptedPolicy[];
   readonly signingThreshold: number;
+}
+
+/** A key that gets new shares. */
+export interface RefreshWork extends Pick<TransactionWork, 'key' | 'policies' | 'signingThreshold'> {
+  readonly vaultId: VaultId;
+  /** As far as it has come. */
+  readonly refresh: KeyRefresh;
+  /** Every key that waits for new shares, this one first. */
+  readonly underWay: readonly KeyId[];
 }
 
 export interface KeyWork {

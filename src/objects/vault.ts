@@ -24,8 +24,8 @@ import { FEED, FeedDesk } from '#objects/feed-desk.ts';
 import type { VaultFoundation, WishFault } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
 import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
-import type { KeyProgress } from '#objects/key-desk.ts';
-import { KeyDesk, oweKeys } from '#objects/key-desk.ts';
+import { KeyDesk, type KeyProgress, oweKeys, type Reform } from '#objects/key-desk.ts';
+import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
 import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
@@ -47,6 +47,7 @@ import type {
   CreationView,
   FollowWork,
   KeyWork,
+  RefreshWork,
   PolicyChangeView,
   PolicyView,
   TransactionView,
@@ -75,6 +76,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #feed: FeedDesk;
   readonly #notifications: NotificationDesk;
   readonly #keys: KeyDesk;
+  readonly #refreshes: RefreshDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -98,7 +100,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#ledger = new LedgerDesk(host);
     this.#feed = new FeedDesk(host, this.#ledger);
     this.#notifications = new NotificationDesk(host);
-    this.#keys = new KeyDesk(host, (after, line) => this.#reform(after, line));
+    this.#keys = new KeyDesk(host, this.#reform);
+    this.#refreshes = new RefreshDesk(host, this.#reform);
     this.#policies = new PolicyDesk(host, {
       dropVotes: (policy) => this.#transactions.dropVotes(policy),
       govern: (vault) => {
@@ -336,6 +339,19 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#keys.record(key);
   }
 
+  /** See `RefreshDesk.request`, as for the next two. */
+  requestRefresh(keyId: string): Promise<boolean> {
+    return this.#refreshes.request(keyId);
+  }
+
+  refreshWork(): RefreshWork | null {
+    return this.#refreshes.work();
+  }
+
+  reportRefresh(keyId: string, report: RefreshReport): Promise<void> {
+    return this.#refreshes.report(keyId, report);
+  }
+
   /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
   async nudge(): Promise<void> {
     if (this.#vault === null) return;
@@ -367,17 +383,18 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return accepted({ vault, viewer });
   }
 
-  /** The vault as it is from now on, with one audit line. */
-  async #reform(after: Vault, line: { readonly action: string; readonly detail: string }): Promise<void> {
+  /** See `Reform`. */
+  readonly #reform: Reform = async (after, line, also = () => {}) => {
     const write = () => {
       this.#storage.putVault(after);
       oweKeys(this.#storage, after, this.#chains);
       const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
       if (opened.length > 0) oweReconciliation(this.#storage);
       writeVaultChange(this.#storage, after, { ...line, actor: null });
+      also();
     };
     await this.#commits.run(write, () => {
       this.#vault = after;
     });
-  }
+  };
 }

@@ -3,21 +3,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/chain.ts';
-import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
-import { groupsOf } from '#jobs/generate-key.ts';
-import { relay } from '#jobs/relay.ts';
+import { groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { hexToBytes } from '@noble/hashes/utils.js';
 import { refused } from '#domain/result.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
 import { policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import type { Nodes } from './nodes.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, newKey, startNodes } from './nodes.ts';
+import { epochsOf, RefreshRun } from './refresh-scene.ts';
 
 /** Five co-signers, and keys that take three to five of them. */
 
@@ -60,19 +56,10 @@ test.each<[KeyScheme, number]>([
   async (scheme, threshold) => {
     const made = await generateKey(nodes.all, { scheme, threshold, policies: [policy] });
     if (!made.ok) throw new Error(made.refusal.reason);
-    const { keyId, publicKey, publicShares } = made.value;
-    expect(Object.keys(publicShares)).toEqual(['1', '2', '3', '4', '5']);
-    const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-    const key = { scheme, threshold, publicKey: hexToBytes(publicKey), publicShares: publicSharesFrom(publicShares) };
+    expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
     for (const group of groupsOf(nodes.all, threshold)) {
-      const signers = group.map(({ index }) => index);
-      const ran = await relay({
-        nodes: group,
-        place: () => `key/${keyId}`,
-        request: () => ({ signers, request: null }),
-      });
-      if (!ran.ok) throw new Error(ran.refusal.code);
-      expect([signers, (await combineSignatures(key, [digest], ran.value)).ok]).toEqual([signers, true]);
+      const fault = await proofFault(group, { ...made.value, threshold, epoch: 1 });
+      expect([group.map(({ index }) => index), fault]).toEqual([group.map(({ index }) => index), null]);
     }
   },
   120_000,
@@ -169,4 +156,16 @@ test('a node without a share of a key, which came later, is not asked for it', a
   });
   nodes.watch(() => {});
   expect(asked).not.toContain(1);
+}, 120_000);
+
+test('two of five machines are replaced: the three others deal, and every three of the five sign', async () => {
+  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 3, policies: [policy] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  await nodes.replace(2);
+  await nodes.replace(5);
+  const key = await new RefreshRun({ ...made.value, addresses: {} }, { threshold: 3 }).finish(nodes.all);
+  expect(await epochsOf(nodes.all, key)).toEqual(Array.from({ length: 5 }, () => [2]));
+  for (const group of groupsOf(nodes.all, 3)) {
+    expect(await proofFault(group, { ...key, threshold: 3, epoch: 2 })).toBeNull();
+  }
 }, 120_000);

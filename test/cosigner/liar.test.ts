@@ -127,10 +127,10 @@ test('a banned liar blocks nobody: the coordinator goes on to the two honest nod
 });
 
 test('with a banned liar nothing is signed by FROST either', async () => {
-  const place = `key/${edwardsKeyId}/open`;
-  const opened = await present(nodes.some(1)[0]).call(place, { signers: [1, 2], request: null });
+  const place = `proof/${edwardsKeyId}/open`;
+  const opened = await present(nodes.some(1)[0]).call(place, { signers: [1, 2], epoch: 1 });
   expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
-  expect((await present(nodes.some(3)[0]).call(place, { signers: [1, 3], request: null })).ok).toBe(true);
+  expect((await present(nodes.some(3)[0]).call(place, { signers: [1, 3], epoch: 1 })).ok).toBe(true);
 });
 
 test('cheaters in many sessions at once get no more answers than the pair allows', async () => {
@@ -146,3 +146,11 @@ test('cheaters in many sessions at once get no more answers than the pair allows
   expect(reasons.filter((reason) => reason.includes('peer-banned')).length).toBe(40 - answered);
   puppet.lie = (message) => message;
 });
+
+test('another machine in the place of the banned one has a clean slate', async () => {
+  await nodes.replace(2);
+  const states = await present(nodes.some(1)[0]).call('pairs/status', {});
+  expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });
+  const made = await generateKey(nodes.all, { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [policy] });
+  expect(made).toMatchObject({ ok: true });
+}, 60_000);

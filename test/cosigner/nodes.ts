@@ -78,8 +78,9 @@ export async function startNodes(count = 3) {
     /** Everything that the coordinator has sent and got, as text. */
     seen,
     /** Power off and on: memory is gone, storage stays. */
-    restart: async () => {
+    restart: async ({ sharesSince = '' } = {}) => {
       await runtime.stop();
+      configure(folder, { ...settings, sharesSince });
       runtime = await startRuntime(files.slice(1), { folder });
     },
     /** A copy of all that a node has stored. Gives what puts it back, as a restore of an old backup does. */

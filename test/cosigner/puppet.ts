@@ -5,8 +5,10 @@ import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/
 import { inspectPayload } from '#chains/payload.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
+import { prepareDealing } from '#cosigner/dealing.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation, Round } from '#cosigner/protocol.ts';
+import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Intent } from '#domain/intent.ts';
@@ -119,7 +121,16 @@ export class Puppet implements CosignerClient {
         store: async (share) => void this.#shares.set(share.keyId, share),
       });
     }
-    const { signers, digest, occasion } = occasionOf(name, fields);
+    if (kind === 'reshare') {
+      const request = resharingRequestOf(fields);
+      const { scheme, threshold, epoch, dealers, publicShares } = request;
+      const parties = [party(1), party(2), party(3)];
+      const context = resharingContext(name, request, parties);
+      const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
+      const store = async (share: KeyShare) => void this.#shares.set(`${name} ${epoch}`, share);
+      return prepareDealing({ purpose: 'reshare', context, scheme, own, peers, parties, threshold, origin, store });
+    }
+    const { signers, digest, occasion } = kind === 'proof' ? proofOf(name, fields) : occasionOf(fields);
     const session = {
       share: present(this.#shares.get(name)),
       signers,
@@ -194,16 +205,24 @@ interface RoundBody {
   readonly envelopes: Readonly<Record<string, string>>;
 }
 
+interface Occasion {
+  readonly signers: readonly PartyIndex[];
+  readonly digest: Uint8Array;
+  readonly occasion: Uint8Array;
+}
+
+function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {
+  const { signers } = fields as unknown as Pick<Occasion, 'signers'>;
+  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
+  return { signers, digest, occasion: utf8ToBytes('conclave/key-proof/v1') };
+}
+
 /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
-function occasionOf(keyId: string, fields: Readonly<Record<string, unknown>>) {
+function occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
   const { signers, request } = fields as unknown as {
     signers: readonly PartyIndex[];
-    request: { intent: Intent; payload: string; attempt: number } | null;
+    request: { intent: Intent; payload: string; attempt: number };
   };
-  if (request === null) {
-    const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-    return { signers, digest, occasion: utf8ToBytes('conclave/key-proof/v1') };
-  }
   const { intent, payload, attempt } = request;
   const inspected = inspectPayload(intent, payload);
   if (!inspected.ok) throw new Error(inspected.refusal);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
-import { groupsOf } from '#jobs/generate-key.ts';
+import { groupsOf } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { ApprovedTransfer, Nodes } from './nodes.ts';
 import { approvedTransfer, attemptOf, newKey, present, startNodes } from './nodes.ts';

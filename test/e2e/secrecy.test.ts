@@ -21,6 +21,7 @@ import { good } from '#local/client.ts';
 let world: World;
 let vault: ReadyVault;
 let publicKey: string;
+let keyId: string;
 let shares: readonly KeyShare[];
 let tokens: readonly Person[];
 let serviceKey: string;
@@ -43,7 +44,7 @@ beforeAll(async () => {
   expect(done.state).toBe('SUCCEEDED');
   const { vault: vaults } = world.service().api.internal;
   const record = await good(vaults[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
-  publicKey = record.keys[0]?.publicKey ?? '';
+  ({ publicKey = '', keyId = '' } = record.keys[0] ?? {});
   ({ serviceKey } = secretsOf());
   tokens = [alice, bob, carol, mallory];
   await world.stack().stop();
@@ -68,8 +69,7 @@ async function shareOfNode(index: number): Promise<KeyShare> {
     const rows = tables.length === 0 ? [] : database.prepare('SELECT * FROM sealed').all();
     database.close();
     const row = rows[0] as Record<string, string> | undefined;
-    // The sealed record of a pair has the id of its set-up as label; that of a share the id of its key.
-    if (row === undefined || row['label']?.length !== 26) continue;
+    if (row === undefined) continue;
     const bytes = (name: string) => hexToBytes(row[name] ?? '');
     const record = {
       kekId: row['kek_id'] ?? '',
@@ -77,9 +77,11 @@ async function shareOfNode(index: number): Promise<KeyShare> {
       iv: bytes('iv'),
       ciphertext: bytes('ciphertext'),
     };
-    const place = { kind: 'share', node: partyOf(index), name: row['label'], epoch: 1 };
+    // The record of a pair does not open at the place of a share.
+    const madeAtMs = Number.parseInt(row['made_at_ms'] ?? '', 10);
+    const place = { kind: 'share', node: partyOf(index), name: keyId, epoch: 1, madeAtMs };
     const opened = await unseal([{ id: 'local-1', secret: keyEncryption }], place, record);
-    if (opened !== null) return decodeKeyShare(row['label'], opened);
+    if (opened !== null) return decodeKeyShare(keyId, opened);
   }
   throw new Error(`node ${index} has no share`);
 }

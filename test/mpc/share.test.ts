@@ -7,7 +7,7 @@ import { dealKey, party } from './dealt-key.ts';
 
 const secret = (id: string): KeyEncryptionSecret => ({ id, secret: Buffer.from(randomBytes(32)).toString('hex') });
 const [current, old] = [secret('2026-11'), secret('2025-11')];
-const place: SealedPlace = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1 };
+const place: SealedPlace = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1, madeAtMs: 1000 };
 const plaintext = new TextEncoder().encode('thirty-two bytes of a secret ...');
 
 function share(): KeyShare {
@@ -42,6 +42,7 @@ test.each<[string, Partial<SealedPlace>]>([
   ['another node', { node: party(2) }],
   ['another name', { name: 'b'.repeat(26) }],
   ['another epoch', { epoch: 2 }],
+  ['another time', { madeAtMs: 1001 }],
 ])('moved to %s it does not open', async (_name, change) => {
   const record = await seal([current], place, plaintext);
   expect(await unseal([current], { ...place, ...change }, record)).toBeNull();

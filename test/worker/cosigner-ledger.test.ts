@@ -182,21 +182,57 @@ describe('sessions', () => {
 
 test('the first ban stays, whatever is found later', async () => {
   const { open, restart } = book();
-  expect(await open((ledger) => ledger.ban())).toBeNull();
-  await open((ledger) => ledger.putBan('sign-2/ot-extension', 1));
-  await open((ledger) => ledger.putBan('sign-3/vole', 2));
+  expect(await open((ledger) => ledger.ban('aa'))).toBeNull();
+  await open((ledger) => ledger.putBan('aa', 'sign-2/ot-extension', 1));
+  await open((ledger) => ledger.putBan('aa', 'sign-3/vole', 2));
   await restart();
-  expect(await open((ledger) => ledger.ban())).toBe('sign-2/ot-extension');
+  expect(await open((ledger) => [ledger.ban('aa'), ledger.ban('bb')])).toEqual(['sign-2/ot-extension', null]);
 });
 
 test('a sealed record comes back as it was, and only the last one', async () => {
   const { open, restart } = book();
   const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
-  await open((ledger) => ledger.putSealed(record(1), 'first'));
-  await open((ledger) => ledger.putSealed(record(2), 'second'));
+  const pair = (number: number) => ({ epoch: 1, madeAtMs: number, label: `setup ${number}`, record: record(number) });
+  await open((ledger) => ledger.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
+  await open((ledger) => ledger.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
   await restart();
-  const stored = await open((ledger) => ledger.sealed());
-  expect(stored).toEqual({ record: record(2), label: 'second' });
+  expect(await open((ledger) => ledger.allSealed())).toEqual([{ ...pair(2), isActive: true }]);
+});
+
+test('shares of later epochs wait beside the one in use, and what is older goes when one of them comes into use', async () => {
+  const { open, restart } = book();
+  const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
+  const share = (epoch: number, baseEpoch: number, isActive: boolean) => {
+    return { epoch, baseEpoch, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
+  };
+  await open((ledger) => ledger.putSealed(share(1, 0, true)));
+  await open((ledger) => ledger.putSealed(share(2, 1, false)));
+  await open((ledger) => ledger.putSealed(share(4, 1, false)));
+  expect(await open((ledger) => ledger.sealed()?.epoch)).toBe(1);
+  await open((ledger) => ledger.activate(2, 1000));
+  await restart();
+  const epochs = () => open((ledger) => ledger.allSealed().map(({ epoch, isActive }) => [epoch, isActive]));
+  expect(await epochs()).toEqual([
+    [2, true],
+    [4, false],
+  ]);
+  // Dealt before the second came into use, and all the same the newest that there is.
+  await open((ledger) => ledger.activate(4, 2000));
+  expect(await epochs()).toEqual([[4, true]]);
+  expect(await open((ledger) => ledger.remembersSinceMs())).toBe(0);
+});
+
+test('whoever had nothing in use that a share was dealt from remembers from then on only', async () => {
+  const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
+  const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
+  for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
+    const { open, restart } = book();
+    for (const one of before) await open((ledger) => ledger.putSealed(one));
+    await open((ledger) => ledger.putSealed(dealt));
+    await open((ledger) => ledger.activate(3, 1000));
+    await restart();
+    expect(await open((ledger) => ledger.remembersSinceMs())).toBe(1000);
+  }
 });
 
 test('policies come in order, and no version is written twice', async () => {
@@ -222,7 +258,7 @@ test('asking an object that keeps nothing leaves nothing behind', async () => {
     const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
     ledger.sealed();
     ledger.policies();
-    ledger.ban();
+    ledger.ban('aa');
     ledger.signOnce(TX, 1, { ...checked(1), record: false });
     return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;
   });

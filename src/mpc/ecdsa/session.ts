@@ -1,16 +1,8 @@
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { SignSession } from '#mpc/ecdsa/sign-round1.ts';
+import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import { LARGEST_PARTY, type PartyIndex } from '#mpc/party.ts';
-import {
-  encodeScalar,
-  GENERATOR,
-  invertScalar,
-  modOrder,
-  ORDER,
-  parsePoint,
-  type Point,
-  scalarFromDigest,
-} from '#mpc/secp256k1.ts';
+import { encodeScalar, GENERATOR, modOrder, ORDER, parsePoint, type Point, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
 
 /** A session that passed the checks, with what follows from it. */
@@ -83,13 +75,7 @@ export function commitToNonce(
 
 /** Lagrange coefficient of self at zero over the signers. */
 export function lagrange({ self, peers }: CheckedSession): bigint {
-  let numerator = 1n;
-  let denominator = 1n;
-  for (const peer of peers) {
-    numerator = modOrder(numerator * BigInt(peer));
-    denominator = modOrder(denominator * BigInt(peer - self));
-  }
-  return modOrder(numerator * invertScalar(denominator));
+  return lagrangeAtZero(ORDER, self, peers);
 }
 
 /** zeta of Functionality 3.4: one hash per pair, added by the lower party and subtracted by the higher. All zetas sum to 0. */

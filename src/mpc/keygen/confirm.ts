@@ -3,14 +3,15 @@ import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import type { DistributeState } from '#mpc/keygen/distribute.ts';
 import { evaluate, evaluateInExponent, sumCommitments, sumScalars } from '#mpc/keygen/feldman.ts';
-import { peersOf } from '#mpc/keygen/session.ts';
+import { dealersOf, peersOf } from '#mpc/keygen/session.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
-const FIRST_EPOCH = 1;
+/** Of the shares of a new key. */
+export const FIRST_EPOCH = 1;
 const KEY_ID_LENGTH = 26;
 
 interface AfterConfirm {
@@ -35,6 +36,7 @@ export function confirm<P extends GroupPoint<P>>(
   const { scheme, group } = session;
   const values = [evaluate(group, polynomial, session.self)];
   for (const peer of peersOf(session)) {
+    if (!points.has(peer)) continue;
     const value = group.parseScalar(inbox.get(peer) ?? new Uint8Array());
     if (value === null || value === 0n) return abortedBy(peer, 'keygen-confirm/share');
     if (!group.generator.multiply(value).equals(evaluateInExponent(points.get(peer)!, session.self))) {
@@ -42,7 +44,7 @@ export function confirm<P extends GroupPoint<P>>(
     }
     values.push(value);
   }
-  const sum = sumCommitments(session.parties.map((party) => points.get(party)!));
+  const sum = sumCommitments(dealersOf(session).map((dealer) => points.get(dealer)!));
   const secret = sumScalars(group, values);
   const key = sum[0]!;
   const culprit = peersOf(session)[0]!;
@@ -54,7 +56,7 @@ export function confirm<P extends GroupPoint<P>>(
   const share: KeyShare = {
     scheme,
     keyId: keyIdOf(scheme, publicKey),
-    epoch: FIRST_EPOCH,
+    epoch: session.resharing?.epoch ?? FIRST_EPOCH,
     self: session.self,
     threshold: session.threshold,
     secret,
@@ -66,7 +68,7 @@ export function confirm<P extends GroupPoint<P>>(
 }
 
 /** base32 of the first 130 bits of H("vault-key/v1" | scheme | group key). */
-function keyIdOf(scheme: KeyScheme, publicKey: Uint8Array): string {
+export function keyIdOf(scheme: KeyScheme, publicKey: Uint8Array): string {
   const digest = taggedHash('vault-key/v1', new TextEncoder().encode(scheme), publicKey);
   return base32(digest).slice(0, KEY_ID_LENGTH);
 }

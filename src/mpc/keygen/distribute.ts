@@ -3,7 +3,7 @@ import { SingleUse } from '#mpc/single-use.ts';
 import { commitments, evaluate } from '#mpc/keygen/feldman.ts';
 import { knows, proofBytes } from '#mpc/keygen/proof-of-knowledge.ts';
 import type { AfterReveal, RevealState } from '#mpc/keygen/reveal.ts';
-import { commitToPackage, peersOf } from '#mpc/keygen/session.ts';
+import { commitToPackage, dealersOf, peersOf } from '#mpc/keygen/session.ts';
 import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
@@ -23,8 +23,8 @@ export type DistributeState<P extends GroupPoint<P>> = SingleUse<AfterDistribute
  * Round 2: check every opening, then give each peer its value of the own polynomial. The messages are secret: the channel
  * encrypts them, because a coordinator relays them.
  *
- * Refuses: an opening of the wrong length, one that is not what was committed to, a malformed point, and a missing proof that
- * its sender knows the constant term (the rogue-key attack).
+ * Refuses: an opening of the wrong length, one that is not what was committed to, a malformed point, a missing proof that
+ * its sender knows the constant term (the rogue-key attack), and where a key is shared anew a constant term that is not the sender's part.
  */
 export function distribute<P extends GroupPoint<P>>(
   state: RevealState<P>,
@@ -35,15 +35,18 @@ export function distribute<P extends GroupPoint<P>>(
   const { group } = session;
   const points = new Map<PartyIndex, readonly P[]>();
   const packages = new Map<PartyIndex, Uint8Array>();
-  for (const party of session.parties) {
+  for (const party of dealersOf(session)) {
     const opened = party === session.self ? ownPackage(own) : openPackage(own, party, inbox.get(party));
     if (!opened.ok) return opened;
     points.set(party, opened.value.points);
     packages.set(party, opened.value.encoded);
   }
   const echo = taggedHash('keygen/echo', session.sid, Uint8Array.of(session.threshold), ...packages.values());
+  const deals = own.polynomial.length > 0;
   const messages = new Map(
-    peersOf(session).map((peer) => [peer, group.encodeScalar(evaluate(group, own.polynomial, peer))] as const),
+    peersOf(session).map((peer) => {
+      return [peer, deals ? group.encodeScalar(evaluate(group, own.polynomial, peer)) : new Uint8Array()] as const;
+    }),
   );
   return completed({ state: new SingleUse({ ...own, points, echo }), messages });
 }
@@ -83,7 +86,8 @@ function openPackage<P extends GroupPoint<P>>(
   }
   const proof = encoded.subarray(session.threshold * pointBytes);
   const context = { group, sid, prover: party };
-  return knows(context, points[0]!, proof)
-    ? completed({ points, encoded })
-    : abortedBy(party, 'keygen-distribute/proof');
+  if (!knows(context, points[0]!, proof)) return abortedBy(party, 'keygen-distribute/proof');
+  const part = session.resharing?.points.get(party);
+  if (part !== undefined && !part.equals(points[0]!)) return abortedBy(party, 'keygen-distribute/part');
+  return completed({ points, encoded });
 }

@@ -2,7 +2,7 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import type { AfterCommit, CommitState } from '#mpc/keygen/commit.ts';
-import { peersOf } from '#mpc/keygen/session.ts';
+import { dealersOf, peersOf } from '#mpc/keygen/session.ts';
 import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { DIGEST_BYTES } from '#mpc/transcript.ts';
@@ -25,7 +25,8 @@ export function reveal<P extends GroupPoint<P>>(
   const theirCommitments = new Map<PartyIndex, Uint8Array>();
   for (const peer of peersOf(own.session)) {
     const commitment = inbox.get(peer);
-    if (commitment?.length !== DIGEST_BYTES) return abortedBy(peer, 'keygen-reveal/commitment');
+    const length = dealersOf(own.session).includes(peer) ? DIGEST_BYTES : 0;
+    if (commitment?.length !== length) return abortedBy(peer, 'keygen-reveal/commitment');
     theirCommitments.set(peer, commitment);
   }
   const message = concatBytes(own.encoded, own.salt);

@@ -1,9 +1,10 @@
 import type { KeyScheme } from '#domain/chain.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
+import type { Resharing } from '#mpc/keygen/resharing.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
-/** One run of the key generation. Everything here comes from the node itself; the sid holds a nonce of every party. */
+/** One run of the key generation, or of the sharing anew of a key that exists. Everything here comes from the node itself; the sid holds a nonce of every party. */
 export interface KeygenSession<P extends GroupPoint<P>> {
   readonly scheme: KeyScheme;
   readonly group: Group<P>;
@@ -13,6 +14,8 @@ export interface KeygenSession<P extends GroupPoint<P>> {
   /** Parties 1 to n, all of them. */
   readonly parties: readonly PartyIndex[];
   readonly threshold: number;
+  /** Of a key that exists and is shared anew; absent where a key is made. */
+  readonly resharing?: Resharing<P>;
 }
 
 /** Throws for what our own node may not ask for. */
@@ -24,6 +27,26 @@ export function checkKeygenSession<P extends GroupPoint<P>>(session: KeygenSessi
   if (!Number.isInteger(threshold) || threshold < 2 || threshold > parties.length) {
     throw new Error('a threshold is between 2 and the number of parties');
   }
+  if (session.resharing !== undefined) checkResharing(session, session.resharing);
+}
+
+function checkResharing<P extends GroupPoint<P>>(
+  { self, parties, threshold }: KeygenSession<P>,
+  { dealers, part, points }: Resharing<P>,
+): void {
+  const ascending = dealers.every((dealer, i) => i === 0 || dealers[i - 1]! < dealer);
+  const known = dealers.every((dealer) => parties.includes(dealer) && points.has(dealer));
+  if (!ascending || !known || dealers.length !== threshold)
+    throw new Error('as many parties deal as the threshold says');
+  if (dealers.includes(self) !== (part !== null)) throw new Error('who deals has a part');
+}
+
+/** Who deals, in order: everybody where a key is made. */
+export function dealersOf<P extends GroupPoint<P>>({
+  parties,
+  resharing,
+}: Pick<KeygenSession<P>, 'parties' | 'resharing'>): readonly PartyIndex[] {
+  return resharing?.dealers ?? parties;
 }
 
 /** Com of the commit-and-reveal: H(sid, party, package, salt). The party is named, so that nobody can copy a commitment. */

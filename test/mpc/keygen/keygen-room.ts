@@ -6,6 +6,8 @@ import { inGroupOf } from '#mpc/group.ts';
 import { commit } from '#mpc/keygen/commit.ts';
 import { confirm } from '#mpc/keygen/confirm.ts';
 import { distribute } from '#mpc/keygen/distribute.ts';
+import type { Resharing } from '#mpc/keygen/resharing.ts';
+import { partOf, partsOf } from '#mpc/keygen/resharing.ts';
 import { reveal } from '#mpc/keygen/reveal.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
@@ -30,8 +32,16 @@ interface Outcome {
   readonly published: readonly Uint8Array[];
 }
 
+/** A key that exists and is shared anew: who deals, and the shares that those have who have one. */
+export interface Handover {
+  readonly old: ReadonlyMap<PartyIndex, KeyShare>;
+  readonly dealers: readonly PartyIndex[];
+  readonly epoch: number;
+}
+
 interface Story {
   readonly scheme?: KeyScheme;
+  readonly handover?: Handover;
   readonly tampering?: Tampering | null;
   readonly sid?: Uint8Array;
 }
@@ -48,7 +58,7 @@ export function generate(n: number, threshold: number, story: Story = {}): Outco
 
 function generateIn<P extends GroupPoint<P>>(
   group: Group<P>,
-  { n, threshold, scheme = 'ecdsa-secp256k1', tampering = null, sid = randomBytes(32) }: Story & Size,
+  { n, threshold, scheme = 'ecdsa-secp256k1', handover, tampering = null, sid = randomBytes(32) }: Story & Size,
 ): Outcome {
   const parties = Array.from({ length: n }, (_, i) => party(i + 1));
   const aborts = new Map<PartyIndex, Abort>();
@@ -74,7 +84,13 @@ function generateIn<P extends GroupPoint<P>>(
   const toAll = (self: PartyIndex, message: Uint8Array) =>
     new Map(parties.filter((one) => one !== self).map((peer) => [peer, message]));
 
-  const first = new Map(parties.map((self) => [self, commit({ scheme, group, sid, self, parties, threshold })]));
+  const resharing = handover === undefined ? null : resharingIn(group, handover);
+  const first = new Map(
+    parties.map((self) => {
+      const session = { scheme, group, sid, self, parties, threshold };
+      return [self, commit(resharing === null ? session : { ...session, resharing: resharing(self) })];
+    }),
+  );
   const commitments = deliver('commit', new Map([...first].map(([self, { message }]) => [self, toAll(self, message)])));
 
   const second = new Map(
@@ -109,6 +125,21 @@ function generateIn<P extends GroupPoint<P>>(
     statements.set(self, round.value.statement);
   }
   return { shares, statements, aborts, published };
+}
+
+function resharingIn<P extends GroupPoint<P>>(group: Group<P>, { old, dealers, epoch }: Handover) {
+  const publicShares = [...old.values()][0]?.publicShares;
+  const points = publicShares === undefined ? null : partsOf(group, publicShares, dealers);
+  if (points === null) throw new Error('somebody knows the old shares');
+  return (self: PartyIndex): Resharing<P> => {
+    const share = old.get(self);
+    return {
+      dealers,
+      epoch,
+      points,
+      part: share === undefined || !dealers.includes(self) ? null : partOf(group, share, dealers),
+    };
+  };
 }
 
 /** The public key of the secret behind some shares, by Lagrange at zero. */

@@ -1,0 +1,160 @@
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import { abortedBy } from '#mpc/abort.ts';
+import { type NodeIdentity, type PeerIdentity, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import { commit, type CommitState } from '#mpc/keygen/commit.ts';
+import { confirm, type ConfirmState } from '#mpc/keygen/confirm.ts';
+import { distribute, type DistributeState } from '#mpc/keygen/distribute.ts';
+import type { Resharing } from '#mpc/keygen/resharing.ts';
+import { partOf, partsOf } from '#mpc/keygen/resharing.ts';
+import { reveal, type RevealState } from '#mpc/keygen/reveal.ts';
+import { type KeygenSession, peersOf } from '#mpc/keygen/session.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { Group, GroupPoint } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import type { KeyShare } from '#mpc/share.ts';
+
+/** A key that exists, and who deals what they have of it. */
+export interface Origin {
+  readonly keyId: string;
+  /** Of the new shares. */
+  readonly epoch: number;
+  readonly dealers: readonly PartyIndex[];
+  /** The old ones: those of the dealers are points, and add up to the key. */
+  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** This node's old share, or null where it only receives. */
+  readonly share: KeyShare | null;
+}
+
+/** What there is to know before shares are dealt, of a new key or of one that exists. */
+export interface DealingRequest {
+  /** Hashed into the session id, as the context is. */
+  readonly purpose: 'keygen' | 'reshare';
+  /** Everything else that all nodes have to agree on. */
+  readonly context: Uint8Array;
+  readonly scheme: KeyScheme;
+  readonly own: NodeIdentity;
+  readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
+  readonly parties: readonly PartyIndex[];
+  readonly threshold: number;
+  /** Null where a key is made. */
+  readonly origin: Origin | null;
+  /** Stores the share; called only with everybody's signature over the same statement. */
+  readonly store: (share: KeyShare, statement: Uint8Array) => Promise<void>;
+}
+
+/** The dealing of shares as this node runs it: commit, reveal, distribute, confirm, and then everybody's signature over one statement. */
+export function prepareDealing(request: DealingRequest): Preparation {
+  const { scheme, own, parties, threshold, origin, purpose, context } = request;
+  return {
+    participants: parties,
+    purpose,
+    context,
+    opening: null,
+    isRationed: true,
+    begin: (sid) =>
+      inGroupOf(scheme, (group) => {
+        const session = { scheme, group, sid, self: own.index, parties, threshold };
+        return commitRound(request, origin === null ? session : { ...session, resharing: resharingOf(group, origin) });
+      }),
+  };
+}
+
+function resharingOf<P extends GroupPoint<P>>(
+  group: Group<P>,
+  { epoch, dealers, publicShares, share }: Origin,
+): Resharing<P> {
+  const points = partsOf(group, publicShares, dealers);
+  if (points === null) throw new Error('the old share of a dealer is a point');
+  const part = share === null || !dealers.includes(share.self) ? null : partOf(group, share, dealers);
+  return { dealers, epoch, part, points };
+}
+
+function commitRound<P extends GroupPoint<P>>(request: DealingRequest, session: KeygenSession<P>): Round {
+  return {
+    run: async () => {
+      const { state, message } = commit(session);
+      return sent(toAll(session, message), revealRound(request, session, state));
+    },
+  };
+}
+
+function revealRound<P extends GroupPoint<P>>(
+  request: DealingRequest,
+  session: KeygenSession<P>,
+  state: CommitState<P>,
+): Round {
+  return {
+    run: async (inbox) => {
+      const round = reveal(state, inbox);
+      if (!round.ok) return aborted(round.abort);
+      return sent(toAll(session, round.value.message), distributeRound(request, session, round.value.state));
+    },
+  };
+}
+
+function distributeRound<P extends GroupPoint<P>>(
+  request: DealingRequest,
+  session: KeygenSession<P>,
+  state: RevealState<P>,
+): Round {
+  return {
+    run: async (inbox) => {
+      const round = distribute(state, inbox);
+      if (!round.ok) return aborted(round.abort);
+      return sent(round.value.messages, confirmRound(request, session, round.value.state));
+    },
+  };
+}
+
+function confirmRound<P extends GroupPoint<P>>(
+  request: DealingRequest,
+  session: KeygenSession<P>,
+  state: DistributeState<P>,
+): Round {
+  return {
+    run: async (inbox) => {
+      const round = confirm(state, inbox);
+      if (!round.ok) return aborted(round.abort);
+      const statement = concatBytes(utf8ToBytes('conclave/keygen-confirmation/v1'), round.value.statement);
+      const signature = await signAsNode(request.own, statement);
+      return sent(toAll(session, signature), activateRound(request, { state: round.value.state, statement }));
+    },
+  };
+}
+
+function activateRound(
+  request: DealingRequest,
+  confirmed: { readonly state: ConfirmState; readonly statement: Uint8Array },
+): Round {
+  return {
+    run: async (inbox) => {
+      const { share } = confirmed.state.take();
+      const liar = await unconfirmed(request, inbox, confirmed.statement);
+      if (liar !== null) return aborted(abortedBy(liar, 'keygen-activate/confirmation').abort);
+      if (request.origin !== null && share.keyId !== request.origin.keyId) throw new Error('the key has changed');
+      await request.store(share, confirmed.statement);
+      const shares = [...share.publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
+      return finished({
+        keyId: share.keyId,
+        publicKey: bytesToHex(share.publicKey),
+        publicShares: Object.fromEntries(shares),
+      });
+    },
+  };
+}
+
+/** The first peer whose signature over the very same statement is missing. */
+async function unconfirmed(request: DealingRequest, inbox: Inbox, statement: Uint8Array): Promise<PartyIndex | null> {
+  for (const [party, peer] of request.peers) {
+    const signature = inbox.get(party) ?? new Uint8Array();
+    if (!(await verifyAsNode(peer, statement, signature))) return party;
+  }
+  return null;
+}
+
+function toAll<P extends GroupPoint<P>>(session: KeygenSession<P>, message: Uint8Array): Inbox {
+  return new Map(peersOf(session).map((peer) => [peer, message]));
+}

@@ -1,0 +1,188 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { policyHashOf } from '#cosigner/approval-check.ts';
+import type { Origin } from '#cosigner/dealing.ts';
+import { prepareDealing } from '#cosigner/dealing.ts';
+import { policiesBytes } from '#cosigner/key-generation.ts';
+import type { Ledger } from '#cosigner/ledger.ts';
+import type { Membership } from '#cosigner/membership.ts';
+import type { PairState } from '#cosigner/pair-keeper.ts';
+import type { Preparation } from '#cosigner/protocol.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+import type { ShareKeeper } from '#cosigner/share-keeper.ts';
+import { byPartyOf, bytesOf, fieldsOf, listOf, partyOf, policyOf, schemeOf, wholeNumberOf } from '#cosigner/wire.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
+import { partsOf } from '#mpc/keygen/resharing.ts';
+import { fewestSigners, type PartyIndex } from '#mpc/party.ts';
+import type { KeyShare } from '#mpc/share.ts';
+import { equalBytes, taggedHash, uint32 } from '#mpc/transcript.ts';
+
+/** What a coordinator asks for: who deals, and everything that a node without a share has to be told. Whoever has one holds it against it. */
+export interface ResharingRequest {
+  readonly scheme: KeyScheme;
+  readonly threshold: number;
+  /** Of the shares that are dealt from. */
+  readonly baseEpoch: number;
+  /** Of the new ones. */
+  readonly epoch: number;
+  readonly dealers: readonly PartyIndex[];
+  readonly publicKey: Uint8Array;
+  /** Of the base. */
+  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** Of the vault, every version so far. */
+  readonly policies: readonly Policy[];
+}
+
+export interface ResharingContext {
+  readonly membership: Membership;
+  readonly ledger: Ledger;
+  readonly shares: ShareKeeper;
+  readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
+}
+
+const LARGEST_EPOCH = 0xffff;
+
+/**
+ * New shares of a key for every node, dealt by as many holders as sign together: a refresh where all of them hold the key, and a repair for
+ * those that do not. Nodes deal only from the shares that they use, and everybody takes part or nothing is done.
+ *
+ * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not fit its name), `other-epoch` (this node uses another one than
+ * the request says, or has a newer share already), `unknown-key` (it is to deal and has nothing), `share-too-old`, `policy-behind`,
+ * `policy-mismatch`, and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: what a stolen share could be used with has to be new, too.
+ */
+export async function prepareResharing(
+  context: ResharingContext,
+  keyId: string,
+  request: ResharingRequest,
+): Promise<Result<Preparation, Refused>> {
+  const { membership, ledger, shares } = context;
+  const { own, peers, parties } = membership;
+  const fault = requestFault(request, keyId, parties);
+  if (fault !== null) return refused(refusal('malformed', fault));
+  const share = await shareBefore(context, keyId, request);
+  if (!share.ok) return share;
+  const stale = policyFault(ledger.policies(), request.policies) ?? (await pairFault(context, request));
+  if (stale !== null) return refused(stale);
+  const { scheme, threshold, policies, baseEpoch, epoch, dealers, publicShares } = request;
+  const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
+  const store = async (dealt: KeyShare, statement: Uint8Array) => {
+    await shares.hold(dealt, { base: baseEpoch, statement });
+    if (ledger.policies().length === 0) for (const policy of policies) ledger.putPolicy(policy);
+  };
+  const purpose = 'reshare';
+  const bound = resharingContext(keyId, request, parties);
+  return accepted(prepareDealing({ purpose, context: bound, scheme, own, peers, parties, threshold, origin, store }));
+}
+
+/** Everything that all nodes have to agree on. */
+export function resharingContext(keyId: string, request: ResharingRequest, parties: readonly PartyIndex[]): Uint8Array {
+  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
+  return taggedHash(
+    'cosigner/reshare',
+    utf8ToBytes(keyId),
+    utf8ToBytes(scheme),
+    Uint8Array.of(threshold),
+    Uint8Array.from(parties),
+    Uint8Array.from(dealers),
+    uint32(baseEpoch),
+    uint32(epoch),
+    publicKey,
+    ...parties.map((party) => publicShares.get(party) ?? new Uint8Array()),
+    policiesBytes(policies),
+  );
+}
+
+/** What of the request does not fit together, as every node sees it alike; else null. */
+function requestFault(request: ResharingRequest, keyId: string, parties: readonly PartyIndex[]): string | null {
+  const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
+  if (threshold < fewestSigners(parties.length) || threshold > parties.length) return 'threshold';
+  if (baseEpoch < 1 || epoch <= baseEpoch || epoch > LARGEST_EPOCH) return 'epoch';
+  const ascending = dealers.every((dealer, i) => i === 0 || (dealers[i - 1] ?? dealer) < dealer);
+  if (!ascending || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
+    return 'dealers';
+  if (keyIdOf(scheme, publicKey) !== keyId) return 'publicKey';
+  if (policies.length === 0) return 'policies';
+  return inGroupOf(scheme, (group) => {
+    const parts = [...(partsOf(group, publicShares, dealers)?.values() ?? [])];
+    const [first, ...rest] = parts;
+    const key = group.parsePoint(publicKey);
+    const sum = first === undefined ? null : rest.reduce((total, part) => total.add(part), first);
+    return key !== null && sum?.equals(key) === true ? null : 'publicShares';
+  });
+}
+
+/** What this node has of the base: its share, or null where it has none, or one from before. */
+async function shareBefore(
+  { shares, membership }: ResharingContext,
+  keyId: string,
+  request: ResharingRequest,
+): Promise<Result<KeyShare | null, Refused>> {
+  const { baseEpoch, epoch, dealers } = request;
+  const deals = dealers.includes(membership.own.index);
+  const active = shares.activeEpoch();
+  if (active > baseEpoch || shares.newestEpoch() >= epoch) {
+    return refused(refusal('other-epoch', String(shares.newestEpoch())));
+  }
+  if (active < baseEpoch) return deals ? refused(refusal('unknown-key')) : accepted(null);
+  const current = await shares.current(keyId);
+  if (!current.ok) return deals ? current : accepted(null);
+  return isBaseOf(current.value, request) ? current : refused(refusal('malformed', 'publicShares'));
+}
+
+function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares }: ResharingRequest): boolean {
+  const sameShares = [...share.publicShares].every(([party, point]) =>
+    equalBytes(point, publicShares.get(party) ?? new Uint8Array()),
+  );
+  const sameKey = share.scheme === scheme && share.threshold === threshold && equalBytes(share.publicKey, publicKey);
+  return sameKey && sameShares && share.publicShares.size === publicShares.size;
+}
+
+/** A node that has policies takes part under these alone; one that has none is told by all others together. */
+function policyFault(own: readonly Policy[], told: readonly Policy[]): Refused | null {
+  if (own.length === 0) return null;
+  const common = own.slice(0, told.length);
+  if (!common.every((policy, i) => told[i] !== undefined && policyHashOf(policy) === policyHashOf(told[i]))) {
+    return refusal('policy-mismatch');
+  }
+  if (own.length > told.length) return refusal('policy-mismatch');
+  return own.length < told.length ? refusal('policy-behind', String(own.length)) : null;
+}
+
+/** Who knows one side of a set-up learns a share from whoever uses the other: with the shares the set-ups change, too. */
+async function pairFault(
+  { membership, ledger, pair }: ResharingContext,
+  { scheme }: ResharingRequest,
+): Promise<Refused | null> {
+  if (scheme !== 'ecdsa-secp256k1') return null;
+  for (const peer of membership.peers.keys()) {
+    const { banned, setupId, madeAtMs } = await pair(peer, null);
+    if (banned) return refusal('peer-banned', null, peer);
+    if (setupId === null) return refusal('not-paired', null, peer);
+    if (madeAtMs < (ledger.sealed()?.madeAtMs ?? 0)) return refusal('pair-too-old', null, peer);
+  }
+  return null;
+}
+
+/** Points are checked where they are used. */
+export function resharingRequestOf(value: unknown): ResharingRequest {
+  const names = ['scheme', 'threshold', 'baseEpoch', 'epoch', 'dealers', 'publicKey', 'publicShares', 'policies'];
+  const fields = fieldsOf(value, names);
+  const scheme = schemeOf(fields['scheme']);
+  const pointBytes = inGroupOf(scheme, (group) => group.pointBytes);
+  const pointOf = (point: unknown) => bytesOf(point, pointBytes);
+  return {
+    scheme,
+    threshold: wholeNumberOf(fields['threshold']),
+    baseEpoch: wholeNumberOf(fields['baseEpoch']),
+    epoch: wholeNumberOf(fields['epoch']),
+    dealers: listOf(fields['dealers'], 5, partyOf),
+    publicKey: pointOf(fields['publicKey']),
+    publicShares: byPartyOf(fields['publicShares'], pointOf),
+    policies: listOf(fields['policies'], 1000, policyOf),
+  };
+}

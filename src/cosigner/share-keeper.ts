@@ -1,0 +1,167 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Ledger, StoredRecord } from '#cosigner/ledger.ts';
+import type { Membership } from '#cosigner/membership.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import type { KeyShare, SealedPlace } from '#mpc/share.ts';
+import { decodeKeyShare, encodeKeyShare, seal, unseal } from '#mpc/share.ts';
+
+/** A share of this node's that is in use or waits for it, as the others may know of it. */
+export interface HeldShare {
+  readonly epoch: number;
+  readonly isActive: boolean;
+  /** Hex: what every node has signed of it. */
+  readonly statement: string;
+  /** Number of each node to the hex of its point. */
+  readonly publicShares: Readonly<Record<string, string>>;
+  /** Hex: this node's signature that it has stored its share. */
+  readonly receipt: string;
+}
+
+/**
+ * The shares of one key that a node has, one for each epoch: the one in use, and those that wait until every node has its own.
+ *
+ * A node says by its receipt that it has a share of an epoch, keeps it from then on, and takes no share of an epoch that is not newer than
+ * all it has. An epoch comes into use by the receipts of all nodes, and what is older is deleted then. So the newest epoch that is in use
+ * anywhere is one that every node has: wherever a change of epochs is cut off, it can be brought to its end, and until then those that have
+ * not changed sign with each other as before.
+ */
+export class ShareKeeper {
+  readonly #membership: Membership;
+  readonly #ledger: Ledger;
+  readonly #opened = new Map<number, KeyShare>();
+
+  constructor(membership: Membership, ledger: Ledger) {
+    this.#membership = membership;
+    this.#ledger = ledger;
+  }
+
+  /** The share in use. Refuses `unknown-key`, `share-too-old` (made before what the operator has set as the earliest time). */
+  async current(keyId: string): Promise<Result<KeyShare, Refused>> {
+    const stored = this.#ledger.sealed();
+    if (stored === null) return refused(refusal('unknown-key'));
+    if (stored.madeAtMs < this.#membership.sharesSinceMs) return refused(refusal('share-too-old'));
+    return accepted(await this.#open(keyId, stored));
+  }
+
+  /** The share of an epoch, in use or waiting. Refuses `unknown-key`, `other-epoch`. */
+  async ofEpoch(keyId: string, epoch: number): Promise<Result<KeyShare, Refused>> {
+    const active = this.#ledger.sealed();
+    if (active?.epoch === epoch) return this.current(keyId);
+    const stored = this.#ledger.allSealed().find((one) => one.epoch === epoch);
+    if (stored !== undefined) return accepted(await this.#open(keyId, stored));
+    return refused(active === null ? refusal('unknown-key') : refusal('other-epoch', String(active.epoch)));
+  }
+
+  /** Epoch of the share in use; 0 where there is none. */
+  activeEpoch(): number {
+    return this.#ledger.sealed()?.epoch ?? 0;
+  }
+
+  /** The newest epoch of which it has a share; 0 where it has none. */
+  newestEpoch(): number {
+    return Math.max(0, ...this.#ledger.allSealed().map(({ epoch }) => epoch));
+  }
+
+  /** Keeps a share until all have theirs. Throws for an epoch that is not newer than all that it has. */
+  async hold(share: KeyShare, { base, statement }: { readonly base: number; readonly statement: Uint8Array }) {
+    const stored = await sealedShare(this.#membership, share, statement);
+    if (share.epoch <= this.newestEpoch()) throw new Error('there is a newer share');
+    this.#ledger.putSealed({ ...stored, baseEpoch: base, isActive: false });
+  }
+
+  /** What a coordinator has to know to bring a change of epochs to its end. Refuses nothing: a node without the key has none. */
+  async held(keyId: string): Promise<readonly HeldShare[]> {
+    const all: HeldShare[] = [];
+    for (const stored of this.#ledger.allSealed()) {
+      const { epoch, label: statement, isActive } = stored;
+      const { publicShares } = await this.#open(keyId, stored);
+      const points = [...publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
+      const receipt = await signAsNode(
+        this.#membership.own,
+        receiptBytes({ keyId, epoch, statement, node: this.#membership.own.index }),
+      );
+      all.push({
+        epoch,
+        isActive,
+        statement,
+        publicShares: Object.fromEntries(points),
+        receipt: bytesToHex(receipt),
+      });
+    }
+    return all;
+  }
+
+  /**
+   * Takes the share of an epoch into use, once every node has said that it has its own; what is older is gone. The same again, or an epoch
+   * that is past, changes nothing. Refuses, in order: `unknown-key` (none of that epoch), `not-enough-witnesses` (a receipt is missing).
+   */
+  async activate(
+    keyId: string,
+    { epoch, receipts }: { readonly epoch: number; readonly receipts: ReadonlyMap<PartyIndex, Uint8Array> },
+  ): Promise<Result<null, Refused>> {
+    if (this.activeEpoch() >= epoch) return accepted(null);
+    const stored = this.#ledger.allSealed().find((one) => one.epoch === epoch);
+    if (stored === undefined) return refused(refusal('unknown-key'));
+    for (const [party, peer] of this.#membership.peers) {
+      const bytes = receiptBytes({ keyId, epoch, statement: stored.label, node: party });
+      if (!(await verifyAsNode(peer, bytes, receipts.get(party) ?? new Uint8Array()))) {
+        return refused(refusal('not-enough-witnesses', null, party));
+      }
+    }
+    this.#ledger.activate(epoch, Date.now());
+    for (const old of this.#opened.keys()) if (old < epoch) this.#opened.delete(old);
+    return accepted(null);
+  }
+
+  async #open(keyId: string, { epoch, madeAtMs, record }: StoredRecord): Promise<KeyShare> {
+    const known = this.#opened.get(epoch);
+    if (known !== undefined) return known;
+    const { own, keyEncryption } = this.#membership;
+    const bytes = await unseal(keyEncryption, sharePlace(own.index, { keyId, epoch, madeAtMs }), record);
+    if (bytes === null) throw new Error('a share does not open under the secrets of this node');
+    const share = decodeKeyShare(keyId, bytes);
+    this.#opened.set(epoch, share);
+    return share;
+  }
+}
+
+/** A share as it is stored, made just now. */
+export async function sealedShare(
+  { own, keyEncryption }: Membership,
+  share: KeyShare,
+  statement: Uint8Array,
+): Promise<StoredRecord> {
+  const madeAtMs = Date.now();
+  const { epoch } = share;
+  const record = await seal(keyEncryption, sharePlace(own.index, { ...share, madeAtMs }), encodeKeyShare(share));
+  return { epoch, madeAtMs, label: bytesToHex(statement), record };
+}
+
+function sharePlace(
+  node: PartyIndex,
+  { keyId, epoch, madeAtMs }: { readonly keyId: string; readonly epoch: number; readonly madeAtMs: number },
+): SealedPlace {
+  return { kind: 'share', node, name: keyId, epoch, madeAtMs };
+}
+
+interface Receipt {
+  readonly keyId: string;
+  readonly epoch: number;
+  readonly statement: string;
+  readonly node: PartyIndex;
+}
+
+function receiptBytes({ keyId, epoch, statement, node }: Receipt): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/share-held/v1', [
+    ['keyId', keyId],
+    ['epoch', String(epoch)],
+    ['statement', statement],
+    ['node', String(node)],
+  ]);
+}

@@ -1,0 +1,97 @@
+import * as z from 'zod';
+import type { Vault } from '#domain/vault.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import { askObject } from '#http/object-call.ts';
+import { problem } from '#http/problem.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
+import { sharesHeldBy } from '#nodes/held-shares.ts';
+
+const text = z.string();
+
+const keySchema = z
+  .strictObject({
+    keyId: text,
+    scheme: text,
+    publicKey: text,
+    /** Whether new shares are on their way. */
+    refreshing: z.boolean(),
+    shares: z.array(
+      z.strictObject({
+        node: z.int(),
+        /** Epoch of the share that the node uses; null where it has none, or does not answer. */
+        epoch: z.int().nullable(),
+        /** Epochs of the shares that wait until every node has its own. */
+        waiting: z.array(z.int()),
+        /** Why the node says nothing of it. */
+        fault: text.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'VaultKey' });
+
+/**
+ * GET /internal/vault/{vaultId}/key/{keyId} (ours): which share of a key each co-signer has, as it says itself just now.
+ *
+ * Refuses, in order: the service key, `vault-not-found`, `key-not-found`.
+ */
+export const readKey = route({
+  method: 'GET',
+  path: '/internal/vault/:vaultId/key/:keyId',
+  access: 'service',
+  summary: 'which share of a key each co-signer has',
+  answer: { status: 200, schema: keySchema },
+  refuses: ['vault-not-found', 'key-not-found'],
+  handle: async (context) => {
+    const object = vaultOfPath(context);
+    const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+    return vault === null ? noSuchVault(context) : answer(context, vault, 200);
+  },
+});
+
+/**
+ * POST /internal/vault/{vaultId}/key/{keyId}/refresh (ours): new shares of a key for every co-signer, whether it has one or not. The key and
+ * the addresses stay, and old shares are worth nothing afterwards. Answered before it is done; asked again meanwhile it changes nothing. Every
+ * co-signer has to be there; the vault signs on all the while.
+ *
+ * Refuses as GET does.
+ */
+export const refreshKey = route({
+  method: 'POST',
+  path: '/internal/vault/:vaultId/key/:keyId/refresh',
+  access: 'service',
+  summary: 'gives every co-signer a new share of a key',
+  answer: { status: 202, schema: keySchema },
+  refuses: ['vault-not-found', 'key-not-found'],
+  handle: async (context) => {
+    const object = vaultOfPath(context);
+    const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+    if (object === null || vault === null) return noSuchVault(context);
+    await askObject(object, (stub) => stub.requestRefresh(context.req.param('keyId') ?? ''));
+    return answer(context, vault, 202);
+  },
+});
+
+async function answer(context: HttpContext, vault: Vault, status: 200 | 202): Promise<Response> {
+  const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
+  const object = vaultOfPath(context);
+  if (key === undefined || object === null) {
+    return problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' });
+  }
+  const { keyId, scheme, publicKey } = key;
+  const work = await askObject(object, (stub) => stub.refreshWork());
+  const shares: z.infer<typeof keySchema>['shares'] = [];
+  for (const node of cosignersOf(context.env)) {
+    const held = await sharesHeldBy(node, keyId);
+    const all = held.ok ? held.value : [];
+    shares.push({
+      node: node.index,
+      epoch: all.find(({ isActive }) => isActive)?.epoch ?? null,
+      waiting: all.filter(({ isActive }) => !isActive).map(({ epoch }) => epoch),
+      fault: held.ok ? null : held.refusal.code,
+    });
+  }
+  const refreshing = work?.underWay.includes(keyId) ?? false;
+  return context.json({ keyId, scheme, publicKey, refreshing, shares }, status);
+}

@@ -1,0 +1,67 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { refused } from '#domain/result.ts';
+import type { SigningKey } from '#jobs/combine.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
+import { relay } from '#jobs/relay.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+
+/** Why there is no key, or no new shares of one. What is useless has to be made again. */
+export interface KeyFault {
+  readonly reason: string;
+  readonly isUseless: boolean;
+}
+
+export interface ProvableKey extends Omit<VaultKey, 'addresses'> {
+  readonly threshold: number;
+  readonly epoch: number;
+}
+
+/**
+ * A signature of these nodes over the name of the key, a text that no chain would take; null when it verifies, else why not. A node that is
+ * away proves nothing.
+ */
+export async function proofFault(signers: readonly CosignerClient[], key: ProvableKey): Promise<KeyFault | null> {
+  const { keyId, epoch } = key;
+  const indices = signers.map((node) => node.index);
+  const signed = await relay({
+    nodes: signers,
+    place: () => `proof/${keyId}`,
+    request: () => ({ signers: indices, epoch }),
+  });
+  if (!signed.ok) {
+    const { code } = signed.refusal;
+    return { reason: faultText('proof', signed.refusal), isUseless: code !== 'unreachable' && code !== 'peer-banned' };
+  }
+  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
+  const signing: SigningKey = {
+    scheme: key.scheme,
+    threshold: key.threshold,
+    publicKey: hexToBytes(key.publicKey),
+    publicShares: publicSharesFrom(key.publicShares),
+  };
+  const combined = await combineSignatures(signing, [digest], signed.value);
+  return combined.ok ? null : { reason: `proof: ${combined.abort.step}`, isUseless: true };
+}
+
+export function groupName(group: readonly CosignerClient[]): string {
+  return group.map(({ index }) => index).join('+');
+}
+
+/** Every choice of `size` nodes, in order. */
+export function groupsOf<T>(nodes: readonly T[], size: number): readonly (readonly T[])[] {
+  if (size === 0) return [[]];
+  return nodes.flatMap((node, i) => groupsOf(nodes.slice(i + 1), size - 1).map((rest) => [node, ...rest]));
+}
+
+/** What may be better next time. */
+export function because(what: string, fault: CosignerFault) {
+  return refused({ reason: faultText(what, fault), isUseless: false });
+}
+
+function faultText(what: string, { node, code, detail, culprit }: CosignerFault): string {
+  const blamed = culprit === null ? '' : `, blames node ${culprit}`;
+  return `${what}: node ${node} ${code}${detail === null ? '' : ` (${detail})`}${blamed}`;
+}

@@ -1,0 +1,192 @@
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { pairNext, setupsOf } from '#jobs/pair-nodes.ts';
+import type { KeyFault } from '#jobs/prove-key.ts';
+import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
+import { relay } from '#jobs/relay.ts';
+import { showPolicies } from '#jobs/show-policies.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { HeldShares } from '#nodes/held-shares.ts';
+import { sharesHeldBy } from '#nodes/held-shares.ts';
+
+export interface RefreshRequest {
+  readonly key: VaultKey;
+  /** How many nodes sign together. */
+  readonly threshold: number;
+  readonly policies: readonly AdoptedPolicy[];
+}
+
+/** What one step has come to. */
+type RefreshStep =
+  | { readonly type: 'progress'; readonly refresh: KeyRefresh }
+  /** These shares can not be signed with, and are dealt once more. */
+  | { readonly type: 'set-aside'; readonly refresh: KeyRefresh; readonly reason: string }
+  /** Every node uses its new share. */
+  | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
+
+interface HoldingNode {
+  readonly node: CosignerClient;
+  readonly shares: HeldShares;
+}
+
+/**
+ * The next step to new shares of a key for every co-signer, whether it has one or not: a change that was cut off before is brought to its end;
+ * what there is is looked at; two nodes are paired anew; the shares are dealt; one group that could sign proves that it can with them; or all
+ * nodes are told to use them. Everything but the proofs is in the nodes themselves: cut off anywhere, it goes on from what they have. Whatever step is the last one that is ever taken, the key
+ * signs with the old shares, or with the new ones.
+ */
+export async function nextRefreshStep(
+  nodes: readonly CosignerClient[],
+  request: RefreshRequest,
+  refresh: KeyRefresh,
+): Promise<Result<RefreshStep, KeyFault>> {
+  const holding = await holdingsOf(nodes, request.key.keyId);
+  if (!holding.ok) return because('shares', holding.refusal);
+  const inUse = newestInUse(holding.value);
+  const isHalfDone = sharesEverywhere(holding.value).some(({ epoch }) => epoch === inUse);
+  if (isHalfDone && !isInUseEverywhere(holding.value, inUse)) {
+    const fault = await activationFault(holding.value, inUse, request.key.keyId);
+    return fault === null ? accepted({ type: 'progress', refresh }) : refused(fault);
+  }
+  if (refresh.begun === null) return begun(holding.value, request, refresh);
+  const after = refresh.begun.epoch;
+  const ready = sharesEverywhere(holding.value).findLast(({ epoch }) => epoch > after);
+  if (ready !== undefined) return proven(holding.value, ready, { request, refresh });
+  if (request.key.scheme === 'ecdsa-secp256k1') {
+    const paired = await pairNext(nodes, new Set(refresh.begun.setups));
+    if (!paired.ok) return because('pairing', paired.refusal);
+    if (paired.value) return accepted({ type: 'progress', refresh });
+  }
+  const fault = await dealingFault(holding.value, request);
+  return fault === null ? accepted({ type: 'progress', refresh }) : refused(fault);
+}
+
+async function holdingsOf(
+  nodes: readonly CosignerClient[],
+  keyId: string,
+): Promise<Result<readonly HoldingNode[], CosignerFault>> {
+  const all: HoldingNode[] = [];
+  for (const node of nodes) {
+    const shares = await sharesHeldBy(node, keyId);
+    if (!shares.ok) return shares;
+    all.push({ node, shares: shares.value });
+  }
+  return accepted(all);
+}
+
+/** What is there now has to be replaced: the shares that are in use, and the set-ups of the pairs. */
+async function begun(
+  holding: readonly HoldingNode[],
+  { key }: RefreshRequest,
+  refresh: KeyRefresh,
+): Promise<Result<RefreshStep, KeyFault>> {
+  const isPaired = key.scheme === 'ecdsa-secp256k1';
+  const setups = isPaired ? await setupsOf(holding.map(({ node }) => node)) : accepted([]);
+  if (!setups.ok) return because('pairs', setups.refusal);
+  return accepted({
+    type: 'progress',
+    refresh: { ...refresh, begun: { epoch: newestInUse(holding), setups: setups.value } },
+  });
+}
+
+function newestInUse(holding: readonly HoldingNode[]): number {
+  return Math.max(0, ...holding.map(({ shares }) => shares.find(({ isActive }) => isActive)?.epoch ?? 0));
+}
+
+/** The shares that every node has of one and the same dealing, the newest last. */
+function sharesEverywhere(holding: readonly HoldingNode[]): HeldShares {
+  const [first, ...rest] = holding;
+  const everywhere = (share: HeldShares[number]) =>
+    rest.every(({ shares }) => shares.some((one) => one.epoch === share.epoch && one.statement === share.statement));
+  return first?.shares.filter(everywhere) ?? [];
+}
+
+async function proven(
+  holding: readonly HoldingNode[],
+  { epoch, publicShares }: HeldShares[number],
+  { request, refresh }: { readonly request: RefreshRequest; readonly refresh: KeyRefresh },
+): Promise<Result<RefreshStep, KeyFault>> {
+  const { key, threshold } = request;
+  const nodes = holding.map(({ node }) => node);
+  const proofOf = (group: readonly CosignerClient[]) => `${epoch}:${groupName(group)}`;
+  const isInUse = newestInUse(holding) >= epoch;
+  const unproven = isInUse
+    ? []
+    : groupsOf(nodes, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
+  const [signers] = unproven;
+  if (signers === undefined) {
+    const fault = await activationFault(holding, epoch, key.keyId);
+    return fault === null ? accepted({ type: 'refreshed', epoch, publicShares }) : refused(fault);
+  }
+  const fault = await proofFault(signers, { ...key, publicShares, threshold, epoch });
+  if (fault?.isUseless === true && refresh.begun !== null) {
+    const again = { ...refresh, begun: { ...refresh.begun, epoch } };
+    return accepted({ type: 'set-aside', refresh: again, reason: fault.reason });
+  }
+  if (fault !== null) return refused(fault);
+  return accepted({
+    type: 'progress',
+    refresh: { ...refresh, provenBy: [...refresh.provenBy, proofOf(signers)] },
+  });
+}
+
+function isInUseEverywhere(holding: readonly HoldingNode[], epoch: number): boolean {
+  return holding.every(({ shares }) => shares.some((one) => one.isActive && one.epoch === epoch));
+}
+
+/** Tells every node to use its share of an epoch; null when each does. */
+async function activationFault(
+  holding: readonly HoldingNode[],
+  epoch: number,
+  keyId: string,
+): Promise<KeyFault | null> {
+  const receipts = Object.fromEntries(
+    holding.map(({ node, shares }) => [String(node.index), shares.find((one) => one.epoch === epoch)?.receipt ?? '']),
+  );
+  for (const { node } of holding) {
+    const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
+    if (!answer.ok) return because('activation', answer.refusal).refusal;
+  }
+  return null;
+}
+
+/** What a dealer may say of itself: others can deal in its place, and it receives. */
+const UNFIT_TO_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key']);
+
+/** Has as many holders of the shares in use as sign together deal new ones to all; null when they have, else what came in between. */
+async function dealingFault(
+  holding: readonly HoldingNode[],
+  { key, threshold, policies }: RefreshRequest,
+): Promise<KeyFault | null> {
+  const baseEpoch = newestInUse(holding);
+  const newest = Math.max(0, ...holding.flatMap(({ shares }) => shares.map(({ epoch }) => epoch)));
+  const base = (one: HoldingNode) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
+  const holders = holding.filter((one) => base(one) !== undefined);
+  const nodes = holding.map(({ node }) => node);
+  const unfit = new Set<number>();
+  let fault: KeyFault | null = null;
+  for (const dealers of groupsOf(holders, threshold)) {
+    const [first] = dealers;
+    if (first === undefined || dealers.some(({ node }) => unfit.has(node.index))) continue;
+    const body = {
+      scheme: key.scheme,
+      threshold,
+      baseEpoch,
+      epoch: newest + 1,
+      dealers: dealers.map(({ node }) => node.index),
+      publicKey: key.publicKey,
+      publicShares: base(first)?.publicShares ?? {},
+      policies: policies.map(({ policy }) => policy),
+    };
+    const dealt = await relay({ nodes, place: () => `reshare/${key.keyId}`, request: () => body });
+    if (dealt.ok) return null;
+    const { node, code } = dealt.refusal;
+    fault = because('dealing', dealt.refusal).refusal;
+    if (code === 'policy-behind') await showPolicies(nodes, key.keyId, policies);
+    if (!UNFIT_TO_DEAL.has(code)) return fault;
+    unfit.add(node);
+  }
+  return fault ?? { reason: 'dealing: too few nodes have a share in use', isUseless: false };
+}

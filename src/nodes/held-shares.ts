@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+
+const heldShares = z.array(
+  z.object({
+    epoch: z.int(),
+    isActive: z.boolean(),
+    /** The same at every node that was dealt its share together with this one. */
+    statement: z.string(),
+    publicShares: z.record(z.string(), z.string()),
+    /** The node's signature that it has stored its share. */
+    receipt: z.string(),
+  }),
+);
+
+/** The shares of one key that a node has, in use or waiting, the newest last. */
+export type HeldShares = z.infer<typeof heldShares>;
+
+/** As the node says itself. A node without the key has none. */
+export async function sharesHeldBy(node: CosignerClient, keyId: string): Promise<Result<HeldShares, CosignerFault>> {
+  const answer = await node.call(`key/${keyId}/shares`, {});
+  if (!answer.ok) return answer;
+  const shares = heldShares.safeParse(answer.value);
+  if (shares.success) return accepted(shares.data);
+  return refused({ node: node.index, code: 'unreachable', detail: 'answered something else', culprit: node.index });
+}

@@ -1,0 +1,98 @@
+import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
+import type { Reform } from '#objects/key-desk.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import type { RefreshWork } from '#objects/vault-views.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+import { writeVaultChange } from '#objects/vault-writes.ts';
+
+/** How far a run of the job has come. */
+export type RefreshReport =
+  /** The next step is due at once. */
+  | { readonly type: 'progress'; readonly refresh: KeyRefresh }
+  /** What was dealt is no good: the next step comes when it comes. */
+  | { readonly type: 'set-aside'; readonly refresh: KeyRefresh }
+  /** Every co-signer uses its new share. */
+  | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
+
+/** Where keys of a vault get new shares, one key after the other. */
+export class RefreshDesk {
+  readonly #host: VaultHost;
+  readonly #reform: Reform;
+
+  constructor(host: VaultHost, reform: Reform) {
+    this.#host = host;
+    this.#reform = reform;
+  }
+
+  /** New shares for a key. Again while they are on their way it changes nothing. False when the vault has no such key. */
+  async request(keyId: string): Promise<boolean> {
+    const { storage, commits } = this.#host;
+    const vault = this.#host.vault();
+    const key = vault?.keys.find((one) => one.keyId === keyId);
+    if (vault === null || key === undefined) return false;
+    if (storage.keyRefreshes().some((refresh) => refresh.keyId === key.keyId)) return true;
+    const { keyId: id, scheme } = key;
+    await commits.run(() => {
+      storage.putKeyRefresh({ keyId: id, scheme, begun: null, provenBy: [] });
+      writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
+      oweNextStep(storage);
+    });
+    return true;
+  }
+
+  /** For the consumers: the key that gets new shares next, as far as it has come; null when none does. */
+  work(): RefreshWork | null {
+    const { storage } = this.#host;
+    const vault = this.#host.vault();
+    const all = vault === null ? [] : storage.keyRefreshes();
+    const [refresh] = all;
+    const key = vault?.keys.find(({ keyId }) => keyId === refresh?.keyId);
+    if (vault === null || refresh === undefined || key === undefined) return null;
+    const { signingThreshold } = vault.configuration;
+    const underWay = all.map(({ keyId }) => keyId);
+    return { vaultId: vault.id, key, refresh, underWay, policies: storage.policies.adopted(), signingThreshold };
+  }
+
+  /** What a run of the job has done. One that comes late, of a refresh that is over, changes nothing. */
+  async report(keyId: string, report: RefreshReport): Promise<void> {
+    const { storage, commits } = this.#host;
+    const vault = this.#host.vault();
+    const known = storage.keyRefreshes().find((refresh) => refresh.keyId === keyId);
+    if (vault === null || known === undefined) return;
+    if (report.type !== 'refreshed') {
+      await commits.run(() => {
+        storage.putKeyRefresh(merged(known, report.refresh));
+        if (report.type === 'progress') oweNextStep(storage);
+      });
+      return;
+    }
+    const { epoch, publicShares } = report;
+    await this.#reform(
+      withShares(vault, keyId, publicShares),
+      { action: 'key-refreshed', detail: `${keyId} ${epoch}` },
+      () => {
+        storage.dropKeyRefresh(keyId);
+        if (storage.keyRefreshes().length === 0) storage.discharge('', 'refresh-key');
+        else oweNextStep(storage);
+      },
+    );
+  }
+}
+
+/** Two runs at once begin the same refresh, and each proves a part of it. */
+function merged(known: KeyRefresh, told: KeyRefresh): KeyRefresh {
+  const isFurther = (told.begun?.epoch ?? 0) > (known.begun?.epoch ?? 0);
+  return {
+    ...known,
+    begun: isFurther ? told.begun : known.begun,
+    provenBy: [...new Set([...known.provenBy, ...told.provenBy])],
+  };
+}
+
+function withShares(vault: Vault, keyId: string, publicShares: VaultKey['publicShares']): Vault {
+  return { ...vault, keys: vault.keys.map((key) => (key.keyId === keyId ? { ...key, publicShares } : key)) };
+}
+
+function oweNextStep(storage: VaultStorage): void {
+  storage.owe({ transactionId: '', job: 'refresh-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+}
