@@ -31,6 +31,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     path: (args) => `/internal/user/${part(args, 'user')}/access-token`,
     body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
   },
+  'identity remove': {
+    usage: '--user USER',
+    method: 'DELETE',
+    path: (args) => `/internal/user/${part(args, 'user')}/identity`,
+  },
   'session issue': {
     usage: '--user USER',
     method: 'POST',

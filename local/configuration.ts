@@ -32,6 +32,8 @@ export interface Settings {
   readonly cosigners?: number;
   /** Number to origin of those that run elsewhere, as if in other accounts; none of them is configured here then. */
   readonly cosignerUrls?: Readonly<Record<string, string>>;
+  /** The LOGIN setting; nobody logs in when absent. */
+  readonly login?: object;
   /** Shares are sealed for it on demand. */
   readonly recoveryKey?: string;
   /** ISO 8601: a share that was made before is not used. */
@@ -89,6 +91,7 @@ export function configure(folder: string, settings: Settings): Configuration {
       WEBHOOK_ENDPOINTS: JSON.stringify({
         [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
       }),
+      LOGIN: settings.login === undefined ? '' : JSON.stringify(settings.login),
       SERVICE_KEY_HASHES: createHash('sha256').update(secrets.serviceKey).digest('hex'),
     },
   });

@@ -10,6 +10,7 @@ import { startBitcoinNode } from './bitcoin-node.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
 import { sessionCookie } from './live-feed.ts';
+import { startLocalIssuer } from './openid-issuer.ts';
 import { Mischievous } from './mischief.ts';
 import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
@@ -45,6 +46,7 @@ const { values } = parseArgs({
     'chain-port': { type: 'string', default: '8545' },
     'solana-port': { type: 'string', default: '8899' },
     'bitcoin-port': { type: 'string', default: '3002' },
+    'login-port': { type: 'string', default: '8790' },
     mischief: { type: 'string' },
   },
 });
@@ -56,12 +58,15 @@ async function main(): Promise<void> {
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
   const solana = await startSolanaNode({ port: portOf(values['solana-port']), folder: FOLDER });
   const bitcoin = await startBitcoinNode({ port: portOf(values['bitcoin-port']), folder: FOLDER, minesAtOnce: true });
+  const issuer = await startLocalIssuer(portOf(values['login-port']));
   const stack = await startStack({
     folder: stackFolder,
     port: portOf(values.port),
     rpcUrls: { anvil: [anvil.url], [SOLANA]: [solana.url], [BITCOIN]: [bitcoin.url] },
     prices: LOCAL_PRICES,
+    login: issuer.login,
   });
+  issuer.serve(stack.url);
   const monitors = [
     await watchLocalChain(anvil.url, stack.monitor, mischiefOf(seed)),
     watchLedger(watchableSolana(solana.ledger), stack.monitor, mischiefOf(seed)),
@@ -100,6 +105,7 @@ async function main(): Promise<void> {
   await anvil.stop();
   await solana.stop();
   await bitcoin.stop();
+  await issuer.stop();
 }
 
 /** The people, with the tokens that they had the last time. */
@@ -138,6 +144,7 @@ Conclave      ${facts['url']}   (three co-signers behind it)
 Chains        ${facts['rpcUrl']}   anvil, chain id 31337
               ${facts['solanaUrl']}   a ledger of Solana
               ${facts['bitcoinUrl']}   a regtest of Bitcoin, as Esplora shows it
+Log in        ${facts['url']}/login?to=/user/me   as alice, bob, carol or mallory, with any password
 Service key   ${facts['serviceKey']}
 Log           ${facts['logFile']}
 `);

@@ -10,6 +10,7 @@ import type { HttpContext, HttpEnv } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import type { HttpFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
+import { shielded } from '#http/shield.ts';
 import { endedSessionCookie, isCrossSite, sessionValue } from '#http/session-cookie.ts';
 import type { LimitState } from '#objects/usage-meter.ts';
 
@@ -117,12 +118,8 @@ function bearerOf(header: string): string | null {
 
 /** Answers 401, or 429 to an address that tries too often: guessing must not be free. */
 async function unauthenticated(context: HttpContext, fault: HttpFault): Promise<Response> {
-  const address = context.req.header('cf-connecting-ip') ?? 'local';
-  const { success } = await context.env.SHIELD.limit({ key: address });
-  if (!success) {
-    const headers = { 'retry-after': String(WINDOW_SECONDS) };
-    return problem(context, 'quota-exceeded', { detail: 'Too many requests without a valid credential.', headers });
-  }
+  const flood = await shielded(context);
+  if (flood !== null) return flood;
   if (fault === 'session-invalid' || fault === 'session-expired') {
     // The browser forgets what opens nothing any more.
     return problem(context, fault, { detail: 'Log in again.', headers: { 'set-cookie': endedSessionCookie() } });

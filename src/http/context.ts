@@ -47,7 +47,7 @@ export interface Route {
   /** In place of it: of a command that takes nothing, an empty object, or this. */
   readonly optionalBody?: z.ZodType;
   /** When all went well: the status, and the body (null: none). */
-  readonly answer: { readonly status: 200 | 201 | 202 | 204; readonly schema: z.ZodType | null };
+  readonly answer: { readonly status: 200 | 201 | 202 | 204 | 302; readonly schema: z.ZodType | null };
   /** The answer has an ETag, and `If-None-Match` may get 304 in its place. */
   readonly conditional?: true;
   /** Besides what `commonRefusals` names for every route of its kind. */

@@ -26,6 +26,10 @@ export type HttpFault =
   | 'needs-quorum'
   | 'too-many-access-tokens'
   | 'push-not-configured'
+  | 'login-not-configured'
+  | 'login-refused'
+  | 'login-unknown'
+  | 'login-unavailable'
   | 'push-subscription-not-found'
   | 'too-many-push-subscriptions'
   | 'insufficient-funds'
@@ -58,6 +62,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'session-required': [403, 'A session is required'],
   'device-signature-required': [403, 'A device has to sign it'],
   'device-signature-refused': [403, 'The signature of the device is not right'],
+  'login-refused': [403, 'Nobody is logged in'],
+  'login-unknown': [403, 'This service does not know you'],
   'cross-site-request': [403, 'The request comes from another site'],
   'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],
@@ -81,6 +87,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
   'needs-quorum': [409, 'The signers have to decide this'],
   'too-many-access-tokens': [409, 'There are too many tokens'],
+  'login-not-configured': [409, 'Logging in is not configured'],
   'push-not-configured': [409, 'Notifications are not configured'],
   'too-many-push-subscriptions': [409, 'There are too many subscriptions'],
   'access-token-inactive': [409, 'The token is not active'],
@@ -94,6 +101,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'not-on-this-chain': [422, 'This chain has no such thing'],
   'allowance-not-zero': [422, 'The token wants its allowance set to 0 first'],
   'quota-exceeded': [429, 'Too many requests'],
+  'login-unavailable': [503, 'The issuer does not answer'],
   'chain-unavailable': [503, 'The chain can not be asked'],
   unavailable: [503, 'Not available right now'],
   internal: [500, 'Something went wrong here'],

@@ -6,7 +6,7 @@ import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
 import { readRecovery } from '#http/internal/recovery.ts';
-import { createUser } from '#http/internal/user.ts';
+import { createUser, unlinkIdentity } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { putWallet } from '#http/internal/wallet.ts';
@@ -33,7 +33,11 @@ import { receiveWebhook } from '#http/webhook/receive.ts';
 import { listPushSubscriptions } from '#http/push-subscription/list.ts';
 import { subscribe } from '#http/push-subscription/subscribe.ts';
 import { unsubscribe } from '#http/push-subscription/unsubscribe.ts';
+import { createOwnToken } from '#http/session/access-token.ts';
+import { endAllSessions } from '#http/session/end-all.ts';
 import { endSession } from '#http/session/end.ts';
+import { beginLoginRoute } from '#http/login/begin.ts';
+import { endLoginRoute } from '#http/login/callback.ts';
 import { me } from '#http/user/me.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultEvents } from '#http/vault/events.ts';
@@ -84,12 +88,17 @@ const routes = [
   subscribe,
   unsubscribe,
   me,
+  beginLoginRoute,
+  endLoginRoute,
   endSession,
+  endAllSessions,
+  createOwnToken,
   receiveWebhook,
   health,
   createUser,
   createAccessToken,
   createSession,
+  unlinkIdentity,
   createVault,
   readVault,
   readKey,

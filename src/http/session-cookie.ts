@@ -18,9 +18,14 @@ export function endedSessionCookie(): string {
 
 /** The value of the cookie; null without one. Two of one name is nothing that a browser sends. */
 export function sessionValue(context: HttpContext): string | null {
+  return cookieValue(context, NAME, 512);
+}
+
+/** Null without a cookie of this name, or with a longer one than this service writes. */
+export function cookieValue(context: HttpContext, name: string, longest: number): string | null {
   const cookies = (context.req.header('cookie') ?? '').split(';').map((text) => text.trim());
-  const values = cookies.filter((text) => text.startsWith(`${NAME}=`)).map((text) => text.slice(NAME.length + 1));
-  return values.length === 1 && values[0] !== undefined && values[0].length <= 512 ? values[0] : null;
+  const values = cookies.filter((text) => text.startsWith(`${name}=`)).map((text) => text.slice(name.length + 1));
+  return values.length === 1 && values[0] !== undefined && values[0].length <= longest ? values[0] : null;
 }
 
 /**

@@ -3,6 +3,8 @@ import { parseVaultId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { pruneDeliveries, takeDueDeliveries } from '#store/deliveries.ts';
+import { SESSION_SECONDS } from '#domain/session.ts';
+import { pruneSessions } from '#store/sessions.ts';
 import { pruneAppraisals } from '#store/tokens.ts';
 import { quietVaults } from '#store/transactions.ts';
 import { takeVaultsToNudge } from '#store/vaults.ts';
@@ -33,6 +35,7 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const lost = await takeDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: PER_RUN });
   for (const deliveryId of lost) await env.ACTIVITY_QUEUE.send({ deliveryId });
   await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: PER_RUN });
+  await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
   await pruneAppraisals(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: PER_RUN });
   for (const number of new Set([...quiet, ...turn])) {
     const vaultId = parseVaultId(number);

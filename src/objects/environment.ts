@@ -58,6 +58,8 @@ export interface CoordinatorEnv {
   readonly TOKEN_MAC_KEY: string;
   /** JSON: endpoint id to `{ provider, secrets }` of the monitors that may deliver. Empty or absent: nobody may. */
   readonly WEBHOOK_ENDPOINTS?: string;
+  /** JSON: `{ issuer, clientId, clientSecret? }` of OpenID Connect. Empty or absent: nobody logs in. */
+  readonly LOGIN?: string;
   /** JSON: `{ subject, publicKey, privateKey, services? }` of Web Push (VAPID, RFC 8292). Empty or absent: nobody is notified. */
   readonly WEB_PUSH?: string;
   /** Comma-separated hex SHA-256 of the service keys that open the internal interface. */

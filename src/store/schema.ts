@@ -17,6 +17,32 @@ export const users = sqliteTable(
   (table) => [uniqueIndex('users_email').on(table.email)],
 );
 
+/** Who a person is at an issuer of OpenID Connect: one there, and one person behind each. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    userId: text('user_id').notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.issuer, table.subject] }),
+    uniqueIndex('identities_user').on(table.userId, table.issuer),
+  ],
+);
+
+/** The logins of the last day, so that all of a person's can be ended. What they are good for their objects say. */
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    id: text('id').primaryKey(),
+    userId: text('user_id').notNull(),
+    createdAtMs: integer('created_at_ms').notNull(),
+  },
+  (table) => [index('sessions_user').on(table.userId), index('sessions_age').on(table.createdAtMs)],
+);
+
 export const vaults = sqliteTable(
   'vaults',
   {

@@ -22,6 +22,12 @@ export async function findUser(db: D1Database, id: string): Promise<UserProfile 
   return found === undefined ? null : profileOf(found);
 }
 
+/** @param email lower case */
+export async function findUserByEmail(db: D1Database, email: string): Promise<UserProfile | null> {
+  const [found] = await drizzle(db).select().from(users).where(eq(users.email, email));
+  return found === undefined ? null : profileOf(found);
+}
+
 function profileOf(row: typeof users.$inferSelect): UserProfile | null {
   const id = parseUserId(row.id);
   return id === null ? null : { id, name: row.name, email: row.email };

@@ -30,6 +30,7 @@ test('the house has its rooms, and no file is outside of them', () => {
     'domain',
     'http',
     'jobs',
+    'login',
     'monitors',
     'mpc',
     'nodes',

@@ -14,6 +14,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   mpc: 1,
   chains: 1,
   devices: 1,
+  login: 1,
   monitors: 1,
   prices: 1,
   push: 1,
@@ -30,10 +31,11 @@ const ENTRY_FLOOR = 4;
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http'],
   '@hono/zod-validator': ['http'],
-  zod: ['http', 'jobs', 'monitors', 'nodes', 'prices', 'push'],
+  zod: ['http', 'jobs', 'login', 'monitors', 'nodes', 'prices', 'push'],
   'drizzle-orm': ['store'],
   viem: ['chains'],
   unhomoglyph: ['chains'],
+  oauth4webapi: ['login'],
   '@block65/webcrypto-web-push': ['push'],
   'cloudflare:workers': ['objects', 'cosigner', 'http', 'jobs', ''],
 };

@@ -1,12 +1,8 @@
 import * as z from 'zod';
-import { SESSION_SECONDS } from '#domain/session.ts';
-import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { newSecret, newTokenId } from '#http/credential-value.ts';
-import { askObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
-import { sessionCookie } from '#http/session-cookie.ts';
+import { beginSession } from '#http/session/begin.ts';
 import { timeText } from '#http/time-text.ts';
 import { findUser } from '#store/users.ts';
 
@@ -39,12 +35,7 @@ export const createSession = route({
 async function issue(context: HttpContext): Promise<Response> {
   const user = await findUser(context.env.DB, context.req.param('userId') ?? '');
   if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
-  const [id, secret] = [newTokenId(), newSecret('session')];
-  const createdAtMs = await askObject(
-    () => sessionObject(context, id),
-    (stub) => stub.create({ id, user, secretHash: secret.hash }),
-  );
-  const cookie = sessionCookie(secret.valueFor(id, context.env.TOKEN_MAC_KEY));
-  const endsAt = timeText(createdAtMs + SESSION_SECONDS * 1000);
-  return context.json({ id, userId: user.id, cookie, createdAt: timeText(createdAtMs), endsAt }, 201);
+  const { id, cookie, createdAtMs, endsAtMs } = await beginSession(context, user);
+  const [createdAt, endsAt] = [timeText(createdAtMs), timeText(endsAtMs)];
+  return context.json({ id, userId: user.id, cookie, createdAt, endsAt }, 201);
 }

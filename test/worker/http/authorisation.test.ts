@@ -61,6 +61,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /user/me': 'oneself',
   'GET /vault/:vaultId/events': 'session',
   'DELETE /session': 'session',
+  'DELETE /sessions': 'session',
+  'POST /session/access-token': 'session',
 };
 
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
@@ -80,6 +82,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },
   'POST /vault/:vaultId/policy-change': { threshold: 1 },
+  'POST /session/access-token': { name: 'new' },
   'PATCH /personal-access-token/:id': { name: 'renamed' },
   'POST /push-subscription': SUBSCRIPTION,
 };

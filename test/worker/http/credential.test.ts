@@ -102,8 +102,13 @@ describe.each(internal.map(lineOf))('%s', (line) => {
   });
 });
 
-test('only the health of the service is open to everybody, and says nothing else', async () => {
-  expect(ROUTES.filter(({ access }) => access === 'anyone').map(lineOf)).toEqual(['GET /health']);
+test('only the health of the service and the way in are open to everybody, and say nothing else', async () => {
+  const open = ROUTES.filter(({ access }) => access === 'anyone').map(lineOf);
+  expect(open.toSorted()).toEqual(['GET /health', 'GET /login', 'GET /login/callback']);
+  for (const line of ['GET /login', 'GET /login/callback?code=c&state=s']) {
+    const { status, body } = await ask(line);
+    expect([status, body['code']]).toEqual([409, 'login-not-configured']);
+  }
   const { status, body } = await ask('GET /health');
   expect([status, body]).toEqual([200, { status: 'ok' }]);
 });

@@ -107,6 +107,36 @@ test('logging out ends it everywhere at once, and the browser forgets it', async
   ]);
 });
 
+test('logging out everywhere ends every login of a person, and nobody else’s', async () => {
+  const [alice, bob] = [await enter('alice'), await enter('bob')];
+  const [here, there, his] = [await login(alice), await login(alice), await login(bob)];
+  const out = await browse('DELETE /sessions', here);
+  expect([out.status, out.headers.get('set-cookie')?.includes('Max-Age=0')]).toEqual([204, true]);
+  for (const cookie of [here, there])
+    expect(code(await browse('GET /user/me', cookie))).toEqual([401, 'session-invalid']);
+  expect((await browse('GET /user/me', his)).status).toBe(200);
+  expect((await ask('GET /user/me', { token: alice.token })).status).toBe(200);
+});
+
+test('a token is made by whoever is logged in, and by no token', async () => {
+  const alice = await enter('alice');
+  const cookie = await login(alice);
+  const line = 'POST /session/access-token';
+  expect(code(await ask(line, { token: alice.token, body: { name: 'ci' } }))).toEqual([403, 'session-required']);
+  for (const body of [{}, { name: ' ' }, { name: 'ci', expiresAt: 'tomorrow' }, { name: 'ci', userId: alice.id }]) {
+    expect((await browse(line, await login(alice), { body })).status).toBe(400);
+  }
+  const expiresAt = Math.floor(Date.now() / 1000) + 3600;
+  const made = await browse(line, await login(alice), { body: { name: 'ci', expiresAt } });
+  expect([made.status, made.body['name'], made.headers.get('cache-control')]).toEqual([201, 'ci', 'no-store']);
+  const me = await ask('GET /user/me', { token: String(made.body['token']) });
+  expect([me.status, me.body['id']]).toEqual([200, alice.id]);
+  // Its value is nowhere else.
+  const listed = await browse('GET /personal-access-token', cookie);
+  expect(JSON.stringify(listed.body)).toContain(String(made.body['id']));
+  expect(JSON.stringify(listed.body)).not.toContain(String(made.body['token']));
+});
+
 test('two hours without a request end it, and a day does in any case', async () => {
   const began = Date.now();
   vi.useFakeTimers({ toFake: ['Date'], now: began });
@@ -122,7 +152,7 @@ test('two hours without a request end it, and a day does in any case', async () 
 
 test('what only people in a browser may do is refused to a token', async () => {
   const treasury = await foundTreasury();
-  for (const line of ['DELETE /session', `GET /vault/${treasury.id}/events`]) {
+  for (const line of ['DELETE /session', 'DELETE /sessions', `GET /vault/${treasury.id}/events`]) {
     expect(code(await ask(line, { token: treasury.alice.token }))).toEqual([403, 'session-required']);
   }
 });

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { attemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
+import { problem } from '#http/problem.ts';
+import { shielded } from '#http/shield.ts';
+import { beginLogin } from '#login/openid.ts';
+import { loginSettings } from '#login/settings.ts';
+
+/** `to` is where to go afterwards: a path of this service. */
+const query = z.strictObject({ to: z.string().max(1024).optional() });
+
+/**
+ * GET /login (ours; spec part 5 method 2): sends a browser to whoever says who its reader is.
+ *
+ * Refuses, in order: `invalid-request`, `quota-exceeded` (of the address), `login-not-configured`, `login-unavailable`.
+ */
+export const beginLoginRoute = route({
+  method: 'GET',
+  path: '/login',
+  access: 'anyone',
+  summary: 'begins a login in a browser',
+  query,
+  answer: { status: 302, schema: null },
+  refuses: ['quota-exceeded', 'login-not-configured', 'login-unavailable'],
+  handle: begin,
+});
+
+async function begin(context: HttpContext): Promise<Response> {
+  const flood = await shielded(context);
+  if (flood !== null) return flood;
+  const settings = loginSettings(context.env.LOGIN);
+  if (settings === null) return problem(context, 'login-not-configured', { detail: 'This service knows no issuer.' });
+  const begun = await beginLogin(settings, redirectUriOf(context));
+  if (!begun.ok) return problem(context, 'login-unavailable', { detail: 'The issuer does not answer. Try again.' });
+  const { url, attempt } = begun.value;
+  const to = pathOf(context, query.parse(context.req.query()).to);
+  return context.body(null, 302, {
+    location: url,
+    'set-cookie': attemptCookie({ ...attempt, to }),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+}

@@ -1,0 +1,24 @@
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { issueToken, newTokenBody } from '#http/personal-access-token/issue.ts';
+import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
+
+/**
+ * POST /session/access-token (ours): a token for the person who is logged in. Spec part 4: tokens are created in the dashboard, and by no
+ * token; this is what its page calls. The value is in this answer and nowhere else; when the answer is lost, make another one and delete
+ * this one.
+ *
+ * Refuses, in order: the credential, `session-required`, the body, `too-many-access-tokens`.
+ */
+export const createOwnToken = route({
+  method: 'POST',
+  path: '/session/access-token',
+  access: 'token-secret',
+  sessionOnly: true,
+  summary: 'issues a token to whoever is logged in',
+  body: newTokenBody,
+  answer: { status: 201, schema: issuedTokenSchema },
+  refuses: ['too-many-access-tokens'],
+  handle: async (context: HttpContext) =>
+    issueToken(context, context.get('caller').user, newTokenBody.parse(await context.req.json())),
+});

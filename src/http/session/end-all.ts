@@ -1,0 +1,36 @@
+import { SESSION_SECONDS } from '#domain/session.ts';
+import { sessionObject } from '#http/authenticate.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { endedSessionCookie } from '#http/session-cookie.ts';
+import { sessionsOf } from '#store/sessions.ts';
+
+/**
+ * DELETE /sessions (ours): logs out everywhere: every session of the caller's is over when this answers, this one included. Tokens stay as they
+ * are.
+ *
+ * Refuses, in order: the credential, `session-required`.
+ */
+export const endAllSessions = route({
+  method: 'DELETE',
+  path: '/sessions',
+  access: 'write',
+  sessionOnly: true,
+  summary: 'logs out everywhere',
+  answer: { status: 204, schema: null },
+  refuses: [],
+  handle: endAll,
+});
+
+async function endAll(context: HttpContext): Promise<Response> {
+  const { user, tokenId } = context.get('caller');
+  const sinceMs = Date.now() - SESSION_SECONDS * 1000;
+  for (const id of new Set([...(await sessionsOf(context.env.DB, user.id, sinceMs)), tokenId])) {
+    await askObject(
+      () => sessionObject(context, id),
+      (session) => session.end(),
+    );
+  }
+  return context.body(null, 204, { 'set-cookie': endedSessionCookie() });
+}

@@ -1,0 +1,26 @@
+import { and, eq, gte, lt } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import type { TokenId, UserId } from '#domain/id.ts';
+import { parseTokenId } from '#domain/id.ts';
+import { sessions } from '#store/schema.ts';
+
+/** Which sessions a person has begun: so that all of them can be ended. Whether one is open its object alone knows. */
+export async function enterSession(
+  db: D1Database,
+  session: { readonly id: TokenId; readonly userId: UserId; readonly createdAtMs: number },
+): Promise<void> {
+  await drizzle(db).insert(sessions).values(session).onConflictDoNothing();
+}
+
+export async function sessionsOf(db: D1Database, userId: UserId, sinceMs: number): Promise<readonly TokenId[]> {
+  const rows = await drizzle(db)
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.userId, userId), gte(sessions.createdAtMs, sinceMs)));
+  return rows.flatMap(({ id }) => parseTokenId(id) ?? []);
+}
+
+/** Of sessions that are over in any case. */
+export async function pruneSessions(db: D1Database, beforeMs: number): Promise<void> {
+  await drizzle(db).delete(sessions).where(lt(sessions.createdAtMs, beforeMs));
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LocalIssuer } from '#local/openid-issuer.ts';
+import { startLocalIssuer } from '#local/openid-issuer.ts';
+import { Browser } from './browser.ts';
+import type { World } from './world.ts';
+import { startWorld } from './world.ts';
+
+/** People log in with a real issuer of OpenID Connect, as their browsers do it. */
+
+let issuer: LocalIssuer;
+let world: World;
+let url: string;
+
+beforeAll(async () => {
+  issuer = await startLocalIssuer();
+  world = await startWorld({ login: issuer.login });
+  ({ url } = world.stack());
+  issuer.serve(url);
+}, 60_000);
+afterAll(async () => {
+  await world.end();
+  await issuer.stop();
+});
+
+const SESSION = '__Host-session';
+const ATTEMPT = '__Host-login';
+
+/** As far as the way back to the service, which has not been gone yet. */
+async function comesBack(browser: Browser, name: string, to = '/user/me'): Promise<void> {
+  const stopAt = (address: string) => address.startsWith(`${url}/login/callback`);
+  const asked = await browser.go(`${url}/login?to=${encodeURIComponent(to)}`, stopAt);
+  if (stopAt(browser.url)) return;
+  const consent = await browser.submit(await asked.text(), { login: name, password: 'any' }, stopAt);
+  if (!stopAt(browser.url)) await browser.submit(await consent.text(), {}, stopAt);
+}
+
+async function logIn(browser: Browser, name: string, to?: string): Promise<Response> {
+  await comesBack(browser, name, to);
+  return browser.go(browser.url);
+}
+
+const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;
+
+test('a person who is known here has a session, and goes on to where they wanted', async () => {
+  const browser = new Browser();
+  const answer = await logIn(browser, 'alice', '/user/me?from=login');
+  expect([answer.status, browser.url]).toEqual([200, `${url}/user/me?from=login`]);
+  expect(await answer.json()).toMatchObject({ name: 'alice', email: 'alice@example.com' });
+  expect([browser.cookie(url, SESSION), browser.cookie(url, ATTEMPT)]).toEqual([
+    expect.stringMatching(/^service_ses_/),
+    undefined,
+  ]);
+});
+
+test('nothing outside of this service is where somebody goes on to', async () => {
+  for (const to of [
+    'https://mallory.example/',
+    '//mallory.example',
+    '/\\mallory.example',
+    'javascript:alert(1)',
+    'user/me',
+  ]) {
+    const browser = new Browser();
+    await comesBack(browser, 'alice', to);
+    const answer = await browser.go(browser.url, () => true);
+    expect([to, answer.status, answer.headers.get('location')]).toEqual([to, 302, '/']);
+  }
+});
+
+test('whoever is not known here, or whose address nobody has verified, is not let in', async () => {
+  for (const name of ['dave', 'bob?']) {
+    const browser = new Browser();
+    const answer = await logIn(browser, name);
+    expect([name, answer.status, await codeOf(answer)]).toEqual([name, 403, 'login-unknown']);
+    expect(browser.cookie(url, SESSION)).toBeUndefined();
+  }
+});
+
+test('whoever was given somebody’s address is not that person, until an operator says so', async () => {
+  expect((await logIn(new Browser(), 'carol')).status).toBe(200);
+  const other = await logIn(new Browser(), 'carol (new)');
+  expect([other.status, await codeOf(other)]).toEqual([403, 'login-unknown']);
+  const { carol } = world.people();
+  expect((await world.service().ask('DELETE', `/internal/user/${carol.id}/identity`)).status).toBe(204);
+  expect((await logIn(new Browser(), 'carol (new)')).status).toBe(200);
+  // And she herself, with the account that she has no more, is not.
+  expect((await logIn(new Browser(), 'carol')).status).toBe(403);
+});
+
+test('a login ends in the browser that has begun it, once, and with what the issuer has said', async () => {
+  const mine = new Browser();
+  await comesBack(mine, 'alice');
+  const way = mine.url;
+  // Sent to somebody else, who would then be logged in as me (login CSRF).
+  const theirs = new Browser();
+  expect(await codeOf(await theirs.go(way))).toBe('login-refused');
+  await comesBack(theirs, 'bob');
+  expect(await codeOf(await theirs.go(way))).toBe('login-refused');
+  expect(theirs.cookie(url, SESSION)).toBeUndefined();
+  // With another state, code or issuer.
+  for (const [name, value] of [
+    ['state', 'other'],
+    ['iss', 'https://mallory.example'],
+    ['code', 'other'],
+    ['error', 'access_denied'],
+  ] as const) {
+    const browser = new Browser();
+    await comesBack(browser, 'alice');
+    const changed = new URL(browser.url);
+    changed.searchParams.set(name, value);
+    const answer = await browser.go(changed.href);
+    expect([name, answer.status, await codeOf(answer)]).toEqual([name, 403, 'login-refused']);
+    expect([browser.cookie(url, SESSION), browser.cookie(url, ATTEMPT)]).toEqual([undefined, undefined]);
+  }
+  // Mine is still good, and then is not again.
+  expect((await mine.go(way)).status).toBe(200);
+  expect(await codeOf(await mine.go(way))).toBe('login-refused');
+});
+
+test('a code under another verifier is worth nothing: what was written on the way can not be used without the browser', async () => {
+  const browser = new Browser();
+  await comesBack(browser, 'alice');
+  const kept = JSON.parse(Buffer.from(browser.cookie(url, ATTEMPT) ?? '', 'base64url').toString()) as object;
+  for (const change of [{ verifier: 'x'.repeat(43) }, { nonce: 'other' }]) {
+    const value = Buffer.from(JSON.stringify({ ...kept, ...change })).toString('base64url');
+    const thief = new Browser();
+    thief.setCookie(url, ATTEMPT, value);
+    expect(await codeOf(await thief.go(browser.url))).toBe('login-refused');
+  }
+});
+
+test('logging out everywhere ends every session of a person, and nobody else’s', async () => {
+  const [here, there, bobs] = [new Browser(), new Browser(), new Browser()];
+  await logIn(here, 'alice');
+  await logIn(there, 'alice');
+  await logIn(bobs, 'bob');
+  expect((await here.command('DELETE', `${url}/sessions`)).status).toBe(204);
+  expect(here.cookie(url, SESSION)).toBeUndefined();
+  expect((await there.go(`${url}/user/me`)).status).toBe(401);
+  expect((await bobs.go(`${url}/user/me`)).status).toBe(200);
+  // Tokens are not sessions.
+  expect((await world.people().alice.client.ask('GET', '/user/me')).status).toBe(200);
+  await logIn(here, 'alice');
+  expect((await here.go(`${url}/user/me`)).status).toBe(200);
+});
+
+test('while the issuer does not answer that is said, and nobody is logged in', async () => {
+  await world.stack().stop();
+  await world.restart({ login: { ...issuer.login, issuer: 'http://127.0.0.1:9' } });
+  ({ url } = world.stack());
+  const answer = await new Browser().go(`${url}/login`);
+  expect([answer.status, await codeOf(answer)]).toEqual([503, 'login-unavailable']);
+  await world.stack().stop();
+  await world.restart({ login: {} });
+  ({ url } = world.stack());
+  const broken = await new Browser().go(`${url}/login`);
+  expect(broken.status).toBe(500);
+});
