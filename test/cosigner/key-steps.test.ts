@@ -6,7 +6,9 @@ import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
+import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
+import { Cut, cutAt } from './cut.ts';
 import type { Nodes } from './nodes.ts';
 import { present, startNodes } from './nodes.ts';
 
@@ -85,3 +87,30 @@ test('a candidate that somebody can not sign with is useless', async () => {
 
 /** A name that no node has a share under. */
 const NOBODYS = { keyId: present(parseKeyId('b'.repeat(26))) };
+
+test('wherever the making of a key is cut off, with every node’s memory gone, the next try ends with one', async () => {
+  let calls = 0;
+  nodes.watch(() => void (calls += 1));
+  const whole = await generateKey(nodes.all, request('frost-ed25519'));
+  nodes.watch(() => {});
+  expect([whole.ok, calls > 25]).toEqual([true, true]);
+  for (let place = 1; place <= calls; place += 2) {
+    const isAnswerLost = place % 4 === 1;
+    await expect(generateKey(cutAt(nodes.all, place, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(Cut);
+    await nodes.restart();
+    const made = await generateKey(nodes.all, request('frost-ed25519'));
+    expect([place, made.ok]).toEqual([place, true]);
+  }
+}, 120_000);
+
+test('wherever two nodes are cut off while they pair, they pair in the end, and sign', async () => {
+  for (let place = 4; place <= 13; place += 3) {
+    await nodes.replace(2);
+    const cut = generateKey(cutAt(nodes.all, place, { isAnswerLost: place % 2 === 0 }), request('ecdsa-secp256k1'));
+    await expect(cut, String(place)).rejects.toThrow(Cut);
+    await nodes.restart();
+    // Every pair of nodes proves that it can sign: that is part of it.
+    const made = await generateKey(nodes.all, request('ecdsa-secp256k1'));
+    expect([place, made.ok]).toEqual([place, true]);
+  }
+}, 240_000);

@@ -6,9 +6,9 @@ import { refused } from '#domain/result.ts';
 import { setupsOf } from '#jobs/pair-nodes.ts';
 import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
+import { Cut, cutAt } from './cut.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
 import { epochsOf, RefreshRun, signingGroups } from './refresh-scene.ts';
@@ -201,23 +201,6 @@ test('while a node is away nothing changes, and it goes on when the node is back
   expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
 }, 60_000);
 
-/** The coordinator dies: its next call is never made, or its answer never read. */
-class Cut extends Error {}
-
-function cutAt(place: number, isAnswerLost: boolean): readonly CosignerClient[] {
-  let calls = 0;
-  return nodes.all.map((node) => ({
-    index: node.index,
-    call: async (path, body) => {
-      calls += 1;
-      if (calls >= place && !(isAnswerLost && calls === place)) throw new Cut();
-      const answer = await node.call(path, body);
-      if (calls >= place) throw new Cut();
-      return answer;
-    },
-  }));
-}
-
 /** How many calls a whole refresh takes. */
 async function callsOf(key: VaultKey): Promise<number> {
   let calls = 0;
@@ -235,7 +218,7 @@ test('wherever it is cut off, with every node’s memory gone, the key signs; an
     for (let place = 2; place <= calls; place += 3) {
       const run = new RefreshRun(key);
       const at = place + (isAnswerLost ? 1 : 0);
-      await expect(run.finish(cutAt(at, isAnswerLost)), String(at)).rejects.toThrow(Cut);
+      await expect(run.finish(cutAt(nodes.all, at, { isAnswerLost })), String(at)).rejects.toThrow(Cut);
       if (place % 2 === 0) await nodes.restart();
       const able = await signingGroups(nodes.all, key);
       expect([at, isAnswerLost, able.length]).not.toEqual([at, isAnswerLost, 0]);

@@ -1,0 +1,23 @@
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+
+/** The coordinator dies: its next call is never made, or its answer never read. */
+export class Cut extends Error {}
+
+/** Nodes that answer a coordinator until it dies at one of its calls, counted over all of them from 1. */
+export function cutAt(
+  nodes: readonly CosignerClient[],
+  place: number,
+  { isAnswerLost }: { readonly isAnswerLost: boolean },
+): readonly CosignerClient[] {
+  let calls = 0;
+  return nodes.map((node) => ({
+    index: node.index,
+    call: async (path, body) => {
+      calls += 1;
+      if (calls >= place && !(isAnswerLost && calls === place)) throw new Cut();
+      const answer = await node.call(path, body);
+      if (calls >= place) throw new Cut();
+      return answer;
+    },
+  }));
+}
