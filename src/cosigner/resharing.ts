@@ -71,8 +71,9 @@ export async function prepareResharing(
   const { scheme, threshold, policies, baseEpoch, epoch, dealers, publicShares } = request;
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
-    await shares.hold(dealt, { base: baseEpoch, statement });
+    // First: a share without a policy would be one that signs nothing.
     if (ledger.policies().length === 0) for (const policy of policies) ledger.putPolicy(policy);
+    await shares.hold(dealt, { base: baseEpoch, statement });
   };
   const purpose = 'reshare';
   const bound = resharingContext(keyId, request, parties);

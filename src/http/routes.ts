@@ -33,6 +33,7 @@ import { receiveWebhook } from '#http/webhook/receive.ts';
 import { listPushSubscriptions } from '#http/push-subscription/list.ts';
 import { subscribe } from '#http/push-subscription/subscribe.ts';
 import { unsubscribe } from '#http/push-subscription/unsubscribe.ts';
+import { ownVaults } from '#http/session/vaults.ts';
 import { createOwnToken } from '#http/session/access-token.ts';
 import { endAllSessions } from '#http/session/end-all.ts';
 import { endSession } from '#http/session/end.ts';
@@ -93,6 +94,7 @@ const routes = [
   endSession,
   endAllSessions,
   createOwnToken,
+  ownVaults,
   receiveWebhook,
   health,
   createUser,

@@ -5,7 +5,7 @@ import { resendDelayMs } from '#objects/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/projection.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { project } from '#store/transactions.ts';
-import { enterWallets } from '#store/vaults.ts';
+import { enterMembers, enterWallets } from '#store/vaults.ts';
 
 /** D1 takes a batch of this many records well within its limits. */
 const RECORDS_PER_BATCH = 50;
@@ -54,6 +54,8 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     });
     const lines = history.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
     if (rows.some((row) => row.transactionId === '')) {
+      const userIds = vault.members.map(({ userId }) => userId);
+      await enterMembers(db, vault.id, userIds);
       for (const { keyId, addresses } of vault.keys) await enterWallets(db, { vaultId: vault.id, keyId, addresses });
     }
     await project(db, { records, lines });

@@ -57,6 +57,13 @@ export const vaults = sqliteTable(
   (table) => [uniqueIndex('vaults_reference').on(table.reference), index('vaults_nudged').on(table.nudgedAtMs)],
 );
 
+/** Who belongs to which vault: where a person's vaults are looked up. The vault itself says whether it is so. */
+export const members = sqliteTable(
+  'members',
+  { vaultId: integer('vault_id').notNull(), userId: text('user_id').notNull() },
+  (table) => [primaryKey({ columns: [table.vaultId, table.userId] }), index('members_user').on(table.userId)],
+);
+
 /** From an address to its vault: how the activity of a chain finds its owner. */
 export const wallets = sqliteTable(
   'wallets',

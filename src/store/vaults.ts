@@ -1,6 +1,6 @@
-import { asc, eq, inArray, lt } from 'drizzle-orm';
+import { asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { vaults, wallets } from '#store/schema.ts';
+import { members, vaults, wallets } from '#store/schema.ts';
 
 /**
  * The id of the vault with this reference: a new one, or the one it had before. An operator whose answer was lost asks again
@@ -29,6 +29,38 @@ export async function enterWallets(
     keyId: entry.keyId,
   }));
   if (rows.length > 0) await drizzle(db).insert(wallets).values(rows).onConflictDoNothing();
+}
+
+/** Who belongs to a vault from now on; nobody else does. Idempotent. */
+export async function enterMembers(db: D1Database, vaultId: number, userIds: readonly string[]): Promise<void> {
+  // As one text: a list of ids would meet D1's limit of a hundred parameters.
+  const ids = JSON.stringify(userIds);
+  const gone = 'DELETE FROM members WHERE vault_id = ?1 AND user_id NOT IN (SELECT value FROM json_each(?2))';
+  const come = 'INSERT OR IGNORE INTO members (vault_id, user_id) SELECT ?1, value FROM json_each(?2)';
+  await db.batch([db.prepare(gone).bind(vaultId, ids), db.prepare(come).bind(vaultId, ids)]);
+}
+
+export interface VaultEntry {
+  readonly id: number;
+  readonly name: string;
+  readonly wallets: readonly { readonly chain: string; readonly address: string }[];
+}
+
+/** The vaults that a person seems to belong to, the newest first. */
+export async function vaultsOf(db: D1Database, userId: string, limit: number): Promise<readonly VaultEntry[]> {
+  const rows = await drizzle(db)
+    .select({ id: vaults.id, name: vaults.name, chain: wallets.chain, address: wallets.address })
+    .from(members)
+    .innerJoin(vaults, eq(vaults.id, members.vaultId))
+    .leftJoin(wallets, eq(wallets.vaultId, vaults.id))
+    .where(eq(members.userId, userId))
+    .orderBy(desc(vaults.id), asc(wallets.chain));
+  const grouped = [...Map.groupBy(rows, ({ id }) => id)].slice(0, limit);
+  return grouped.map(([id, all]) => ({
+    id,
+    name: all[0]?.name ?? '',
+    wallets: all.flatMap(({ chain, address }) => (chain === null || address === null ? [] : [{ chain, address }])),
+  }));
 }
 
 /** The vaults that were not woken since, the longest first, marked as woken now. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LocalIssuer } from '#local/openid-issuer.ts';
 import { startLocalIssuer } from '#local/openid-issuer.ts';
+import { until } from '#local/until.ts';
 import { Browser } from './browser.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
@@ -127,6 +128,19 @@ test('a code under another verifier is worth nothing: what was written on the wa
     thief.setCookie(url, ATTEMPT, value);
     expect(await codeOf(await thief.go(browser.url))).toBe('login-refused');
   }
+});
+
+test('whoever is logged in sees their vaults, with the addresses', async () => {
+  const vault = await world.vault('treasury');
+  const browser = new Browser();
+  const mine = async () => {
+    const { data } = (await (await logIn(browser, 'alice', '/session/vaults')).json()) as { data: unknown[] };
+    return data.length === 0 ? null : data;
+  };
+  const roles = expect.arrayContaining(['signer']) as string[];
+  const wallets = [{ chain: 'anvil', address: vault.address }];
+  const entry = { id: vault.id, name: 'treasury', roles, threshold: 2, approvalMode: 'token', wallets };
+  expect(await until('vaults', mine, 10_000)).toEqual([entry]);
 });
 
 test('logging out everywhere ends every session of a person, and nobody else’s', async () => {

@@ -62,6 +62,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'GET /vault/:vaultId/events': 'session',
   'DELETE /session': 'session',
   'DELETE /sessions': 'session',
+  'GET /session/vaults': 'session',
   'POST /session/access-token': 'session',
 };
 

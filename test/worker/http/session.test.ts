@@ -118,6 +118,35 @@ test('logging out everywhere ends every login of a person, and nobody else’s',
   expect((await ask('GET /user/me', { token: alice.token })).status).toBe(200);
 });
 
+test('the vaults of whoever is logged in, as each vault says itself', async () => {
+  const [treasury, other] = [await foundTreasury(), await foundTreasury()];
+  const seen = async (person: Person) => {
+    const { status, body } = await browse('GET /session/vaults', await login(person));
+    expect(status).toBe(200);
+    return body['data'] as readonly Readonly<Record<string, unknown>>[];
+  };
+  await vi.waitFor(async () => expect(await seen(treasury.alice)).toHaveLength(1));
+  expect(await seen(treasury.alice)).toEqual([
+    {
+      id: treasury.id,
+      name: expect.any(String) as string,
+      roles: expect.arrayContaining(['signer']) as string[],
+      threshold: 2,
+      approvalMode: 'token',
+      // The vaults of these tests all have one address, and it has an owner already.
+      wallets: expect.any(Array) as unknown[],
+    },
+  ]);
+  await vi.waitFor(async () => expect((await seen(other.victor)).map(({ id }) => id)).toEqual([other.id]));
+  // Whoever comes to belong to a second one sees both; whoever is put out sees it no more, whatever the directory says.
+  const path = `/internal/vault/${other.id}/member/${treasury.victor.id}`;
+  await asService(`PUT ${path}`, { roles: ['viewer'] });
+  await vi.waitFor(async () => expect(await seen(treasury.victor)).toHaveLength(2));
+  await asService(`DELETE ${path}`);
+  expect((await seen(treasury.victor)).map(({ id }) => id)).toEqual([treasury.id]);
+  expect(await seen(await enter('stranger'))).toEqual([]);
+});
+
 test('a token is made by whoever is logged in, and by no token', async () => {
   const alice = await enter('alice');
   const cookie = await login(alice);

@@ -1,0 +1,58 @@
+import * as z from 'zod';
+import { parseVaultId } from '#domain/id.ts';
+import { APPROVAL_MODES } from '#domain/device.ts';
+import { ROLES } from '#domain/member.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultsOf } from '#store/vaults.ts';
+
+/** Nobody oversees more; each is asked itself. */
+const MOST_VAULTS = 50;
+
+const vaultSchema = z
+  .strictObject({
+    id: z.int(),
+    name: z.string(),
+    roles: z.array(z.enum(ROLES)).meta({ description: 'Of the caller' }),
+    threshold: z.int(),
+    approvalMode: z.enum(APPROVAL_MODES),
+    wallets: z.array(z.strictObject({ chain: z.string(), address: z.string() })),
+  })
+  .meta({ id: 'OwnVault' });
+
+/**
+ * GET /session/vaults (ours): the vaults of whoever is logged in, for the dashboard, the newest first. The directory says which they may be, and
+ * each vault whether it is so.
+ *
+ * Refuses, in order: the credential, `session-required`.
+ */
+export const ownVaults = route({
+  method: 'GET',
+  path: '/session/vaults',
+  access: 'read',
+  sessionOnly: true,
+  summary: 'the vaults of whoever is logged in',
+  answer: { status: 200, schema: z.strictObject({ data: z.array(vaultSchema) }) },
+  refuses: [],
+  handle: list,
+});
+
+async function list(context: HttpContext): Promise<Response> {
+  const actor = actorOf(context);
+  const data: z.infer<typeof vaultSchema>[] = [];
+  for (const { id, name, wallets } of await vaultsOf(context.env.DB, actor.userId, MOST_VAULTS)) {
+    const vaultId = parseVaultId(id);
+    if (vaultId === null) continue;
+    const seen = await askObject(
+      () => vaultStub(context.env, vaultId),
+      (vault) => vault.settleProjection(actor),
+    );
+    if (!seen.ok) continue;
+    const { policy, viewer } = seen.value;
+    const { threshold, approvalMode } = policy;
+    data.push({ id, name, roles: [...viewer.roles], threshold, approvalMode, wallets: [...wallets] });
+  }
+  return context.json({ data });
+}
