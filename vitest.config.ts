@@ -51,7 +51,7 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{architecture,chains,cosigner,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
+            'test/{architecture,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
           ],
           testTimeout: 30_000,
         },
@@ -92,7 +92,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           globalSetup: ['./test/ready-bundles.ts'],
-          include: ['test/{e2e,spec}/**/*.test.ts'],
+          include: ['test/{browser,e2e,spec}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

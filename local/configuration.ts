@@ -158,6 +158,7 @@ interface WorkerFiles {
 /** What of a wrangler.toml names a path. */
 interface WorkerConfiguration {
   readonly main: string;
+  readonly assets?: { readonly directory: string };
   readonly d1_databases?: readonly { readonly migrations_dir: string }[];
 }
 
@@ -171,6 +172,7 @@ function writeWorker(folder: string, { template, changes, secrets }: WorkerFiles
   const written = {
     ...config,
     main: from(config.main),
+    ...(config.assets === undefined ? {} : { assets: { directory: from(config.assets.directory) } }),
     ...(databases === undefined ? {} : { d1_databases: databases }),
     ...changes,
   };

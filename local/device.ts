@@ -5,8 +5,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { good } from './client.ts';
 import { clientOf, Misuse, runCommand } from './command-line.ts';
-import type { CanonicalText } from './read-canonical.ts';
-import { readCanonical } from './read-canonical.ts';
+import type { CanonicalText } from '#domain/read-canonical.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**

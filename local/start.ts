@@ -144,7 +144,7 @@ Conclave      ${facts['url']}   (three co-signers behind it)
 Chains        ${facts['rpcUrl']}   anvil, chain id 31337
               ${facts['solanaUrl']}   a ledger of Solana
               ${facts['bitcoinUrl']}   a regtest of Bitcoin, as Esplora shows it
-Log in        ${facts['url']}/login?to=/user/me   as alice, bob, carol or mallory, with any password
+Dashboard     ${facts['url']}/   log in as alice, bob, carol or mallory, with any password
 Service key   ${facts['serviceKey']}
 Log           ${facts['logFile']}
 `);

@@ -24,12 +24,14 @@ const FLOORS: Readonly<Record<string, number>> = {
   nodes: 2,
   http: 3,
   jobs: 3,
+  dashboard: 4,
 };
 const ENTRY_FLOOR = 4;
 
 /** Packages that belong to some rooms only. What is not named here may stand anywhere but in domain/. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
-  hono: ['http'],
+  hono: ['http', 'dashboard'],
+  preact: ['dashboard'],
   '@hono/zod-validator': ['http'],
   zod: ['http', 'jobs', 'login', 'monitors', 'nodes', 'prices', 'push'],
   'drizzle-orm': ['store'],
@@ -50,6 +52,7 @@ const WHOLE_KEY = /\b(privateKeyToAccount|mnemonicToAccount|hdKeyToAccount|secp2
 
 export const house = {
   floors: onlyDownwards,
+  wire: overTheWire,
   spelling: noRelativePaths,
   packages: packagesInTheirRooms,
   length: notTooLong,
@@ -84,6 +87,15 @@ function onlyDownwards({ path, text }: SourceFile): readonly string[] {
     const below = FLOORS[other];
     return below !== undefined && below < floor ? [] : [`imports ${target}, which is not below it`];
   });
+}
+
+/** What browsers run knows of the service only what the wire says: the types of its answers, and how to read what is signed. */
+function overTheWire({ path, text }: SourceFile): readonly string[] {
+  if (roomOf(path) !== 'dashboard') return [];
+  const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
+  return importsOf(inner).flatMap((target) =>
+    /^#(?!dashboard\/|domain\/read-canonical\.ts$)/.test(target) ? [`imports ${target}; it is not on the wire`] : [],
+  );
 }
 
 function noRelativePaths({ path, text }: SourceFile): readonly string[] {

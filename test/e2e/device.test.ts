@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseUserId } from '#domain/id.ts';
 import { good } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
-import { readCanonical } from '#local/read-canonical.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import type { World } from './world.ts';

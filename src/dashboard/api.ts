@@ -1,0 +1,36 @@
+import type { ClientResponse, InferResponseType } from 'hono/client';
+import { hc } from 'hono/client';
+import type { Api } from '#http/api.ts';
+
+/** The interface of the service, as its routes declare it. The cookie of the session goes along by itself. */
+export const api = hc<Api>(location.origin);
+
+export type OwnVault = InferResponseType<typeof api.session.vaults.$get>['data'][number];
+export type Balance = InferResponseType<(typeof api.vault)[':vaultId']['balances']['$get']>['balances'][number];
+export type Transaction = InferResponseType<(typeof api.transaction)[':txId']['$get']>;
+export type Challenge = InferResponseType<(typeof api.transaction)[':txId']['challenge']['$get']>;
+export type Token = InferResponseType<(typeof api)['personal-access-token']['$get']>['tokens'][number];
+
+/** The service has said no, in words for whoever reads them. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(
+    status: number,
+    problem: { readonly code?: unknown; readonly title?: unknown; readonly detail?: unknown },
+  ) {
+    super([problem.title, problem.detail].filter((part) => typeof part === 'string').join('. '));
+    this.status = status;
+    this.code = String(problem.code);
+  }
+}
+
+/** The body of a good answer. Throws `Refusal` for any other. */
+export async function good<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
+  const response = await asked;
+  if (response.status === 204) return null as T;
+  const body = (await response.json()) as T;
+  if (!response.ok) throw new Refusal(response.status, body as object);
+  return body;
+}

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { Refusal } from '#dashboard/api.ts';
+
+export type Loaded<T> =
+  | { readonly state: 'loading' }
+  | { readonly state: 'failed'; readonly why: string }
+  | { readonly state: 'ready'; readonly value: T };
+
+/** What a page shows, asked for when it opens and whenever its key changes. `change` is for what comes by another way. */
+export function useLoaded<T>(key: string, load: () => Promise<T>) {
+  const [loaded, set] = useState<Loaded<T>>({ state: 'loading' });
+  const reload = useCallback(() => {
+    let isCurrent = true;
+    load().then(
+      (value) => isCurrent && set({ state: 'ready', value }),
+      (error: unknown) => isCurrent && set({ state: 'failed', why: reasonOf(error) }),
+    );
+    return () => (isCurrent = false);
+  }, [key]);
+  useEffect(() => {
+    set({ state: 'loading' });
+    const leave = reload();
+    return () => void leave();
+  }, [reload]);
+  const change = (to: (before: T) => T) => {
+    set((before) => (before.state === 'ready' ? { state: 'ready', value: to(before.value) } : before));
+  };
+  return { loaded, change, reload };
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Refusal ? error.message : 'The service can not be reached. Look whether you are online.';
+}
+
+/** The value, or in its place that it is on its way, or why it is not there, with a way to try again. */
+export function Shown<T>(props: {
+  readonly loaded: Loaded<T>;
+  readonly what: string;
+  readonly again: () => void;
+  readonly children: (value: T) => ComponentChildren;
+}) {
+  const { loaded, what, again, children } = props;
+  switch (loaded.state) {
+    case 'loading':
+      return (
+        <p class="quiet loading" role="status">
+          Loading {what}…
+        </p>
+      );
+    case 'failed':
+      return (
+        <div class="problem" role="alert">
+          <p>{loaded.why}</p>
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+        </div>
+      );
+    case 'ready':
+      return <>{children(loaded.value)}</>;
+  }
+}

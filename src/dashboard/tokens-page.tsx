@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import type { Token } from '#dashboard/api.ts';
+import { api, good } from '#dashboard/api.ts';
+import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Time } from '#dashboard/parts.tsx';
+
+/** One's own tokens. The value of a new one is on this page until it is left, and nowhere after that. */
+export function TokensPage() {
+  const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
+  const [value, show] = useState<string | null>(null);
+  const [fault, complain] = useState<string | null>(null);
+  const attempt = (asked: Promise<unknown>) => {
+    complain(null);
+    asked.then(reload, (error: unknown) => complain(reasonOf(error)));
+  };
+  const create = (event: SubmitEvent) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const textOf = (field: string) => {
+      const typed = fields.get(field);
+      return typeof typed === 'string' ? typed : '';
+    };
+    const [name, day] = [textOf('name'), textOf('expires')];
+    // The end of that day, where its reader is.
+    const expiresAt = day === '' ? null : Math.floor(new Date(`${day}T23:59:59`).getTime() / 1000);
+    const json = { name, expiresAt };
+    attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show(token)));
+  };
+  const line = api['personal-access-token'][':id'];
+  return (
+    <main id="main">
+      <h1>Tokens</h1>
+      <form class="card" onSubmit={create}>
+        <h2>A new token</h2>
+        <label>
+          Name <input name="name" required maxLength={100} autoComplete="off" />
+        </label>
+        <label>
+          Expires (never, when empty) <input name="expires" type="date" />
+        </label>
+        <button type="submit">Create</button>
+      </form>
+      {value !== null && (
+        <div class="card" role="status">
+          <p>Copy it now: it is not shown again.</p>
+          <code class="secret">{value}</code>
+          <button type="button" onClick={() => void navigator.clipboard.writeText(value)}>
+            Copy
+          </button>
+        </div>
+      )}
+      {fault !== null && (
+        <p class="problem" role="alert">
+          {fault}
+        </p>
+      )}
+      <Shown loaded={loaded} what="your tokens" again={reload}>
+        {(tokens) => (
+          <ul class="rows">
+            {tokens.map((token) => (
+              <li key={token.id}>
+                <strong>{token.name}</strong>
+                <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'enabled' : 'disabled'}</span>
+                <Dates token={token} />
+                <button
+                  type="button"
+                  onClick={() =>
+                    attempt(good(line.$patch({ param: { id: token.id }, json: { enabled: !token.enabled } })))
+                  }
+                >
+                  {token.enabled ? 'Disable' : 'Enable'}
+                </button>
+                <button
+                  type="button"
+                  onClick={() =>
+                    attempt(good(line.rotate.$post({ param: { id: token.id } })).then((made) => show(made.token)))
+                  }
+                >
+                  Rotate
+                </button>
+                <button
+                  type="button"
+                  class="no"
+                  onClick={() => {
+                    if (confirm(`Delete “${token.name}” for good?`))
+                      attempt(good(line.$delete({ param: { id: token.id } })));
+                  }}
+                >
+                  Delete
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </main>
+  );
+}
+
+function Dates({ token }: { readonly token: Token }) {
+  const { createdAt, lastUsedAt, expiresAt } = token;
+  return (
+    <span class="quiet">
+      made <Time iso={createdAt} />,{' '}
+      {lastUsedAt === null ? (
+        'never used'
+      ) : (
+        <>
+          used <Time iso={lastUsedAt} />
+        </>
+      )}
+      {expiresAt !== null && (
+        <>
+          , until <Time iso={new Date(expiresAt * 1000).toISOString()} />
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+
+/** Debian's name for it, and those of others. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** Where this machine has a Chromium (CHROMIUM, else by name), or null. */
+export function chromiumHere(): string | null {
+  const { CHROMIUM } = process.env;
+  if (CHROMIUM !== undefined && CHROMIUM !== '') return CHROMIUM;
+  for (const name of NAMES) {
+    try {
+      return execFileSync('which', [name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    } catch {
+      // The next name.
+    }
+  }
+  return null;
+}
+
+export function launch(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** What a page has said on its console, or tried against the policy of its content: nothing of the kind is meant to be. */
+export function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  return complaints;
+}
+
+/** Logs a person in, in a browser of their own, with the local issuer. */
+export async function logIn(context: BrowserContext, url: string, name: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(`${url}/`);
+  await page.getByRole('link', { name: 'Log in' }).click();
+  await page.locator('input[name="login"]').fill(name);
+  await page.locator('input[name="password"]').fill('any');
+  await page.locator('button[type="submit"]').click();
+  await page.locator('button[type="submit"]').click();
+  await page.getByRole('heading', { name: 'Vaults' }).waitFor();
+  return page;
+}

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Client } from '#local/client.ts';
+import type { LocalIssuer } from '#local/openid-issuer.ts';
+import { startLocalIssuer } from '#local/openid-issuer.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import type { World } from '../e2e/world.ts';
+import { finished, startWorld } from '../e2e/world.ts';
+import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
+
+/** People at the dashboard, in a real browser, each in one of their own. */
+
+const executable = chromiumHere();
+if (executable === null) console.warn('No Chromium here: the dashboard is not tested. CHROMIUM names one.');
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SCRIPT = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
+
+describe.skipIf(executable === null)('the dashboard', () => {
+  let issuer: LocalIssuer;
+  let world: World;
+  let browser: Browser;
+  let vault: ReadyVault;
+  let url: string;
+
+  beforeAll(async () => {
+    issuer = await startLocalIssuer();
+    world = await startWorld({ login: issuer.login });
+    ({ url } = world.stack());
+    issuer.serve(url);
+    vault = await world.vault('treasury');
+    browser = await launch(executable ?? '');
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await world.end();
+    await issuer.stop();
+  });
+
+  /** A person's page, and what it has complained of until then. */
+  async function pageOf(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
+    const context = await browser.newContext(options);
+    const page = await logIn(context, url, name);
+    return { page, complaints: complaintsOf(page), context };
+  }
+
+  async function transferOf(note: string | null = null): Promise<string> {
+    const to = await world.chain.account(7);
+    const body = { vaultId: vault.id, chain: 'anvil', to, amount: '1000000000000000' };
+    const { id } = await world.people().alice.client.transfer(note === null ? body : { ...body, note });
+    return id;
+  }
+
+  const openVault = (page: Page) => page.getByRole('link', { name: 'treasury' }).click();
+
+  test('whoever is not logged in sees the way in, and nothing else', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${url}/#/vault/${vault.id}`);
+    await page.getByRole('link', { name: 'Log in' }).waitFor();
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    await page.close();
+  });
+
+  test('bob approves in his browser, and alice sees it arrive in hers, live, without a reload', async () => {
+    const [alice, bob] = [await pageOf('alice'), await pageOf('bob')];
+    await openVault(alice.page);
+    await alice.page.getByRole('heading', { name: 'History' }).waitFor();
+    await alice.page.evaluate(() => Object.assign(window, { sameDocument: true }));
+    const id = await transferOf('rent');
+    const row = alice.page.getByRole('listitem').filter({ hasText: 'submitted' });
+    await row.getByText('0.001 ETH').waitFor();
+    await world.people().alice.client.approve(id);
+    // Bob has the address, as a notification would give it to him.
+    await bob.page.goto(`${url}/#/transaction/${id}`);
+    await bob.page.getByRole('heading', { name: '1 of 2 approvals' }).waitFor();
+    const approved = bob.page.getByRole('region', { name: 'What you would approve' });
+    for (const shown of ['rent', '1000000000000000', 'transfer'])
+      await approved.getByText(shown, { exact: true }).waitFor();
+    await bob.page.getByRole('button', { name: 'Approve' }).click();
+    await bob.page.getByRole('heading', { name: '2 of 2 approvals' }).waitFor();
+    await alice.page.getByRole('listitem').filter({ hasText: 'succeeded' }).getByText('0.001 ETH').waitFor();
+    await bob.page.getByText('succeeded', { exact: true }).waitFor();
+    expect(await alice.page.evaluate(() => 'sameDocument' in window)).toBe(true);
+    expect((await finished(world.people().alice, id)).state).toBe('SUCCEEDED');
+    expect([alice.complaints, bob.complaints]).toEqual([[], []]);
+  }, 60_000);
+
+  test('carol rejects, and it ends there', async () => {
+    const carol = await pageOf('carol');
+    const id = await transferOf();
+    await carol.page.goto(`${url}/#/transaction/${id}`);
+    await carol.page.getByRole('button', { name: 'Reject' }).click();
+    await carol.page.getByText('rejected', { exact: true }).waitFor();
+    expect(await carol.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect((await world.people().alice.client.read(id)).state).toBe('REJECTED');
+    expect(carol.complaints).toEqual([]);
+  }, 60_000);
+
+  test('what is shown is read out of the bytes that are approved: a service that asks for others gets no approval', async () => {
+    const bob = await pageOf('bob');
+    const id = await transferOf('honest');
+    await bob.page.route('**/challenge', async (route) => {
+      const response = await route.fetch();
+      const challenge = (await response.json()) as { digest: string };
+      await route.fulfill({ response, json: { ...challenge, digest: challenge.digest.replace(/^../, 'ff') } });
+    });
+    await bob.page.goto(`${url}/#/transaction/${id}`);
+    await bob.page.getByRole('button', { name: 'Try again' }).waitFor();
+    expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+  }, 60_000);
+
+  test('whatever stands in a note or a name is text', async () => {
+    const alice = await pageOf('alice');
+    const id = await transferOf(SCRIPT);
+    await alice.page.goto(`${url}/#/transaction/${id}`);
+    await alice.page.getByText(SCRIPT).first().waitFor();
+    await alice.page.getByRole('link', { name: 'Tokens' }).click();
+    await alice.page.getByLabel('Name').fill(SCRIPT);
+    await alice.page.getByRole('button', { name: 'Create' }).click();
+    await alice.page.getByText(SCRIPT).waitFor();
+    expect(await alice.page.title()).toBe('Conclave');
+    expect(await alice.page.locator('img').count()).toBe(0);
+    expect(alice.complaints).toEqual([]);
+  }, 60_000);
+
+  test('a token is made, shown once, used by a script, disabled and deleted', async () => {
+    const bob = await pageOf('bob');
+    await bob.page.getByRole('link', { name: 'Tokens' }).click();
+    await bob.page.getByLabel('Name').fill('nightly');
+    await bob.page.getByLabel('Expires').fill('2099-01-31');
+    await bob.page.getByRole('button', { name: 'Create' }).click();
+    const value = (await bob.page.locator('.secret').textContent()) ?? '';
+    const script = new Client(url, value);
+    expect((await script.ask('GET', '/user/me')).status).toBe(200);
+    const row = bob.page.getByRole('listitem').filter({ hasText: 'nightly' });
+    await row.getByRole('button', { name: 'Disable' }).click();
+    await row.getByText('disabled').waitFor();
+    expect((await script.ask('GET', '/user/me')).status).toBe(401);
+    bob.page.on('dialog', (dialog) => void dialog.accept());
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await row.waitFor({ state: 'detached' });
+    await bob.page.reload();
+    await bob.page.getByRole('heading', { name: 'A new token' }).waitFor();
+    expect(await bob.page.content()).not.toContain(value);
+    expect(bob.complaints).toEqual([]);
+  }, 60_000);
+
+  test('logging out closes it, and so does the end of the session elsewhere', async () => {
+    const alice = await pageOf('alice');
+    await alice.page.getByRole('button', { name: 'Log out' }).click();
+    await alice.page.getByRole('link', { name: 'Log in' }).waitFor();
+    const bob = await pageOf('bob');
+    const answer = await bob.page.evaluate(async () => (await fetch('/sessions', { method: 'DELETE' })).status);
+    expect(answer).toBe(204);
+    await bob.page.reload();
+    await bob.page.getByRole('link', { name: 'Log in' }).waitFor();
+  }, 60_000);
+
+  test.each([
+    ['light', { width: 1200, height: 900 }],
+    ['dark', { width: 390, height: 844 }],
+  ] as const)(
+    'nothing keeps anybody out (axe, WCAG 2.2 AA), %s',
+    async (colorScheme, viewport) => {
+      const id = await transferOf('to be looked at');
+      const { page, complaints } = await pageOf('alice', { colorScheme, viewport, bypassCSP: true });
+      for (const path of ['/', `/vault/${vault.id}`, `/transaction/${id}`, '/tokens', '/nothing']) {
+        await page.goto(`${url}/#${path}`);
+        await page.locator('h1').waitFor();
+        await page.locator('.loading').first().waitFor({ state: 'detached' });
+        await page.evaluate(AXE);
+        const violations = await page.evaluate(async () => {
+          const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: object[] }> } };
+          const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+          return (await axe.run({ runOnly: tags })).violations;
+        });
+        expect([path, violations]).toEqual([path, []]);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        expect([path, wide]).toEqual([path, false]);
+      }
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,53 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { startLocalIssuer } from '#local/openid-issuer.ts';
+import { finished, startWorld } from '../e2e/world.ts';
+import { chromiumHere, launch, logIn } from './chromium.ts';
+
+/** `npm run screenshots`: every page of the dashboard, light and dark, on a desk and on a phone, to be looked at. */
+
+const FOLDER = resolve(import.meta.dirname, '..', '..', 'dist', 'screenshots');
+const VIEWPORTS = { desk: { width: 1200, height: 900 }, phone: { width: 390, height: 844 } };
+
+const executable = chromiumHere();
+if (executable === null) throw new Error('there is no Chromium here; CHROMIUM names one');
+await rm(FOLDER, { recursive: true, force: true });
+await mkdir(FOLDER, { recursive: true });
+const issuer = await startLocalIssuer();
+const world = await startWorld({ login: issuer.login });
+const { url } = world.stack();
+issuer.serve(url);
+const browser = await launch(executable);
+try {
+  const vault = await world.vault('treasury');
+  const { alice } = world.people();
+  const to = await world.chain.account(7);
+  const body = { vaultId: vault.id, chain: 'anvil', to, amount: '25000000000000000' };
+  await finished(alice, await world.approved({ ...body, note: 'Rent for November' }));
+  const { id } = await alice.client.transfer({ ...body, amount: '1000000000000000', note: 'Coffee machine' });
+  const paths = { vaults: '/', vault: `/vault/${vault.id}`, transaction: `/transaction/${id}`, tokens: '/tokens' };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [device, viewport] of Object.entries(VIEWPORTS)) {
+      const context = await browser.newContext({ colorScheme, viewport });
+      const welcome = await context.newPage();
+      await welcome.goto(`${url}/`);
+      await welcome.getByRole('link', { name: 'Log in' }).waitFor();
+      const shoot = (page: typeof welcome, name: string) =>
+        page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}-${device}.png`), fullPage: true });
+      await shoot(welcome, 'welcome');
+      const page = await logIn(context, url, 'bob');
+      for (const [name, path] of Object.entries(paths)) {
+        await page.goto(`${url}/#${path}`);
+        await page.locator('h1').waitFor();
+        await page.locator('.loading').first().waitFor({ state: 'detached' });
+        await shoot(page, name);
+      }
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  await world.end();
+  await issuer.stop();
+}
+console.log(FOLDER);
