@@ -5,6 +5,7 @@ import type { Api } from '#http/api.ts';
 /** The interface of the service, as its routes declare it. The cookie of the session goes along by itself. */
 export const api = hc<Api>(location.origin);
 
+export type Person = InferResponseType<typeof api.user.me.$get>;
 export type OwnVault = InferResponseType<typeof api.session.vaults.$get>['data'][number];
 export type Balance = InferResponseType<(typeof api.vault)[':vaultId']['balances']['$get']>['balances'][number];
 export type Transaction = InferResponseType<(typeof api.transaction)[':txId']['$get']>;
@@ -15,14 +16,17 @@ export type Token = InferResponseType<(typeof api)['personal-access-token']['$ge
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
+  /** The address that is known here, of one that only looks like it. */
+  readonly known: string | null;
 
   constructor(
     status: number,
-    problem: { readonly code?: unknown; readonly title?: unknown; readonly detail?: unknown },
+    problem: { readonly code?: unknown; readonly title?: unknown; readonly detail?: unknown; readonly known?: unknown },
   ) {
     super([problem.title, problem.detail].filter((part) => typeof part === 'string').join('. '));
     this.status = status;
     this.code = String(problem.code);
+    this.known = typeof problem.known === 'string' ? problem.known : null;
   }
 }
 

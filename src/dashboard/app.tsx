@@ -1,9 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { OwnVault } from '#dashboard/api.ts';
+import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
 import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { PolicyPage } from '#dashboard/policy-page.tsx';
+import { ReceivePage } from '#dashboard/receive-page.tsx';
 import { TokensPage } from '#dashboard/tokens-page.tsx';
 import { TransactionPage } from '#dashboard/transaction-page.tsx';
+import { TransferPage } from '#dashboard/transfer-page.tsx';
 import { VaultPage } from '#dashboard/vault-page.tsx';
 import { VaultsPage } from '#dashboard/vaults-page.tsx';
 
@@ -39,7 +42,7 @@ export function App() {
                 Log out
               </button>
             </header>
-            <Page path={path} vaults={seen.vaults} />
+            <Page path={path} vaults={seen.vaults} me={seen.me} />
           </>
         )
       }
@@ -62,10 +65,15 @@ function pathNow(): string {
   return location.hash.replace(/^#/, '') || '/';
 }
 
-function Page({ path, vaults }: { readonly path: string; readonly vaults: readonly OwnVault[] }) {
-  const [, kind, id] = path.split('/');
+function Page(props: { readonly path: string; readonly vaults: readonly OwnVault[]; readonly me: Person }) {
+  const { path, vaults, me } = props;
+  const [, kind, id, part] = path.split('/');
   const nameOf = (vaultId: number) => vaults.find((vault) => vault.id === vaultId)?.name ?? `Vault ${vaultId}`;
   if (kind === '') return <VaultsPage vaults={vaults} />;
+  const vault = kind === 'vault' ? vaults.find((one) => String(one.id) === id) : undefined;
+  if (vault !== undefined && part === 'transfer') return <TransferPage key={id} vault={vault} />;
+  if (vault !== undefined && part === 'policy') return <PolicyPage key={id} vault={vault} me={me} />;
+  if (vault !== undefined && part === 'receive') return <ReceivePage vault={vault} />;
   if (kind === 'vault' && id !== undefined) {
     return <VaultPage key={id} vaultId={id} name={nameOf(Number.parseInt(id, 10))} />;
   }

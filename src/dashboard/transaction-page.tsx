@@ -1,10 +1,8 @@
-import { useState } from 'preact/hooks';
-import type { CanonicalText } from '#domain/read-canonical.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
-import type { Challenge, Transaction } from '#dashboard/api.ts';
+import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
-import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Decision } from '#dashboard/decision.tsx';
+import { Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Amount, Hash, State, Subject, Time } from '#dashboard/parts.tsx';
 
 /** One transaction: what it does, who has said what, and for those whose voice it wants, exactly what they would approve. */
@@ -12,8 +10,13 @@ export function TransactionPage(props: { readonly txId: string; readonly nameOf:
   const { txId, nameOf } = props;
   const line = api.transaction[':txId'];
   const { loaded, reload, change } = useLoaded(txId, () => good(line.$get({ param: { txId } })));
+  const decided = (record: Transaction) => change(() => record);
   const vaultId = loaded.state === 'ready' ? String(loaded.value.vaultId) : null;
-  useLive(vaultId, { transaction: (record) => record.id === txId && change(() => record) });
+  useLive(vaultId, {
+    transaction: (record) => {
+      if (record.id === txId) decided(record);
+    },
+  });
   return (
     <main id="main">
       <Shown loaded={loaded} what="the transaction" again={reload}>
@@ -29,9 +32,22 @@ export function TransactionPage(props: { readonly txId: string; readonly nameOf:
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
             </p>
             <Warnings warnings={transaction.warnings} />
-            {transaction.actionsForMe.includes('approve') || transaction.actionsForMe.includes('reject') ? (
-              <Decision transaction={transaction} decided={(record) => change(() => record)} />
-            ) : null}
+            {['approve', 'reject'].some((action) => transaction.actionsForMe.includes(action as 'approve')) && (
+              <Decision
+                name={`${txId} ${transaction.version}`}
+                asked={() => askedOf(txId)}
+                actions={transaction.actionsForMe}
+                approve={async (voice) =>
+                  decided(
+                    await good<Transaction>(
+                      line.approve.$post({ param: { txId }, ...(voice === undefined ? {} : { json: voice }) }),
+                    ),
+                  )
+                }
+                reject={async () => decided(await good<Transaction>(line.reject.$post({ param: { txId } })))}
+                inWords={(name, value) => name === 'amount' && <Amount amount={value} asset={transaction.asset} />}
+              />
+            )}
             <Facts transaction={transaction} />
             <Voices transaction={transaction} />
           </>
@@ -52,99 +68,13 @@ function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
   );
 }
 
-interface Seen {
-  readonly challenge: Challenge;
-  readonly text: CanonicalText;
-}
-
-/**
- * What is approved is a digest, so what is shown is read out of the very bytes that it is the digest of, here and now: a service that shows one
- * thing and asks for another is found out before anybody has said yes.
- */
-async function seenOf(txId: string): Promise<Seen> {
-  const challenge = await good(api.transaction[':txId'].challenge.$get({ param: { txId } }));
-  const bytes = Uint8Array.from(challenge.canonical.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  const digest = [...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('');
-  const text = readCanonical(bytes);
-  const named = text.fields.find(([name]) => name === 'transactionId')?.[1];
-  if (digest !== challenge.digest || text.domain !== 'conclave/intent/v1' || named !== txId) {
-    throw new Error('what the service shows is not what it asks for');
-  }
-  return { challenge, text };
-}
-
-function Decision(props: { readonly transaction: Transaction; readonly decided: (record: Transaction) => void }) {
-  const { transaction, decided } = props;
-  const { id: txId, actionsForMe } = transaction;
-  const { loaded, reload } = useLoaded(`${txId} ${transaction.version}`, () => seenOf(txId));
-  const [isSending, send] = useState(false);
-  const [fault, complain] = useState<string | null>(null);
-  const decide = (action: 'approve' | 'reject') => {
-    send(true);
-    complain(null);
-    const line = api.transaction[':txId'];
-    const asked =
-      action === 'approve' ? line.approve.$post({ param: { txId } }) : line.reject.$post({ param: { txId } });
-    good<Transaction>(asked)
-      .then(decided, (error: unknown) => complain(reasonOf(error)))
-      .finally(() => send(false));
-  };
-  return (
-    <section class="card" aria-labelledby="decision">
-      <h2 id="decision">What you would approve</h2>
-      <Shown loaded={loaded} what="what you would approve" again={reload}>
-        {({ challenge, text }) => (
-          <>
-            <dl class="facts">
-              {text.fields.map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>
-                    {value === null ? <span class="quiet">none</span> : <code>{value}</code>}{' '}
-                    {value !== null && <InWords name={name} value={value} asset={transaction.asset} />}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-            <p class="quiet">
-              Read out of the bytes that are approved, and hashed here: <Hash value={challenge.digest} />
-            </p>
-            {challenge.policy.approvalMode === 'device' ? (
-              <p>
-                This vault counts the signatures of devices. Approve with yours: <code>npm run device -- approve</code>
-              </p>
-            ) : (
-              actionsForMe.includes('approve') && (
-                <button type="button" class="yes" disabled={isSending} onClick={() => decide('approve')}>
-                  Approve
-                </button>
-              )
-            )}
-          </>
-        )}
-      </Shown>
-      {actionsForMe.includes('reject') && (
-        <button type="button" class="no" disabled={isSending} onClick={() => decide('reject')}>
-          Reject
-        </button>
-      )}
-      {fault !== null && (
-        <p class="problem" role="alert">
-          {fault}
-        </p>
-      )}
-    </section>
+async function askedOf(txId: string) {
+  const { digest, canonical, policy, devices } = await good(
+    api.transaction[':txId'].challenge.$get({ param: { txId } }),
   );
-}
-
-/** What a person would say, beside what is hashed. */
-function InWords(props: { readonly name: string; readonly value: string } & Pick<Transaction, 'asset'>) {
-  const { name, value, asset } = props;
-  if (name === 'amount') return <Amount amount={value} asset={asset} />;
-  if (name.endsWith('AtMs')) return <Time iso={new Date(Number.parseInt(value, 10)).toISOString()} />;
-  return null;
+  const id = ['transactionId', txId] as const;
+  const { approvalMode } = policy;
+  return { asked: { digest, canonical, domain: 'conclave/intent/v1', id }, ballot: { approvalMode, devices } };
 }
 
 function Facts({ transaction }: { readonly transaction: Transaction }) {

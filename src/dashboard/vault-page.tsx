@@ -38,6 +38,17 @@ export function VaultPage({ vaultId, name }: { readonly vaultId: string; readonl
         <a href="#/">All vaults</a>
       </p>
       <h1>{name}</h1>
+      <p class="doors">
+        <a class="button" href={`#/vault/${vaultId}/transfer`}>
+          New transfer
+        </a>
+        <a class="button" href={`#/vault/${vaultId}/receive`}>
+          Receive
+        </a>
+        <a class="button" href={`#/vault/${vaultId}/policy`}>
+          Policy
+        </a>
+      </p>
       <section aria-labelledby="balances">
         <h2 id="balances">Balances</h2>
         <Shown loaded={balances.loaded} what="balances" again={balances.reload}>

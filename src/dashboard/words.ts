@@ -9,6 +9,13 @@ export function unitsText(amount: string, decimals: number): string {
   return `${negative ? '−' : ''}${whole}${part === '' ? '' : `.${part}`}`;
 }
 
+/** The other way: `1,234.5` of 3 decimals is `1234500`. Null for what is no such number, or has more digits than there are. */
+export function unitsOf(text: string, decimals: number): string | null {
+  const [, whole = '', part = ''] = /^(\d+)(?:\.(\d*))?$/.exec(text.replaceAll(',', '').trim()) ?? [];
+  if (whole === '' || part.length > decimals) return null;
+  return (whole + part.padEnd(decimals, '0')).replace(/^0+(?=\d)/, '');
+}
+
 /** The beginning and the end; the whole stands in the title of what shows it. */
 export function shortText(address: string): string {
   return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;

@@ -94,7 +94,9 @@ function overTheWire({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'dashboard') return [];
   const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
   return importsOf(inner).flatMap((target) =>
-    /^#(?!dashboard\/|domain\/read-canonical\.ts$)/.test(target) ? [`imports ${target}; it is not on the wire`] : [],
+    /^#(?!dashboard\/|domain\/(?:read-canonical|device|id)\.ts$)/.test(target)
+      ? [`imports ${target}; it is not on the wire`]
+      : [],
   );
 }
 

@@ -111,6 +111,62 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   }, 60_000);
 
+  test('alice proposes a transfer: she sees what it costs, and it is what she has typed; twice clicked it is one', async () => {
+    const { page, complaints } = await pageOf('alice');
+    await openVault(page);
+    await page.getByRole('link', { name: 'New transfer' }).click();
+    await page.getByLabel('To').fill(await world.chain.account(6));
+    const amount = page.getByLabel('Amount');
+    for (const [typed, said] of [
+      ['1e3', 'is a number'],
+      ['0.0000000000000000001', 'is a number'],
+      ['1000', 'insufficient'],
+    ] as const) {
+      await amount.fill(typed);
+      await page.getByRole('button', { name: 'Look at it' }).click();
+      await page
+        .getByRole('alert')
+        .filter({ hasText: new RegExp(said, 'i') })
+        .waitFor();
+    }
+    await amount.fill('0.0125');
+    await page.getByLabel('Note').fill('Typed by hand');
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    const shown = page.getByRole('region', { name: 'As it would be proposed' });
+    await shown.getByText('0.0125 ETH').waitFor();
+    await shown.getByText('Fee, normal').waitFor();
+    await shown.getByRole('button', { name: 'Propose' }).dblclick();
+    await page.getByRole('heading', { name: '0 of 2 approvals' }).waitFor();
+    const { transactions } = await world.people().alice.client.transactions(vault.id);
+    const made = transactions.filter(({ note }) => note === 'Typed by hand');
+    expect(made.map((one) => one.amount)).toEqual(['12500000000000000']);
+    // The refused estimates are answers that the browser tells of as well.
+    expect(complaints.filter((one) => !one.includes('422'))).toEqual([]);
+  }, 60_000);
+
+  test('an address that only looks like one that was paid is named, and proposed by who means it alone', async () => {
+    const { page } = await pageOf('alice');
+    const known = (await world.chain.account(7)).toLowerCase();
+    const similar = `${known.slice(0, 8)}${'0'.repeat(known.length - 14)}${known.slice(-6)}`;
+    await page.goto(`${url}/#/vault/${vault.id}/transfer`);
+    await page.getByLabel('To').fill(similar);
+    await page.getByLabel('Amount').fill('0.001');
+    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('alert').filter({ hasText: 'begins and ends like' }).waitFor();
+    await page.getByRole('button', { name: /^I mean 0x/ }).click();
+    await page.getByText('it takes one approval more').waitFor();
+    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('heading', { name: '0 of 3 approvals' }).waitFor();
+  }, 60_000);
+
+  test('where money may be sent to is shown whole, to be copied, and as a QR code', async () => {
+    const { page, complaints } = await pageOf('carol');
+    await page.goto(`${url}/#/vault/${vault.id}/receive`);
+    await page.getByText(vault.address).waitFor();
+    await page.getByRole('img', { name: /QR code/ }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('whatever stands in a note or a name is text', async () => {
     const alice = await pageOf('alice');
     const id = await transferOf(SCRIPT);
@@ -166,7 +222,16 @@ describe.skipIf(executable === null)('the dashboard', () => {
     async (colorScheme, viewport) => {
       const id = await transferOf('to be looked at');
       const { page, complaints } = await pageOf('alice', { colorScheme, viewport, bypassCSP: true });
-      for (const path of ['/', `/vault/${vault.id}`, `/transaction/${id}`, '/tokens', '/nothing']) {
+      for (const path of [
+        '/',
+        `/vault/${vault.id}`,
+        `/vault/${vault.id}/transfer`,
+        `/vault/${vault.id}/receive`,
+        `/vault/${vault.id}/policy`,
+        `/transaction/${id}`,
+        '/tokens',
+        '/nothing',
+      ]) {
         await page.goto(`${url}/#${path}`);
         await page.locator('h1').waitFor();
         await page.locator('.loading').first().waitFor({ state: 'detached' });

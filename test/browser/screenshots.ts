@@ -25,7 +25,15 @@ try {
   const body = { vaultId: vault.id, chain: 'anvil', to, amount: '25000000000000000' };
   await finished(alice, await world.approved({ ...body, note: 'Rent for November' }));
   const { id } = await alice.client.transfer({ ...body, amount: '1000000000000000', note: 'Coffee machine' });
-  const paths = { vaults: '/', vault: `/vault/${vault.id}`, transaction: `/transaction/${id}`, tokens: '/tokens' };
+  const paths = {
+    vaults: '/',
+    vault: `/vault/${vault.id}`,
+    transfer: `/vault/${vault.id}/transfer`,
+    receive: `/vault/${vault.id}/receive`,
+    policy: `/vault/${vault.id}/policy`,
+    transaction: `/transaction/${id}`,
+    tokens: '/tokens',
+  };
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [device, viewport] of Object.entries(VIEWPORTS)) {
       const context = await browser.newContext({ colorScheme, viewport });

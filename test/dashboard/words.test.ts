@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shortText, unitsText, usdText } from '#dashboard/words.ts';
+import { shortText, unitsOf, unitsText, usdText } from '#dashboard/words.ts';
 
 test.each([
   ['0', 18, '0'],
@@ -33,4 +33,16 @@ test('an address is shown by both of its ends, and what is short is shown whole'
 
 test('dollars have their thousands apart, and what is not known is nothing', () => {
   expect([usdText('1234567.50'), usdText('0.005'), usdText(null)]).toEqual(['$1,234,567.50', '$0.005', null]);
+});
+
+test('what is typed is the amount that is shown, and nothing else is one', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.integer({ min: 0, max: 36 }), (amount, decimals) => {
+      expect(unitsOf(unitsText(amount.toString(), decimals), decimals)).toBe(amount.toString());
+    }),
+  );
+  for (const typed of ['', '.', '.5', '1e3', '-1', '1.2.3', '0x10', '1.001', '١', '1 000', 'Infinity']) {
+    expect([typed, unitsOf(typed, 2)]).toEqual([typed, null]);
+  }
+  expect([unitsOf('007.5', 2), unitsOf(' 1. ', 2), unitsOf('0', 0)]).toEqual(['750', '100', '0']);
 });

@@ -230,6 +230,7 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
       keys: { p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },
     },
     '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
+    '/session/access-token': { name: 'fuzzed', expiresAt: null },
   };
   const whole = bodies[path];
   if (whole === undefined) throw new Error(`${path} has no body to begin with`);

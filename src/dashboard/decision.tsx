@@ -1,0 +1,152 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { CanonicalText } from '#domain/read-canonical.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
+import type { Challenge } from '#dashboard/api.ts';
+import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Hash, Time } from '#dashboard/parts.tsx';
+import type { Voice } from '#dashboard/passkey.ts';
+import { bytesOfHex, hexOf, passkeysHere, signWithPasskey } from '#dashboard/passkey.ts';
+
+/** What somebody is asked to say yes to, as the service gives it. */
+export interface Asked {
+  readonly digest: string;
+  /** Hex. */
+  readonly canonical: string;
+  /** What its bytes have to say that they are, and of what. */
+  readonly domain: string;
+  readonly id: readonly [field: string, value: string];
+  /** Further bytes, whose hash a field of these names. */
+  readonly naming?: { readonly field: string; readonly canonical: string };
+}
+
+/** What counts: a session is enough, or a device of the signer's has to sign. */
+export interface Ballot {
+  readonly approvalMode: Challenge['policy']['approvalMode'];
+  /** The reader's own. */
+  readonly devices: Challenge['devices'];
+}
+
+/**
+ * What is approved is a digest, so what is shown is read out of the very bytes that it is the digest of, here and now: a service that shows one
+ * thing and asks for another is found out before anybody has said yes. Throws where they do not fit.
+ */
+async function textsOf({ digest, canonical, domain, id, naming }: Asked): Promise<readonly CanonicalText[]> {
+  const text = readCanonical(bytesOfHex(canonical));
+  const valueOf = (field: string) => text.fields.find(([name]) => name === field)?.[1];
+  const fits = (await sha256(canonical)) === digest && text.domain === domain && valueOf(id[0]) === id[1];
+  if (!fits) throw new Error('what the service shows is not what it asks for');
+  if (naming === undefined) return [text];
+  if (valueOf(naming.field) !== (await sha256(naming.canonical))) throw new Error('the service shows something else');
+  return [readCanonical(bytesOfHex(naming.canonical)), text];
+}
+
+async function sha256(hex: string): Promise<string> {
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOfHex(hex))));
+}
+
+/** Shows what is asked for, out of its own bytes, and takes a yes or a no. */
+export function Decision(props: {
+  readonly asked: () => Promise<{ readonly asked: Asked; readonly ballot: Ballot }>;
+  readonly actions: readonly string[];
+  readonly approve: (voice: Voice | undefined) => Promise<unknown>;
+  readonly reject: () => Promise<unknown>;
+  readonly inWords?: (name: string, value: string) => ComponentChildren;
+  readonly name: string;
+}) {
+  const { actions, approve, reject, inWords = () => null, name } = props;
+  const { loaded, reload } = useLoaded(name, async () => {
+    const { asked, ballot } = await props.asked();
+    return { asked, ballot, texts: await textsOf(asked) };
+  });
+  const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
+  const [isSending, send] = useState(false);
+  const [fault, complain] = useState<string | null>(null);
+  const decide = (said: () => Promise<unknown>) => {
+    send(true);
+    complain(null);
+    said()
+      .catch((error: unknown) =>
+        complain(error instanceof DOMException ? 'The device has not signed.' : reasonOf(error)),
+      )
+      .finally(() => send(false));
+  };
+  return (
+    <section class="card" aria-labelledby={heading}>
+      <h2 id={heading}>What you would approve</h2>
+      <Shown loaded={loaded} what="what you would approve" again={reload}>
+        {({ asked, ballot, texts }) => (
+          <>
+            {texts.map(({ domain, fields }) => (
+              <dl class="facts" key={domain}>
+                {fields.map(([field, value]) => (
+                  <div key={field}>
+                    <dt>{field}</dt>
+                    <dd>
+                      {value === null ? <span class="quiet">none</span> : <code>{value}</code>}{' '}
+                      {value !== null && (field.endsWith('AtMs') ? timeOf(value) : inWords(field, value))}
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            ))}
+            <p class="quiet">
+              Read out of the bytes that are approved, and hashed here: <Hash value={asked.digest} />
+            </p>
+            {actions.includes('approve') && (
+              <Yes
+                ballot={ballot}
+                isSending={isSending}
+                session={() => decide(() => approve(undefined))}
+                passkey={() => decide(async () => approve(await signWithPasskey(asked.digest, ballot.devices)))}
+              />
+            )}
+          </>
+        )}
+      </Shown>
+      {actions.includes('reject') && (
+        <button type="button" class="no" disabled={isSending} onClick={() => decide(reject)}>
+          Reject
+        </button>
+      )}
+      {fault !== null && (
+        <p class="problem" role="alert">
+          {fault}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Yes(props: {
+  readonly ballot: Ballot;
+  readonly isSending: boolean;
+  readonly session: () => void;
+  readonly passkey: () => void;
+}) {
+  const { ballot, isSending, session, passkey } = props;
+  if (ballot.approvalMode === 'token') {
+    return (
+      <button type="button" class="yes" disabled={isSending} onClick={session}>
+        Approve
+      </button>
+    );
+  }
+  if (passkeysHere(ballot.devices).length > 0) {
+    return (
+      <button type="button" class="yes" disabled={isSending} onClick={passkey}>
+        Approve with a passkey
+      </button>
+    );
+  }
+  return (
+    <p>
+      This vault counts the signatures of devices, and you have no passkey of this site in it. A script approves with{' '}
+      <code>npm run device -- approve</code>.
+    </p>
+  );
+}
+
+function timeOf(ms: string) {
+  return <Time iso={new Date(Number.parseInt(ms, 10)).toISOString()} />;
+}

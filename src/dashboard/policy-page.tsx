@@ -1,0 +1,192 @@
+import { useState } from 'preact/hooks';
+import type { InferResponseType } from 'hono/client';
+import type { OwnVault, Person } from '#dashboard/api.ts';
+import { api, good } from '#dashboard/api.ts';
+import { Decision } from '#dashboard/decision.tsx';
+import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Hash, Time } from '#dashboard/parts.tsx';
+import { newPasskey } from '#dashboard/passkey.ts';
+
+type Line = (typeof api.vault)[':vaultId'];
+type Policy = InferResponseType<Line['policy']['$get']>['policy'];
+type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
+
+/** Who decides in a vault and by which rules, the devices that people sign with, and what is proposed about it. */
+export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
+  const param = { vaultId: String(vault.id) };
+  const line = api.vault[':vaultId'];
+  const { loaded, reload } = useLoaded(`policy ${vault.id}`, async () => {
+    const { policy } = await good(line.policy.$get({ param }));
+    const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
+    return { policy, policyChanges };
+  });
+  const [fault, complain] = useState<string | null>(null);
+  const enrol = async () => {
+    const json = { addDevices: [await newPasskey(me)], note: `A passkey of ${me.name}’s` };
+    await good(line['policy-change'].$post({ param, json }));
+    reload();
+  };
+  return (
+    <main id="main">
+      <p>
+        <a href={`#/vault/${vault.id}`}>{vault.name}</a>
+      </p>
+      <h1>Policy</h1>
+      <Shown loaded={loaded} what="the policy" again={reload}>
+        {({ policy, policyChanges }) => (
+          <>
+            <InForce policy={policy} me={me} />
+            {vault.roles.includes('signer') && (
+              <button
+                type="button"
+                onClick={() => {
+                  complain(null);
+                  enrol().catch((error: unknown) =>
+                    complain(error instanceof DOMException ? 'No passkey was made.' : reasonOf(error)),
+                  );
+                }}
+              >
+                Propose a passkey of mine
+              </button>
+            )}
+            {fault !== null && (
+              <p class="problem" role="alert">
+                {fault}
+              </p>
+            )}
+            <section aria-labelledby="changes">
+              <h2 id="changes">Proposals</h2>
+              {policyChanges.length === 0 && <p class="quiet">Nobody has proposed anything.</p>}
+              {policyChanges.map((change) => (
+                <Proposal key={change.id} change={change} policy={policy} me={me} decided={reload} />
+              ))}
+            </section>
+          </>
+        )}
+      </Shown>
+    </main>
+  );
+}
+
+function InForce({ policy, me }: { readonly policy: Policy; readonly me: Person }) {
+  const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
+  const { limits, higherThresholds } = policy;
+  const who = (userId: string) => (userId === me.id ? <>you</> : <Hash value={userId} />);
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Version</dt>
+        <dd>
+          {version}, hash <code>{policy.hash}</code>
+        </dd>
+      </div>
+      <div>
+        <dt>Approvals</dt>
+        <dd>
+          {threshold} for a transaction, {changeThreshold} for another policy
+          {approvalMode === 'device' ? '; each signed by a device' : ''}
+        </dd>
+      </div>
+      <div>
+        <dt>Signers</dt>
+        <dd>
+          <ul class="plain">
+            {signers.map((userId) => (
+              <li key={userId}>{who(userId)}</li>
+            ))}
+          </ul>
+        </dd>
+      </div>
+      <div>
+        <dt>Devices</dt>
+        <dd>
+          <ul class="plain">
+            {devices.map(({ keyId, userId, algorithm, rpId }) => (
+              <li key={keyId}>
+                {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of {who(userId)},{' '}
+                <Hash value={keyId} />
+              </li>
+            ))}
+            {devices.length === 0 && <li class="quiet">none</li>}
+          </ul>
+        </dd>
+      </div>
+      <div>
+        <dt>Recipients</dt>
+        <dd>
+          {recipients === 'anyone' ? 'anyone' : 'those in the address book'}
+          <ul class="plain">
+            {addressBook.map(({ chain, address, name }) => (
+              <li key={`${chain} ${address}`}>
+                {name} on {chain}: <code>{address}</code>
+              </li>
+            ))}
+          </ul>
+        </dd>
+      </div>
+      {limits.map(({ chain, tokenAddress, perTransaction, perDay }) => (
+        <div key={`${chain} ${tokenAddress}`}>
+          <dt>Limit on {chain}</dt>
+          <dd>
+            {perTransaction ?? 'no limit'} at once, {perDay ?? 'no limit'} within a day, of{' '}
+            {tokenAddress ?? 'the smallest unit of its coin'}
+          </dd>
+        </div>
+      ))}
+      {higherThresholds.map(({ chain, tokenAddress, above, threshold: higher }) => (
+        <div key={`${chain} ${tokenAddress} ${above}`}>
+          <dt>On {chain}</dt>
+          <dd>
+            {higher} approvals above {above} of {tokenAddress ?? 'the smallest unit of its coin'}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Proposal(props: {
+  readonly change: Change;
+  readonly policy: Policy;
+  readonly me: Person;
+  readonly decided: () => void;
+}) {
+  const { change, policy, me, decided } = props;
+  const { id, vaultId, state, note, approvals, requiredApprovals, createdAt, digest, canonical } = change;
+  const param = { vaultId: String(vaultId), changeId: id };
+  const line = api.vault[':vaultId']['policy-change'][':changeId'];
+  const devices = policy.devices.filter(({ userId }) => userId === me.id);
+  return (
+    <article class="proposal">
+      <h3>{note ?? 'Another policy'}</h3>
+      <p>
+        <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{state.toLowerCase()}</span> {approvals.length} of{' '}
+        {requiredApprovals} approvals, since <Time iso={createdAt} />
+      </p>
+      {change.actionsForMe.length > 0 && (
+        <Decision
+          name={`${id} ${approvals.length}`}
+          asked={async () => ({
+            asked: {
+              digest,
+              canonical,
+              domain: 'conclave/policy-change/v1',
+              id: ['id', id],
+              naming: { field: 'policyHash', canonical: change.policy.canonical },
+            },
+            ballot: { approvalMode: policy.approvalMode, devices },
+          })}
+          actions={change.actionsForMe}
+          approve={async (voice) => {
+            await good(line.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
+            decided();
+          }}
+          reject={async () => {
+            await good(line.reject.$post({ param }));
+            decided();
+          }}
+        />
+      )}
+    </article>
+  );
+}

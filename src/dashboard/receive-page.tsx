@@ -1,0 +1,43 @@
+import { encode } from 'uqr';
+import type { OwnVault } from '#dashboard/api.ts';
+
+/** Where money may be sent to, to be copied, or to be looked at by a phone. */
+export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
+  return (
+    <main id="main">
+      <p>
+        <a href={`#/vault/${vault.id}`}>{vault.name}</a>
+      </p>
+      <h1>Receive</h1>
+      {vault.wallets.length === 0 && <p class="quiet">Its addresses come with its keys, which are being made.</p>}
+      <ul class="cards">
+        {vault.wallets.map(({ chain, address }) => (
+          <li key={chain} class="card">
+            <h2>{chain}</h2>
+            <QrCode text={address} label={`The address on ${chain} as a QR code`} />
+            <p>
+              <code class="secret">{address}</code>
+            </p>
+            <button type="button" onClick={() => void navigator.clipboard.writeText(address)}>
+              Copy
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        The address is what this service says. Before much is sent there, let a second signer look at it in a browser of
+        their own.
+      </p>
+    </main>
+  );
+}
+
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const { data, size } = encode(text);
+  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])));
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shape-rendering="crispEdges">
+      <path d={squares.join('')} />
+    </svg>
+  );
+}

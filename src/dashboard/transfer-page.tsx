@@ -1,0 +1,235 @@
+import { useState } from 'preact/hooks';
+import type { InferResponseType } from 'hono/client';
+import type { Balance, OwnVault } from '#dashboard/api.ts';
+import { api, good, Refusal } from '#dashboard/api.ts';
+import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Amount } from '#dashboard/parts.tsx';
+import { unitsOf } from '#dashboard/words.ts';
+
+type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
+
+interface Wish {
+  readonly vaultId: number;
+  readonly chain: string;
+  readonly tokenAddress: string | null;
+  readonly to: string;
+  /** Of the smallest unit. */
+  readonly amount: string;
+  readonly note: string | null;
+  /** A known address that this one only looks like, where it is meant all the same. */
+  readonly acceptLookalikeOf: string | null;
+}
+
+/** What is about to be created, and what it would cost: looked at once more before it is. */
+interface Draft {
+  readonly wish: Wish;
+  readonly balance: Balance;
+  /** None of an address that only looks like a known one. */
+  readonly estimate: Estimate | null;
+  /** The same for each try: an answer that is lost is asked for again, and nothing is created twice. */
+  readonly idempotencyKey: string;
+}
+
+/** A transfer out of a vault: what of, to whom and how much, what it would cost, and then as it was shown. */
+export function TransferPage({ vault }: { readonly vault: OwnVault }) {
+  const param = { vaultId: String(vault.id) };
+  const line = api.vault[':vaultId'];
+  const { loaded, reload } = useLoaded(`transfer ${vault.id}`, async () => {
+    const { balances } = await good(line.balances.$get({ param, query: {} }));
+    const { addressBook } = (await good(line.policy.$get({ param }))).policy;
+    return { balances: balances.filter(({ tokenId }) => tokenId === null), addressBook };
+  });
+  const [draft, review] = useState<Draft | null>(null);
+  return (
+    <main id="main">
+      <p>
+        <a href={`#/vault/${vault.id}`}>{vault.name}</a>
+      </p>
+      <h1>New transfer</h1>
+      <Shown loaded={loaded} what="what the vault has" again={reload}>
+        {({ balances, addressBook }) =>
+          draft === null ? (
+            <Form vaultId={vault.id} balances={balances} addressBook={addressBook} drafted={review} />
+          ) : (
+            <Review draft={draft} back={() => review(null)} />
+          )
+        }
+      </Shown>
+    </main>
+  );
+}
+
+function Form(props: {
+  readonly vaultId: number;
+  readonly balances: readonly Balance[];
+  readonly addressBook: readonly { readonly chain: string; readonly address: string; readonly name: string }[];
+  readonly drafted: (draft: Draft) => void;
+}) {
+  const { vaultId, balances, addressBook, drafted } = props;
+  const [fault, complain] = useState<string | null>(null);
+  const [similar, doubt] = useState<Wish | null>(null);
+  const [isAsking, ask] = useState(false);
+  const [place, choose] = useState(0);
+  const balance = balances[place];
+  if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const textOf = (name: string) => {
+      const typed = fields.get(name);
+      return typeof typed === 'string' ? typed.trim() : '';
+    };
+    const amount = unitsOf(textOf('amount'), balance.asset.decimals ?? 0);
+    if (amount === null) {
+      complain(`The amount is a number with at most ${balance.asset.decimals ?? 0} digits behind the point.`);
+      return;
+    }
+    const { chain, asset } = balance;
+    const note = textOf('note');
+    const wish: Wish = {
+      vaultId,
+      chain,
+      tokenAddress: asset.tokenAddress,
+      to: textOf('to'),
+      amount,
+      note: note === '' ? null : note,
+      acceptLookalikeOf: null,
+    };
+    complain(null);
+    doubt(null);
+    ask(true);
+    const { note: _note, acceptLookalikeOf: _accept, ...json } = wish;
+    good<Estimate>(api.transaction['estimate-fee'].$post({ json }))
+      .then(
+        (estimate) => drafted({ wish, balance, estimate, idempotencyKey: crypto.randomUUID() }),
+        (error: unknown) => {
+          complain(reasonOf(error));
+          if (error instanceof Refusal && error.known !== null) doubt({ ...wish, acceptLookalikeOf: error.known });
+        },
+      )
+      .finally(() => ask(false));
+  };
+  return (
+    <form class="card" onSubmit={submit}>
+      <label>
+        What
+        <select name="asset" value={place} onChange={(event) => choose(event.currentTarget.selectedIndex)}>
+          {balances.map(({ chain, asset }, i) => (
+            <option key={`${chain} ${asset.tokenAddress}`} value={i}>
+              {asset.symbol ?? asset.tokenAddress} on {chain}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="quiet">
+        There are <Amount amount={balance.current} asset={balance.asset} />.
+      </p>
+      <label>
+        To <input name="to" required autoComplete="off" spellcheck={false} list="known" />
+      </label>
+      <datalist id="known">
+        {addressBook
+          .filter(({ chain }) => chain === balance.chain)
+          .map(({ address, name }) => (
+            <option key={address} value={address}>
+              {name}
+            </option>
+          ))}
+      </datalist>
+      <label>
+        Amount{balance.asset.decimals === null ? ', of the smallest unit' : ''}
+        <input name="amount" required inputMode="decimal" autoComplete="off" />
+      </label>
+      <label>
+        Note (what it is for) <input name="note" maxLength={500} autoComplete="off" />
+      </label>
+      <button type="submit" disabled={isAsking}>
+        Look at it
+      </button>
+      {fault !== null && (
+        <p class="problem" role="alert">
+          {fault}
+        </p>
+      )}
+      {similar !== null && (
+        <button
+          type="button"
+          class="no"
+          onClick={() => drafted({ wish: similar, balance, estimate: null, idempotencyKey: crypto.randomUUID() })}
+        >
+          I mean {similar.to}, and not {similar.acceptLookalikeOf}
+        </button>
+      )}
+    </form>
+  );
+}
+
+function Review({ draft, back }: { readonly draft: Draft; readonly back: () => void }) {
+  const { wish, balance, estimate, idempotencyKey } = draft;
+  const [fault, complain] = useState<string | null>(null);
+  const [isSending, send] = useState(false);
+  const create = () => {
+    send(true);
+    complain(null);
+    good(api.transaction.transfer.$post({ json: wish }, { headers: { 'Idempotency-Key': idempotencyKey } }))
+      .then(
+        ({ id }) => (location.hash = `#/transaction/${id}`),
+        (error: unknown) => complain(reasonOf(error)),
+      )
+      .finally(() => send(false));
+  };
+  return (
+    <section class="card" aria-labelledby="review">
+      <h2 id="review">As it would be proposed</h2>
+      <dl class="facts">
+        <div>
+          <dt>Send</dt>
+          <dd>
+            <Amount amount={wish.amount} asset={balance.asset} /> on {wish.chain}
+          </dd>
+        </div>
+        <div>
+          <dt>To</dt>
+          <dd>
+            <code>{wish.to}</code>
+          </dd>
+        </div>
+        {wish.note !== null && (
+          <div>
+            <dt>Note</dt>
+            <dd>{wish.note}</dd>
+          </div>
+        )}
+        {wish.acceptLookalikeOf !== null && (
+          <div>
+            <dt>And not to</dt>
+            <dd>
+              <code>{wish.acceptLookalikeOf}</code>: it takes one approval more
+            </dd>
+          </div>
+        )}
+        {estimate !== null &&
+          (['slow', 'normal', 'fast'] as const).map((tier) => (
+            <div key={tier}>
+              <dt>Fee, {tier}</dt>
+              <dd>
+                <Amount amount={estimate[tier].expectedFee} asset={estimate.feeAsset} />, at most{' '}
+                <Amount amount={estimate[tier].maxFee} asset={estimate.feeAsset} />
+              </dd>
+            </div>
+          ))}
+      </dl>
+      {fault !== null && (
+        <p class="problem" role="alert">
+          {fault}
+        </p>
+      )}
+      <button type="button" class="yes" disabled={isSending} onClick={create}>
+        Propose
+      </button>
+      <button type="button" class="back" onClick={back}>
+        Back
+      </button>
+    </section>
+  );
+}

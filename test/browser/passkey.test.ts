@@ -1,0 +1,112 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { good } from '#local/client.ts';
+import type { LocalIssuer } from '#local/openid-issuer.ts';
+import { startLocalIssuer } from '#local/openid-issuer.ts';
+import type { ReadyVault } from '#local/provision.ts';
+import type { World } from '../e2e/world.ts';
+import { finished, startWorld } from '../e2e/world.ts';
+import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
+
+/** Three people enrol passkeys at the dashboard, turn to devices, and two of them pay: the browser has the passkeys, and the co-signers check them. */
+
+const executable = chromiumHere();
+
+describe.skipIf(executable === null)('with passkeys', () => {
+  let issuer: LocalIssuer;
+  let world: World;
+  let browser: Browser;
+  let vault: ReadyVault;
+  let url: string;
+  let alice: Page;
+  let bob: Page;
+  let carol: Page;
+  const complaints: (readonly string[])[] = [];
+
+  beforeAll(async () => {
+    issuer = await startLocalIssuer();
+    world = await startWorld({ login: issuer.login });
+    // Passkeys are of a name; a number is none.
+    url = world.stack().url.replace('127.0.0.1', 'localhost');
+    issuer.serve(url);
+    vault = await world.vault('treasury');
+    browser = await launch(executable ?? '');
+    [alice, bob, carol] = [await withPasskeys('alice'), await withPasskeys('bob'), await withPasskeys('carol')];
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await world.end();
+    await issuer.stop();
+  });
+
+  /** Somebody in front of a device with a fingerprint reader of its own. */
+  async function withPasskeys(name: string): Promise<Page> {
+    const context = await browser.newContext();
+    const page = await logIn(context, url, name);
+    const session = await context.newCDPSession(page);
+    await session.send('WebAuthn.enable');
+    await session.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    complaints.push(complaintsOf(page));
+    return page;
+  }
+
+  const policyPage = (page: Page) => page.goto(`${url}/#/vault/${vault.id}/policy`);
+  const proposal = (page: Page, note: string) => page.getByRole('article').filter({ hasText: note });
+
+  async function approved(page: Page, note: string, button = 'Approve'): Promise<void> {
+    await page.reload();
+    await proposal(page, note).getByRole('button', { name: button, exact: true }).click();
+    await proposal(page, note).getByRole('button', { name: button, exact: true }).waitFor({ state: 'detached' });
+  }
+
+  test('a passkey is proposed by its owner, and speaks when a quorum has said so', async () => {
+    for (const page of [alice, bob, carol]) await policyPage(page);
+    for (const [page, name] of [
+      [alice, 'alice'],
+      [bob, 'bob'],
+      [carol, 'carol'],
+    ] as const) {
+      const note = `A passkey of ${name}’s`;
+      await page.getByRole('button', { name: 'Propose a passkey of mine' }).click();
+      await Promise.race([proposal(page, note).waitFor(), page.getByRole('alert').waitFor()]);
+      expect(await page.getByRole('alert').allTextContents()).toEqual([]);
+      await approved(alice, note);
+      await approved(bob, note);
+    }
+    await alice.reload();
+    await alice.getByText('Passkey of localhost').first().waitFor();
+    expect(await alice.getByText('Passkey of localhost').count()).toBe(3);
+  }, 60_000);
+
+  test('with devices counting, both approve a payment by their passkeys, and it is paid', async () => {
+    const people = world.people();
+    const line = people.alice.client.api.vault[':vaultId']['policy-change'];
+    const param = { vaultId: String(vault.id) };
+    const json = { approvalMode: 'device' as const, note: 'Devices from now on' };
+    await good(line.$post({ param, json }));
+    for (const page of [alice, bob]) await approved(page, json.note);
+    const to = await world.chain.account(7);
+    const { id } = await people.alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to, amount: '1000' });
+    for (const page of [alice, bob]) {
+      await page.goto(`${url}/#/transaction/${id}`);
+      await page.getByRole('button', { name: 'Approve with a passkey' }).click();
+      await page.getByRole('button', { name: 'Approve with a passkey' }).waitFor({ state: 'detached' });
+    }
+    const done = await finished(people.alice, id);
+    expect([done.state, done.approvals.map(({ device }) => device?.authenticatorData !== null)]).toEqual([
+      'SUCCEEDED',
+      [true, true],
+    ]);
+    // Chromium advises to offer RSA as well; co-signers check P-256 alone.
+    expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
+  }, 60_000);
+});
