@@ -58,7 +58,7 @@ export function VaultPage({ vaultId, name }: { readonly vaultId: string; readonl
       <section aria-labelledby="history">
         <h2 id="history">History</h2>
         <Shown loaded={history.loaded} what="the history" again={history.reload}>
-          {(page) => <History page={page} more={() => void more(page)} />}
+          {(page) => <History page={page} more={() => void more(page).catch(history.reload)} />}
         </Shown>
       </section>
     </main>
