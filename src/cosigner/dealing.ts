@@ -14,7 +14,7 @@ import type { KeyScheme } from '#domain/chain.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { KeyShare } from '#mpc/share.ts';
+import { type KeyShare, publicSharesText } from '#mpc/share.ts';
 
 /** A key that exists, and who deals what they have of it. */
 export interface Origin {
@@ -136,11 +136,10 @@ function activateRound(
       if (liar !== null) return aborted(abortedBy(liar, 'keygen-activate/confirmation').abort);
       if (request.origin !== null && share.keyId !== request.origin.keyId) throw new Error('the key has changed');
       await request.store(share, confirmed.statement);
-      const shares = [...share.publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
       return finished({
         keyId: share.keyId,
         publicKey: bytesToHex(share.publicKey),
-        publicShares: Object.fromEntries(shares),
+        publicShares: publicSharesText(share.publicShares),
       });
     },
   };

@@ -84,8 +84,8 @@ export class KeyKeeper {
     const { transactionId } = request.intent;
     const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
-    const isFirst = request.attempt === 1 && ledger.signedFor(transactionId).length === 0;
-    if (isFirst && request.intent.createdAtMs < ledger.remembersSinceMs()) return refused(refusal('before-its-time'));
+    const isOlder = request.attempt === 1 && request.intent.createdAtMs < ledger.remembersSinceMs();
+    if (isOlder && ledger.signedFor(transactionId).length === 0) return refused(refusal('before-its-time'));
     const pairs = await this.#pairsFor(share, signers);
     if (!pairs.ok) return pairs;
     const session = {

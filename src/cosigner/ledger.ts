@@ -59,6 +59,7 @@ export class Ledger {
   #created = false;
   /** Nobody else writes here: what was read once is read for each check. */
   #policies: readonly Policy[] | null = null;
+  #remembersSinceMs: number | null = null;
   #sealed: readonly (StoredRecord & { readonly isActive: boolean })[] | null = null;
 
   constructor(sql: SqlStorage) {
@@ -139,6 +140,7 @@ export class Ledger {
    */
   activate(epoch: number, nowMs: number): void {
     this.#sealed = null;
+    this.#remembersSinceMs = null;
     this.#write(
       `INSERT OR REPLACE INTO memory (only_row, since_ms) SELECT 0, ? FROM sealed
        WHERE epoch = ? AND base_epoch > coalesce((SELECT max(epoch) FROM sealed WHERE is_active = 1), 0)`,
@@ -151,7 +153,8 @@ export class Ledger {
 
   /** Since when this node knows of everything that it has signed; 0 where it has been there from the beginning. */
   remembersSinceMs(): number {
-    return this.#read<{ since_ms: number }>('SELECT since_ms FROM memory')[0]?.since_ms ?? 0;
+    this.#remembersSinceMs ??= this.#read<{ since_ms: number }>('SELECT since_ms FROM memory')[0]?.since_ms ?? 0;
+    return this.#remembersSinceMs;
   }
 
   policies(): readonly Policy[] {

@@ -48,11 +48,15 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
   };
 }
 
-/** Hex. Throws for a node that is not pinned. */
-export function pinnedSigningKey(env: Pick<CosignerEnv, 'PEERS'>, party: PartyIndex): string {
-  const keys = pinnedPeers(env.PEERS).get(party);
-  if (keys === undefined) throw new Error('the node is not pinned');
-  return keys.signing;
+/** The signing key of each node, in hex. The setting is read once: every round of a signature asks. Throws for a node that is not pinned. */
+export function pinnedSigningKeys({ PEERS }: Pick<CosignerEnv, 'PEERS'>): (party: PartyIndex) => string {
+  let pinned: ReturnType<typeof pinnedPeers> | null = null;
+  return (party) => {
+    pinned ??= pinnedPeers(PEERS);
+    const keys = pinned.get(party);
+    if (keys === undefined) throw new Error('the node is not pinned');
+    return keys.signing;
+  };
 }
 
 function pinnedPeers(text: string): ReadonlyMap<PartyIndex, PublicIdentity> {

@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { type Membership, membershipOf, pinnedSigningKey } from '#cosigner/membership.ts';
+import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
 import type { StoredRecord } from '#cosigner/ledger.ts';
@@ -32,7 +32,7 @@ import {
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { fewestSigners, type PartyIndex } from '#mpc/party.ts';
+import { fewestSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
@@ -95,7 +95,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
     this.#ledger = new Ledger(ctx.storage.sql);
-    this.#pair = new PairKeeper(this.#ledger, (peer) => pinnedSigningKey(env, peer));
+    this.#pair = new PairKeeper(this.#ledger, pinnedSigningKeys(env));
   }
 
   /** Serves one request of the coordinator. Refuses `malformed` first, then what the action refuses. */
@@ -239,9 +239,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const { membership, key } = await this.#open();
     const fields = fieldsOf(body, ['signers', field]);
     const signers = listOf(fields['signers'], 5, partyOf);
-    const ascending = signers.every((party, i) => i === 0 || (signers[i - 1] ?? party) < party);
     const pinned = signers.every((party) => membership.parties.includes(party));
-    const isAGroup = ascending && pinned && signers.includes(membership.own.index);
+    const isAGroup = isAscending(signers) && pinned && signers.includes(membership.own.index);
     return {
       key,
       signers: isAGroup ? accepted(signers) : refused(refusal('malformed', 'signers')),

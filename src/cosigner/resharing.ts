@@ -18,7 +18,7 @@ import { accepted, refused } from '#domain/result.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { partsOf } from '#mpc/keygen/resharing.ts';
-import { fewestSigners, type PartyIndex } from '#mpc/party.ts';
+import { fewestSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { equalBytes, taggedHash, uint32 } from '#mpc/transcript.ts';
 
@@ -103,8 +103,7 @@ function requestFault(request: ResharingRequest, keyId: string, parties: readonl
   const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
   if (threshold < fewestSigners(parties.length) || threshold > parties.length) return 'threshold';
   if (baseEpoch < 1 || epoch <= baseEpoch || epoch > LARGEST_EPOCH) return 'epoch';
-  const ascending = dealers.every((dealer, i) => i === 0 || (dealers[i - 1] ?? dealer) < dealer);
-  if (!ascending || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
+  if (!isAscending(dealers) || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
     return 'dealers';
   if (keyIdOf(scheme, publicKey) !== keyId) return 'publicKey';
   if (policies.length === 0) return 'policies';

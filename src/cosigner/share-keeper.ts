@@ -9,7 +9,7 @@ import { refusal } from '#cosigner/refusal.ts';
 import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare, SealedPlace } from '#mpc/share.ts';
-import { decodeKeyShare, encodeKeyShare, seal, unseal } from '#mpc/share.ts';
+import { decodeKeyShare, encodeKeyShare, publicSharesText, seal, unseal } from '#mpc/share.ts';
 
 /** A share of this node's that is in use or waits for it, as the others may know of it. */
 export interface HeldShare {
@@ -81,7 +81,6 @@ export class ShareKeeper {
     for (const stored of this.#ledger.allSealed()) {
       const { epoch, label: statement, isActive } = stored;
       const { publicShares } = await this.#open(keyId, stored);
-      const points = [...publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
       const receipt = await signAsNode(
         this.#membership.own,
         receiptBytes({ keyId, epoch, statement, node: this.#membership.own.index }),
@@ -90,7 +89,7 @@ export class ShareKeeper {
         epoch,
         isActive,
         statement,
-        publicShares: Object.fromEntries(points),
+        publicShares: publicSharesText(publicShares),
         receipt: bytesToHex(receipt),
       });
     }

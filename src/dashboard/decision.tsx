@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import type { Challenge } from '#dashboard/api.ts';
-import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import type { Voice } from '#dashboard/passkey.ts';
 import { bytesOfHex, hexOf, passkeysHere, signWithPasskey } from '#dashboard/passkey.ts';
@@ -109,11 +109,7 @@ export function Decision(props: {
           Reject
         </button>
       )}
-      {fault !== null && (
-        <p class="problem" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault why={fault} />
     </section>
   );
 }

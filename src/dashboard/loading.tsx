@@ -33,6 +33,16 @@ export function reasonOf(error: unknown): string {
   return error instanceof Refusal ? error.message : 'The service can not be reached. Look whether you are online.';
 }
 
+/** What has just gone wrong, said at once; nothing while nothing has. */
+export function Fault({ why }: { readonly why: string | null }) {
+  if (why === null) return null;
+  return (
+    <p class="problem" role="alert">
+      {why}
+    </p>
+  );
+}
+
 /** The value, or in its place that it is on its way, or why it is not there, with a way to try again. */
 export function Shown<T>(props: {
   readonly loaded: Loaded<T>;

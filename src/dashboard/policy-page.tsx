@@ -3,7 +3,7 @@ import type { InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { Decision } from '#dashboard/decision.tsx';
-import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
 
@@ -49,11 +49,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
                 Propose a passkey of mine
               </button>
             )}
-            {fault !== null && (
-              <p class="problem" role="alert">
-                {fault}
-              </p>
-            )}
+            <Fault why={fault} />
             <section aria-labelledby="changes">
               <h2 id="changes">Proposals</h2>
               {policyChanges.length === 0 && <p class="quiet">Nobody has proposed anything.</p>}

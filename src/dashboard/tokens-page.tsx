@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { typedIn } from '#dashboard/form.ts';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/parts.tsx';
 
 /** One's own tokens. The value of a new one is on this page until it is left, and nowhere after that. */
@@ -14,13 +15,8 @@ export function TokensPage() {
     asked.then(reload, (error: unknown) => complain(reasonOf(error)));
   };
   const create = (event: SubmitEvent) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
-    const textOf = (field: string) => {
-      const typed = fields.get(field);
-      return typeof typed === 'string' ? typed : '';
-    };
-    const [name, day] = [textOf('name'), textOf('expires')];
+    const typed = typedIn(event);
+    const [name, day] = [typed('name'), typed('expires')];
     // The end of that day, where its reader is.
     const expiresAt = day === '' ? null : Math.floor(new Date(`${day}T23:59:59`).getTime() / 1000);
     const json = { name, expiresAt };
@@ -49,11 +45,7 @@ export function TokensPage() {
           </button>
         </div>
       )}
-      {fault !== null && (
-        <p class="problem" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault why={fault} />
       <Shown loaded={loaded} what="your tokens" again={reload}>
         {(tokens) => (
           <ul class="rows">

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
-import { reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { typedIn } from '#dashboard/form.ts';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/parts.tsx';
 import { unitsOf } from '#dashboard/words.ts';
 
@@ -73,24 +74,19 @@ function Form(props: {
   const balance = balances[place];
   if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
   const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
-    const textOf = (name: string) => {
-      const typed = fields.get(name);
-      return typeof typed === 'string' ? typed.trim() : '';
-    };
-    const amount = unitsOf(textOf('amount'), balance.asset.decimals ?? 0);
+    const typed = typedIn(event);
+    const amount = unitsOf(typed('amount'), balance.asset.decimals ?? 0);
     if (amount === null) {
       complain(`The amount is a number with at most ${balance.asset.decimals ?? 0} digits behind the point.`);
       return;
     }
     const { chain, asset } = balance;
-    const note = textOf('note');
+    const note = typed('note').trim();
     const wish: Wish = {
       vaultId,
       chain,
       tokenAddress: asset.tokenAddress,
-      to: textOf('to'),
+      to: typed('to').trim(),
       amount,
       note: note === '' ? null : note,
       acceptLookalikeOf: null,
@@ -146,11 +142,7 @@ function Form(props: {
       <button type="submit" disabled={isAsking}>
         Look at it
       </button>
-      {fault !== null && (
-        <p class="problem" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault why={fault} />
       {similar !== null && (
         <button
           type="button"
@@ -219,11 +211,7 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
             </div>
           ))}
       </dl>
-      {fault !== null && (
-        <p class="problem" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault why={fault} />
       <button type="button" class="yes" disabled={isSending} onClick={create}>
         Propose
       </button>

@@ -8,12 +8,17 @@ import type { HttpContext } from '#http/context.ts';
 const NAME = '__Host-session';
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 
+/** A cookie of this kind. @param name begins with `__Host-` @param seconds 0 takes it back */
+export function hostCookie(name: string, value: string, seconds: number): string {
+  return `${name}=${value}; ${ATTRIBUTES}; Max-Age=${seconds}`;
+}
+
 export function sessionCookie(value: string): string {
-  return `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${SESSION_SECONDS}`;
+  return hostCookie(NAME, value, SESSION_SECONDS);
 }
 
 export function endedSessionCookie(): string {
-  return `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
+  return hostCookie(NAME, '', 0);
 }
 
 /** The value of the cookie; null without one. Two of one name is nothing that a browser sends. */

@@ -34,8 +34,8 @@ interface HoldingNode {
 /**
  * The next step to new shares of a key for every co-signer, whether it has one or not: a change that was cut off before is brought to its end;
  * what there is is looked at; two nodes are paired anew; the shares are dealt; one group that could sign proves that it can with them; or all
- * nodes are told to use them. Everything but the proofs is in the nodes themselves: cut off anywhere, it goes on from what they have. Whatever step is the last one that is ever taken, the key
- * signs with the old shares, or with the new ones.
+ * nodes are told to use them. Everything but the proofs is in the nodes themselves: cut off anywhere, it goes on from what they have. Whatever
+ * step is the last one that is ever taken, the key signs with the old shares, or with the new ones.
  */
 export async function nextRefreshStep(
   nodes: readonly CosignerClient[],

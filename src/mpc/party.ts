@@ -10,6 +10,11 @@ export function parsePartyIndex(candidate: number): PartyIndex | null {
   return candidate as PartyIndex;
 }
 
+/** In order, and each once. */
+export function isAscending(parties: readonly PartyIndex[]): boolean {
+  return parties.every((party, i) => i === 0 || (parties[i - 1] ?? party) < party);
+}
+
 /**
  * How many of n nodes have to sign together at least: so many that any two groups share a node. What was signed for a transaction is written
  * down by those who signed it; two groups without a common node would sign two payments for one.

@@ -5,7 +5,7 @@ import { canonicalBytes } from '#domain/canonical.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
-import type { KeyShare } from '#mpc/share.ts';
+import { type KeyShare, publicSharesText } from '#mpc/share.ts';
 
 /**
  * A node's share of a key, sealed for a key that no machine of the service has: HPKE (RFC 9180), base mode, X25519 with HKDF-SHA-256 and
@@ -45,7 +45,6 @@ type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext'>;
 /** @param recoveryKey hex of 32 bytes. Throws for a key that is none. */
 export async function sealForRecovery(recoveryKey: string, share: KeyShare): Promise<RecoveryPackage> {
   const { scheme, keyId, epoch, self, threshold, secret, publicKey, publicShares } = share;
-  const points = [...publicShares].map(([party, point]) => [String(party), bytesToHex(point)] as const);
   const header: Sealed = {
     version: RECOVERY_VERSION,
     scheme,
@@ -54,7 +53,7 @@ export async function sealForRecovery(recoveryKey: string, share: KeyShare): Pro
     node: self,
     threshold,
     publicKey: bytesToHex(publicKey),
-    publicShares: Object.fromEntries(points),
+    publicShares: publicSharesText(publicShares),
     recoveryKey,
   };
   const recipientPublicKey = await RECOVERY_SUITE.kem.deserializePublicKey(owned(hexToBytes(recoveryKey)));

@@ -1,4 +1,4 @@
-import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { KeyScheme } from '#domain/chain.ts';
 import { KEY_SCHEMES } from '#domain/chain.ts';
 import { inGroupOf } from '#mpc/group.ts';
@@ -18,6 +18,11 @@ export interface KeyShare {
   readonly publicKey: Uint8Array;
   /** A point for each party from 1 to n. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+}
+
+/** Public shares as they travel: number of each node to the hex of its point. */
+export function publicSharesText(shares: KeyShare['publicShares']): Readonly<Record<string, string>> {
+  return Object.fromEntries([...shares].map(([party, point]) => [String(party), bytesToHex(point)]));
 }
 
 /** A key-encryption secret of a node; the first of its list seals, the others still open. */

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '#local/client.ts';
-import type { LocalIssuer } from '#local/openid-issuer.ts';
-import { startLocalIssuer } from '#local/openid-issuer.ts';
 import type { ReadyVault } from '#local/provision.ts';
+import type { LoginWorld } from '../e2e/login-world.ts';
+import { startLoginWorld } from '../e2e/login-world.ts';
 import type { World } from '../e2e/world.ts';
-import { finished, startWorld } from '../e2e/world.ts';
+import { finished } from '../e2e/world.ts';
 import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
 
 /** People at the dashboard, in a real browser, each in one of their own. */
@@ -19,31 +19,28 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const SCRIPT = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
 
 describe.skipIf(executable === null)('the dashboard', () => {
-  let issuer: LocalIssuer;
+  let scene: LoginWorld;
   let world: World;
   let browser: Browser;
   let vault: ReadyVault;
   let url: string;
 
   beforeAll(async () => {
-    issuer = await startLocalIssuer();
-    world = await startWorld({ login: issuer.login });
-    ({ url } = world.stack());
-    issuer.serve(url);
+    scene = await startLoginWorld();
+    ({ world, url } = scene);
     vault = await world.vault('treasury');
     browser = await launch(executable ?? '');
   }, 120_000);
   afterAll(async () => {
     await browser.close();
-    await world.end();
-    await issuer.stop();
+    await scene.end();
   });
 
   /** A person's page, and what it has complained of until then. */
   async function pageOf(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
     const context = await browser.newContext(options);
     const page = await logIn(context, url, name);
-    return { page, complaints: complaintsOf(page), context };
+    return { page, complaints: complaintsOf(page) };
   }
 
   async function transferOf(note: string | null = null): Promise<string> {

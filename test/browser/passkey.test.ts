@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { good } from '#local/client.ts';
-import type { LocalIssuer } from '#local/openid-issuer.ts';
-import { startLocalIssuer } from '#local/openid-issuer.ts';
 import type { ReadyVault } from '#local/provision.ts';
+import type { LoginWorld } from '../e2e/login-world.ts';
+import { startLoginWorld } from '../e2e/login-world.ts';
 import type { World } from '../e2e/world.ts';
-import { finished, startWorld } from '../e2e/world.ts';
+import { finished } from '../e2e/world.ts';
 import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
 
 /** Three people enrol passkeys at the dashboard, turn to devices, and two of them pay: the browser has the passkeys, and the co-signers check them. */
@@ -13,7 +13,7 @@ import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
 const executable = chromiumHere();
 
 describe.skipIf(executable === null)('with passkeys', () => {
-  let issuer: LocalIssuer;
+  let scene: LoginWorld;
   let world: World;
   let browser: Browser;
   let vault: ReadyVault;
@@ -24,19 +24,16 @@ describe.skipIf(executable === null)('with passkeys', () => {
   const complaints: (readonly string[])[] = [];
 
   beforeAll(async () => {
-    issuer = await startLocalIssuer();
-    world = await startWorld({ login: issuer.login });
     // Passkeys are of a name; a number is none.
-    url = world.stack().url.replace('127.0.0.1', 'localhost');
-    issuer.serve(url);
+    scene = await startLoginWorld((here) => here.replace('127.0.0.1', 'localhost'));
+    ({ world, url } = scene);
     vault = await world.vault('treasury');
     browser = await launch(executable ?? '');
     [alice, bob, carol] = [await withPasskeys('alice'), await withPasskeys('bob'), await withPasskeys('carol')];
   }, 120_000);
   afterAll(async () => {
     await browser.close();
-    await world.end();
-    await issuer.stop();
+    await scene.end();
   });
 
   /** Somebody in front of a device with a fingerprint reader of its own. */
@@ -62,10 +59,11 @@ describe.skipIf(executable === null)('with passkeys', () => {
   const policyPage = (page: Page) => page.goto(`${url}/#/vault/${vault.id}/policy`);
   const proposal = (page: Page, note: string) => page.getByRole('article').filter({ hasText: note });
 
-  async function approved(page: Page, note: string, button = 'Approve'): Promise<void> {
+  async function approved(page: Page, note: string): Promise<void> {
     await page.reload();
-    await proposal(page, note).getByRole('button', { name: button, exact: true }).click();
-    await proposal(page, note).getByRole('button', { name: button, exact: true }).waitFor({ state: 'detached' });
+    const button = proposal(page, note).getByRole('button', { name: 'Approve', exact: true });
+    await button.click();
+    await button.waitFor({ state: 'detached' });
   }
 
   test('a passkey is proposed by its owner, and speaks when a quorum has said so', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { startLocalIssuer } from '#local/openid-issuer.ts';
-import { finished, startWorld } from '../e2e/world.ts';
+import { startLoginWorld } from '../e2e/login-world.ts';
+import { finished } from '../e2e/world.ts';
 import { chromiumHere, launch, logIn } from './chromium.ts';
 
 /** `npm run screenshots`: every page of the dashboard, light and dark, on a desk and on a phone, to be looked at. */
@@ -13,10 +13,7 @@ const executable = chromiumHere();
 if (executable === null) throw new Error('there is no Chromium here; CHROMIUM names one');
 await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
-const issuer = await startLocalIssuer();
-const world = await startWorld({ login: issuer.login });
-const { url } = world.stack();
-issuer.serve(url);
+const { world, url, end } = await startLoginWorld();
 const browser = await launch(executable);
 try {
   const vault = await world.vault('treasury');
@@ -55,7 +52,6 @@ try {
   }
 } finally {
   await browser.close();
-  await world.end();
-  await issuer.stop();
+  await end();
 }
 console.log(FOLDER);

@@ -1,14 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/relay.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
-import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { present, startNodes } from './nodes.ts';
 import { Puppet } from './puppet.ts';
-import { epochsOf, RefreshRun, signingGroups } from './refresh-scene.ts';
+import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /** Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains nothing, and breaks nothing. */
 
@@ -23,14 +21,6 @@ afterEach(() => {
   vi.restoreAllMocks();
   nodes.watch(() => {});
 });
-
-async function newKey(crew: readonly CosignerClient[] = nodes.all): Promise<VaultKey> {
-  const made = await generateKey(crew, { scheme: 'frost-ed25519', threshold: 2, policies: [policy] });
-  if (!made.ok) throw new Error(made.refusal.reason);
-  return { ...made.value, addresses: {} };
-}
-
-const EVERYBODY = ['1+2', '1+3', '2+3'];
 
 /** What an honest coordinator asks of every node. */
 const wished = ({ scheme, publicKey, publicShares }: VaultKey) => ({
@@ -63,7 +53,7 @@ describe('a coordinator that asks for something else', () => {
   let key: VaultKey;
   let other: VaultKey;
   beforeAll(async () => {
-    [key, other] = [await newKey(), await newKey()];
+    [key, other] = [await frostKey(nodes.all), await frostKey(nodes.all)];
   });
 
   test.each<[string, () => Record<string, unknown>, string]>([
@@ -150,14 +140,14 @@ function spoiled(envelope: string): string {
 describe('the change to new shares', () => {
   let key: VaultKey;
   beforeAll(async () => {
-    key = await newKey();
+    key = await frostKey(nodes.all);
     expect((await deal(key)).ok).toBe(true);
   });
 
   test('comes by the word of every node, and of nobody else', async () => {
     const receipts = await receiptsOf(key, 2);
     const old = await receiptsOf(key, 1);
-    const elsewhere = await newKey();
+    const elsewhere = await frostKey(nodes.all);
     expect((await deal(elsewhere)).ok).toBe(true);
     const forged = [
       {},
@@ -209,7 +199,7 @@ describe('the change to new shares', () => {
 });
 
 test('two coordinators at once bring it to one end', async () => {
-  const key = await newKey();
+  const key = await frostKey(nodes.all);
   const both = [new RefreshRun(key), new RefreshRun(key)];
   await Promise.allSettled(both.map((run) => run.finish(nodes.all)));
   await new RefreshRun(key).finish(nodes.all);
@@ -223,7 +213,7 @@ describe('a co-signer in an attacker’s hands', () => {
   const crew = () => [...nodes.some(1), puppet, ...nodes.some(3)] as unknown as typeof nodes.all;
   beforeAll(async () => {
     puppet = await Puppet.ofNode2(nodes.folder);
-    key = await newKey(crew());
+    key = await frostKey(crew());
   });
 
   test.each([

@@ -1,9 +1,24 @@
+import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import { groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
+import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
+
+/** Every two of three nodes. */
+export const EVERYBODY = ['1+2', '1+3', '2+3'];
+
+/** A key of FROST, which is made without pairing anybody. */
+export async function frostKey(
+  nodes: readonly CosignerClient[],
+  scheme: Exclude<KeyScheme, 'ecdsa-secp256k1'> = 'frost-ed25519',
+): Promise<VaultKey> {
+  const made = await generateKey(nodes, { scheme, threshold: 2, policies: [policy] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  return { ...made.value, addresses: {} };
+}
 
 /** What a vault remembers of a refresh between two steps. */
 export class RefreshRun {

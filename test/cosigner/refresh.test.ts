@@ -6,12 +6,11 @@ import { refused } from '#domain/result.ts';
 import { setupsOf } from '#jobs/pair-nodes.ts';
 import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
-import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
 import { Cut, cutAt } from './cut.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
-import { epochsOf, RefreshRun, signingGroups } from './refresh-scene.ts';
+import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /** A key gets new shares in steps, each of them a message of its own, among three co-signers in workerd. */
 
@@ -24,14 +23,8 @@ afterAll(() => nodes.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
-async function keyOf(scheme: KeyScheme): Promise<VaultKey> {
-  if (scheme === 'ecdsa-secp256k1') return newKey(nodes.all);
-  const made = await generateKey(nodes.all, { scheme, threshold: 2, policies: [policy] });
-  if (!made.ok) throw new Error(made.refusal.reason);
-  return { ...made.value, addresses: {} };
-}
+const keyOf = (scheme: KeyScheme) => (scheme === 'ecdsa-secp256k1' ? newKey(nodes.all) : frostKey(nodes.all, scheme));
 
-const EVERYBODY = ['1+2', '1+3', '2+3'];
 /** See key-steps.test.ts. */
 const MOST_CALLS = 24;
 

@@ -1,27 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LocalIssuer } from '#local/openid-issuer.ts';
-import { startLocalIssuer } from '#local/openid-issuer.ts';
 import { until } from '#local/until.ts';
 import { Browser } from './browser.ts';
+import type { LoginWorld } from './login-world.ts';
+import { startLoginWorld } from './login-world.ts';
 import type { World } from './world.ts';
-import { startWorld } from './world.ts';
 
 /** People log in with a real issuer of OpenID Connect, as their browsers do it. */
 
-let issuer: LocalIssuer;
+let scene: LoginWorld;
 let world: World;
 let url: string;
 
 beforeAll(async () => {
-  issuer = await startLocalIssuer();
-  world = await startWorld({ login: issuer.login });
-  ({ url } = world.stack());
-  issuer.serve(url);
+  scene = await startLoginWorld();
+  ({ world, url } = scene);
 }, 60_000);
-afterAll(async () => {
-  await world.end();
-  await issuer.stop();
-});
+afterAll(() => scene.end());
 
 const SESSION = '__Host-session';
 const ATTEMPT = '__Host-login';
@@ -160,7 +154,7 @@ test('logging out everywhere ends every session of a person, and nobody else’s
 
 test('while the issuer does not answer that is said, and nobody is logged in', async () => {
   await world.stack().stop();
-  await world.restart({ login: { ...issuer.login, issuer: 'http://127.0.0.1:9' } });
+  await world.restart({ login: { ...scene.issuer.login, issuer: 'http://127.0.0.1:9' } });
   ({ url } = world.stack());
   const answer = await new Browser().go(`${url}/login`);
   expect([answer.status, await codeOf(answer)]).toEqual([503, 'login-unavailable']);

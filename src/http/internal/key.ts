@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { Vault } from '#domain/vault.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
@@ -43,11 +42,7 @@ export const readKey = route({
   summary: 'which share of a key each co-signer has',
   answer: { status: 200, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found'],
-  handle: async (context) => {
-    const object = vaultOfPath(context);
-    const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
-    return vault === null ? noSuchVault(context) : answer(context, vault, 200);
-  },
+  handle: (context) => keyAnswer(context, { isToRefresh: false }),
 });
 
 /**
@@ -64,22 +59,18 @@ export const refreshKey = route({
   summary: 'gives every co-signer a new share of a key',
   answer: { status: 202, schema: keySchema },
   refuses: ['vault-not-found', 'key-not-found'],
-  handle: async (context) => {
-    const object = vaultOfPath(context);
-    const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
-    if (object === null || vault === null) return noSuchVault(context);
-    await askObject(object, (stub) => stub.requestRefresh(context.req.param('keyId') ?? ''));
-    return answer(context, vault, 202);
-  },
+  handle: (context) => keyAnswer(context, { isToRefresh: true }),
 });
 
-async function answer(context: HttpContext, vault: Vault, status: 200 | 202): Promise<Response> {
-  const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
+/** The key as it is, 200; or once new shares of it are asked for, 202. */
+async function keyAnswer(context: HttpContext, { isToRefresh }: { readonly isToRefresh: boolean }): Promise<Response> {
   const object = vaultOfPath(context);
-  if (key === undefined || object === null) {
-    return problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' });
-  }
+  const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+  if (object === null || vault === null) return noSuchVault(context);
+  const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
+  if (key === undefined) return problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' });
   const { keyId, scheme, publicKey } = key;
+  if (isToRefresh) await askObject(object, (stub) => stub.requestRefresh(keyId));
   const work = await askObject(object, (stub) => stub.refreshWork());
   const shares: z.infer<typeof keySchema>['shares'] = [];
   for (const node of cosignersOf(context.env)) {
@@ -93,5 +84,5 @@ async function answer(context: HttpContext, vault: Vault, status: 200 | 202): Pr
     });
   }
   const refreshing = work?.underWay.includes(keyId) ?? false;
-  return context.json({ keyId, scheme, publicKey, refreshing, shares }, status);
+  return context.json({ keyId, scheme, publicKey, refreshing, shares }, isToRefresh ? 202 : 200);
 }

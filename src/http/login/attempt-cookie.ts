@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
-import { cookieValue } from '#http/session-cookie.ts';
+import { cookieValue, hostCookie } from '#http/session-cookie.ts';
 import type { LoginAttempt } from '#login/openid.ts';
 
 /** A login on its way, in the browser that has begun it. It says nothing to anybody else, and nothing of it is stored here. */
@@ -10,7 +10,6 @@ export interface KeptAttempt extends LoginAttempt {
 }
 
 const NAME = '__Host-login';
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 /** Whoever takes longer begins anew. */
 const SECONDS = 15 * 60;
 
@@ -18,11 +17,11 @@ const kept = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.
 
 export function attemptCookie(attempt: KeptAttempt): string {
   const value = Buffer.from(JSON.stringify(attempt)).toString('base64url');
-  return `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${SECONDS}`;
+  return hostCookie(NAME, value, SECONDS);
 }
 
 export function endedAttemptCookie(): string {
-  return `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
+  return hostCookie(NAME, '', 0);
 }
 
 /** Null without one, or with what this service has not written. */

@@ -1,10 +1,13 @@
 import type { KeyScheme } from '#domain/chain.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import type { Resharing } from '#mpc/keygen/resharing.ts';
-import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
+import { isAscending, type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
-/** One run of the key generation, or of the sharing anew of a key that exists. Everything here comes from the node itself; the sid holds a nonce of every party. */
+/**
+ * One run of the key generation, or of the sharing anew of a key that exists. Everything here comes from the node itself; the sid holds a
+ * nonce of every party.
+ */
 export interface KeygenSession<P extends GroupPoint<P>> {
   readonly scheme: KeyScheme;
   readonly group: Group<P>;
@@ -34,9 +37,8 @@ function checkResharing<P extends GroupPoint<P>>(
   { self, parties, threshold }: KeygenSession<P>,
   { dealers, part, points }: Resharing<P>,
 ): void {
-  const ascending = dealers.every((dealer, i) => i === 0 || dealers[i - 1]! < dealer);
   const known = dealers.every((dealer) => parties.includes(dealer) && points.has(dealer));
-  if (!ascending || !known || dealers.length !== threshold)
+  if (!isAscending(dealers) || !known || dealers.length !== threshold)
     throw new Error('as many parties deal as the threshold says');
   if (dealers.includes(self) !== (part !== null)) throw new Error('who deals has a part');
 }
