@@ -1,16 +1,16 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { Membership } from '#cosigner/membership.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Inbox, Preparation, Round, Step } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
+import { base64Of } from '#cosigner/wire.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Abort } from '#mpc/abort.ts';
 import { openEnvelope, sealEnvelope, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { taggedHash } from '#mpc/transcript.ts';
+import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
 /** What an opening answers. */
 interface OpeningAnswer {
@@ -44,8 +44,11 @@ export interface RoundMessage {
 interface Running extends Pick<Preparation, 'participants' | 'isRationed'> {
   round: number;
   next: Round | null;
-  /** The request that led to the last answer, and that answer: a lost reply is given again byte for byte. */
-  last: { readonly request: string; readonly answer: RoundAnswer } | null;
+  /**
+   * The request that led to the last answer, and that answer: a lost reply is given again byte for byte. Kept as it came: a hash of it
+   * would cost more than the rest of the round.
+   */
+  last: { readonly request: RoundMessage; readonly answer: RoundAnswer } | null;
 }
 
 /** Leave for one round; given back when its outcome is written down. */
@@ -61,7 +64,7 @@ export interface SessionsContext {
   readonly ledger: Ledger;
   /** Called before the answer leaves, for a peer that was caught cheating. */
   readonly ban: (abort: Abort) => Promise<void>;
-  /** Asked at every round of a protocol that is rationed: null when a participant is banned or too many rounds with it are under way. */
+  /** Asked at every round of a protocol that is rationed and takes messages: null when a participant is banned or too many rounds with it are under way. */
   readonly permit: (participants: readonly PartyIndex[]) => Promise<Permit | null>;
 }
 
@@ -83,13 +86,12 @@ export class Sessions {
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
     const signed = await this.#signedOpening(preparation, nonce);
     remember(this.#prepared, nonce, preparation);
-    return signed === null ? { nonce } : { nonce, opening: Buffer.from(signed).toString('base64') };
+    return signed === null ? { nonce } : { nonce, opening: base64Of(signed) };
   }
 
   /**
    * Begins the session that the nonces and openings of all participants name, and gives the messages of its first round.
-   * Refuses, in order: `unknown-session`, `envelope-refused` (an opening that its node has not signed for this session), `peer-banned`,
-   * `aborted`.
+   * Refuses, in order: `unknown-session`, `envelope-refused` (an opening that its node has not signed for this session), `aborted`.
    */
   async start(invitation: Invitation): Promise<Result<RoundAnswer, Refused>> {
     const { membership, ledger } = this.#context;
@@ -106,7 +108,8 @@ export class Sessions {
     ledger.openSession(sid);
     const running: Running = { participants, isRationed, round: 1, next: preparation.begin(sid), last: null };
     remember(this.#running, bytesToHex(sid), running);
-    return this.#run(running, { sid, round: 1, envelopes: new Map() }, openings);
+    // It answers nobody's message yet, so that there is nothing to ration.
+    return this.#compute(running, { sid, round: 1, envelopes: new Map() }, openings);
   }
 
   /** The opening with this node's signature behind it: a coordinator that changes one must not make a cheater of an honest node. */
@@ -139,17 +142,12 @@ export class Sessions {
     const sid = bytesToHex(message.sid);
     const running = this.#running.get(sid);
     if (running === undefined) return refused(refusal('session-over'));
-    const request = fingerprint(message);
-    if (running.last?.request === request) return accepted(running.last.answer);
+    if (running.last !== null && isSame(running.last.request, message)) return accepted(running.last.answer);
     return this.#run(running, message);
   }
 
-  async #run(
-    running: Running,
-    message: RoundMessage,
-    openings: Inbox | null = null,
-  ): Promise<Result<RoundAnswer, Refused>> {
-    const inbox = openings ?? (await this.#openAll(running, message));
+  async #run(running: Running, message: RoundMessage): Promise<Result<RoundAnswer, Refused>> {
+    const inbox = await this.#openAll(running, message);
     if (inbox === null) return refused(refusal('envelope-refused'));
     if (!running.isRationed) return this.#compute(running, message, inbox);
     const release = await this.#context.permit(running.participants);
@@ -178,7 +176,7 @@ export class Sessions {
     }
     running.next = next;
     const answer = await this.#answer(message, step);
-    running.last = { request: fingerprint(message), answer };
+    running.last = { request: message, answer };
     return accepted(answer);
   }
 
@@ -206,7 +204,7 @@ export class Sessions {
       const peer = peers.get(party);
       if (peer === undefined) throw new Error('a message for a node that is not pinned');
       const sealed = await sealEnvelope(own, peer, { sid: message.sid, round: message.round, body });
-      envelopes[String(party)] = Buffer.from(sealed).toString('base64');
+      envelopes[String(party)] = base64Of(sealed);
     }
     return { sid, envelopes };
   }
@@ -251,9 +249,11 @@ function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
-function fingerprint({ sid, round, envelopes }: RoundMessage): string {
-  const parts = [...envelopes]
-    .toSorted(([a], [b]) => a - b)
-    .map(([party, bytes]) => `${party}:${bytesToHex(sha256(bytes))}`);
-  return bytesToHex(sha256(utf8ToBytes([bytesToHex(sid), round, ...parts].join())));
+/** Of one session: whether it is the same round with the same envelopes. */
+function isSame(before: RoundMessage, now: RoundMessage): boolean {
+  if (before.round !== now.round || before.envelopes.size !== now.envelopes.size) return false;
+  return [...before.envelopes].every(([party, bytes]) => {
+    const other = now.envelopes.get(party);
+    return other !== undefined && equalBytes(bytes, other);
+  });
 }

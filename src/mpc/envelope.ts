@@ -1,5 +1,6 @@
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { PartyIndex } from '#mpc/party.ts';
+import { taggedHash } from '#mpc/transcript.ts';
 
 /**
  * A message from one node to another, relayed by a coordinator that neither reads nor changes it:
@@ -7,10 +8,10 @@ import type { PartyIndex } from '#mpc/party.ts';
  *     version (1) | sid (32) | round (1) | from (1) | to (1) | iv (12) | AES-256-GCM ciphertext and tag | Ed25519 signature (64)
  *
  * The AES key is HKDF-SHA-256 over the X25519 secret of the two static keys, salted with the sid and bound to the direction.
- * The header is additional data of the cipher, and the signature covers everything before it: it is the evidence that names
- * who sent what. Static keys are pinned when the nodes are deployed, so there is nobody to be introduced to on the way.
+ * The header is additional data of the cipher, and the signature covers the tagged hash of everything before it: it is the evidence that
+ * names who sent what. (Ed25519 reads its message twice, by a slower hash: of a round of ECDSA that is as long as the rest of the envelope.) Static keys are pinned when the nodes are deployed, so there is nobody to be introduced to on the way.
  */
-const VERSION = 1;
+const VERSION = 2;
 const SID_BYTES = 32;
 const HEADER_BYTES = 1 + SID_BYTES + 3;
 const IV_BYTES = 12;
@@ -54,8 +55,7 @@ export async function sealEnvelope(
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
   const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parameters, key, owned(message.body)));
   const signed = concatBytes(header, iv, ciphertext);
-  const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', own.signing, owned(signed)));
-  return concatBytes(signed, signature);
+  return concatBytes(signed, await signAsNode(own, statementOf(signed)));
 }
 
 /**
@@ -73,8 +73,8 @@ export async function openEnvelope(
   const header = headerOf(address);
   if (!header.every((byte, i) => byte === bytes[i])) return null;
   const signed = owned(bytes.subarray(0, bytes.length - SIGNATURE_BYTES));
-  const signature = owned(bytes.subarray(bytes.length - SIGNATURE_BYTES));
-  if (!(await crypto.subtle.verify('Ed25519', peer.signing, signature, signed))) return null;
+  const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
+  if (!(await verifyAsNode(peer, statementOf(signed), signature))) return null;
   const key = await channelKey(own, peer, address);
   const iv = signed.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
@@ -93,6 +93,10 @@ export async function signAsNode(own: NodeIdentity, bytes: Uint8Array): Promise<
 export async function verifyAsNode(peer: PeerIdentity, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
   if (signature.length !== SIGNATURE_BYTES) return false;
   return crypto.subtle.verify('Ed25519', peer.signing, owned(signature), owned(bytes));
+}
+
+function statementOf(signed: Uint8Array): Uint8Array {
+  return taggedHash('envelope', signed);
 }
 
 async function channelKey(own: NodeIdentity, peer: PeerIdentity, address: Address): Promise<CryptoKey> {
@@ -129,9 +133,10 @@ function headerOf({ sid, round, from, to }: Address): Uint8Array {
   return concatBytes(Uint8Array.of(VERSION), sid, Uint8Array.of(round, from, to));
 }
 
-/** WebCrypto takes no views of shared memory; a copy makes the type say so. */
+/** WebCrypto takes no views of shared memory, and copies what it takes before it answers. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes) : Uint8Array.from(bytes);
+  const { buffer, byteOffset, byteLength } = bytes;
+  return buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, byteLength) : Uint8Array.from(bytes);
 }
 
 /** PKCS #8 headers of RFC 8410 for a raw private key of 32 bytes; WebCrypto takes private keys in no shorter form. */

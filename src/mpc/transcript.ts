@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
@@ -13,10 +14,32 @@ export const DIGEST_BYTES = 32;
  * (4 bytes, big-endian): an ambiguous concatenation is how several threshold ECDSA libraries were broken (TSSHOCK).
  */
 export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Uint8Array {
-  const tagDigest = sha256(utf8ToBytes(DOMAIN + tag));
-  const hash = sha256.create().update(tagDigest).update(tagDigest);
+  const isLong = parts.some((part) => part.length >= LONG_PART_BYTES);
+  const hash = isLong ? createHash('sha256').update(blockOf(tag).bytes) : blockOf(tag).hashed.clone();
   for (const part of parts) hash.update(uint32(part.length)).update(part);
-  return hash.digest();
+  return Uint8Array.from(hash.digest());
+}
+
+/** From here on the runtime's own SHA-256 is faster than noble's, call and copy included; below it is slower. */
+const LONG_PART_BYTES = 1024;
+
+interface TagBlock {
+  readonly bytes: Uint8Array;
+  /** noble's state after it. */
+  readonly hashed: ReturnType<typeof sha256.create>;
+}
+
+/** Tags are words of this source, not data: there are some dozens. */
+const TAG_BLOCKS = new Map<string, TagBlock>();
+
+function blockOf(tag: string): TagBlock {
+  const known = TAG_BLOCKS.get(tag);
+  if (known !== undefined) return known;
+  const digest = sha256(utf8ToBytes(DOMAIN + tag));
+  const bytes = concatBytes(digest, digest);
+  const block = { bytes, hashed: sha256.create().update(bytes) };
+  TAG_BLOCKS.set(tag, block);
+  return block;
 }
 
 /** The 64-byte first block of an indexed oracle (one-block-sha256.ts): bound to the tag and to the session. */

@@ -23,6 +23,19 @@ test('a tagged hash is SHA-256(T || T || length, part, ...), so no two lists of 
   expect(new Set(ambiguous.map((digest) => Buffer.from(digest).toString('hex'))).size).toBe(ambiguous.length);
 });
 
+test('long parts, which the runtime hashes itself, give the same digest as noble', () => {
+  const tag = sha256(utf8ToBytes('conclave/mpc/v1/tag'));
+  for (const length of [0, 1, 55, 64, 1022, 1023, 1024, 1025, 4096, 53_248, 100_000]) {
+    const part = Uint8Array.from({ length }, (_, i) => (i * 7 + length) & 0xff);
+    const size = bytes(length >>> 24, length >>> 16, length >>> 8, length);
+    const expected = sha256(concatBytes(tag, tag, size, part, bytes(0, 0, 0, 1, 9), size, part));
+    expect(taggedHash('tag', part, bytes(9), part)).toEqual(expected);
+    // A part is often a piece of something longer.
+    const piece = concatBytes(bytes(1, 2, 3), part, bytes(4)).subarray(3, 3 + length);
+    expect(taggedHash('tag', piece, bytes(9), piece)).toEqual(expected);
+  }
+});
+
 test('the first block of an indexed oracle is bound to its tag and sid', () => {
   const prefix = oraclePrefix('tag', bytes(7));
   expect(prefix).toEqual(concatBytes(taggedHash('tag', bytes(7)), taggedHash('tag', bytes(7))));

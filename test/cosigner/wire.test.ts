@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { base64Of, envelopeOf, Malformed } from '#cosigner/wire.ts';
+
+test('an envelope is read as it was written, at every length', () => {
+  for (let length = 0; length < 200; length++) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 0xff);
+    expect(envelopeOf(base64Of(bytes))).toEqual(bytes);
+    // A piece of a longer buffer is written as that piece.
+    expect(base64Of(Uint8Array.of(9, ...bytes, 9).subarray(1, length + 1))).toBe(base64Of(bytes));
+  }
+});
+
+test.each([
+  ['no text', 7],
+  ['a character of no alphabet', 'AAA!'],
+  ['a space in the middle', 'AAAA AAA'],
+  ['a line break at the end', 'AAAA\n'],
+  ['a group that is not whole', 'AAAAA'],
+  ['padding in the middle', 'AA==AAAA'],
+  ['nothing but padding', '===='],
+  ['three paddings', 'A==='],
+  ['no padding where it belongs', 'AA'],
+  ['more than any envelope has', 'A'.repeat(1_000_004)],
+])('%s is no envelope', (_name, value) => {
+  expect(() => envelopeOf(value)).toThrow(Malformed);
+});
