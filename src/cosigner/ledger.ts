@@ -10,7 +10,7 @@ import type { SealedRecord } from '#mpc/share.ts';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
   CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
@@ -29,6 +29,13 @@ export interface StoredRecord {
   readonly record: SealedRecord;
 }
 
+/** A sealed record as it is kept. */
+export interface KeptRecord extends StoredRecord {
+  readonly isActive: boolean;
+  /** What it came into use by: number of a node to the hex of its receipt. */
+  readonly receipts: Readonly<Record<string, string>>;
+}
+
 interface SealedRow {
   readonly [column: string]: SqlStorageValue;
   readonly epoch: number;
@@ -39,6 +46,8 @@ interface SealedRow {
   readonly iv: string;
   readonly ciphertext: string;
   readonly label: string;
+  /** JSON. */
+  readonly receipts: string;
 }
 
 interface SignedRow {
@@ -60,7 +69,7 @@ export class Ledger {
   /** Nobody else writes here: what was read once is read for each check. */
   #policies: readonly Policy[] | null = null;
   #remembersSinceMs: number | null = null;
-  #sealed: readonly (StoredRecord & { readonly isActive: boolean })[] | null = null;
+  #sealed: readonly KeptRecord[] | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -100,12 +109,13 @@ export class Ledger {
   }
 
   /** Every sealed record, the newest last. */
-  allSealed(): readonly (StoredRecord & { readonly isActive: boolean })[] {
+  allSealed(): readonly KeptRecord[] {
     this.#sealed ??= this.#read<SealedRow>('SELECT * FROM sealed ORDER BY epoch').map((row) => ({
       epoch: row.epoch,
       madeAtMs: row.made_at_ms,
       label: row.label,
       isActive: row.is_active === 1,
+      receipts: JSON.parse(row.receipts) as Record<string, string>,
       record: {
         kekId: row.kek_id,
         salt: hexToBytes(row.salt),
@@ -135,10 +145,13 @@ export class Ledger {
   }
 
   /**
-   * Takes a record that waits into use, and forgets what is older. Whoever had no record in use that this one was dealt from has not seen
-   * what was signed before.
+   * Takes a record that waits into use by the receipts of all nodes, and forgets what is older. Whoever had no record in use that this one was
+   * dealt from has not seen what was signed before.
    */
-  activate(epoch: number, nowMs: number): void {
+  activate(
+    epoch: number,
+    { receipts, nowMs }: { readonly receipts: KeptRecord['receipts']; readonly nowMs: number },
+  ): void {
     this.#sealed = null;
     this.#remembersSinceMs = null;
     this.#write(
@@ -147,7 +160,7 @@ export class Ledger {
       nowMs,
       epoch,
     );
-    this.#write('UPDATE sealed SET is_active = 1 WHERE epoch = ?', epoch);
+    this.#write('UPDATE sealed SET is_active = 1, receipts = ? WHERE epoch = ?', JSON.stringify(receipts), epoch);
     this.#write('DELETE FROM sealed WHERE epoch < ?', epoch);
   }
 

@@ -19,17 +19,18 @@ export interface HeldShare {
   readonly statement: string;
   /** Number of each node to the hex of its point. */
   readonly publicShares: Readonly<Record<string, string>>;
-  /** Hex: this node's signature that it has stored its share. */
-  readonly receipt: string;
+  /** Number of a node to the hex of its signature that it has stored its share: this node's own, and those that this share came into use by. */
+  readonly receipts: Readonly<Record<string, string>>;
 }
 
 /**
  * The shares of one key that a node has, one for each epoch: the one in use, and those that wait until every node has its own.
  *
  * A node says by its receipt that it has a share of an epoch, keeps it from then on, and takes no share of an epoch that is not newer than
- * all it has. An epoch comes into use by the receipts of all nodes, and what is older is deleted then. So the newest epoch that is in use
- * anywhere is one that every node has: wherever a change of epochs is cut off, it can be brought to its end, and until then those that have
- * not changed sign with each other as before.
+ * all it has. An epoch comes into use by the receipts of all nodes, which are kept, and what is older is deleted then. So the newest epoch that
+ * is in use anywhere is one that every node has, and whoever uses it has what every other node needs to use it too. Wherever a change of
+ * epochs is cut off, and whichever nodes are lost then, it can be brought to its end by those that are left; and where none of these uses the
+ * new shares they sign with each other as before.
  */
 export class ShareKeeper {
   readonly #membership: Membership;
@@ -81,16 +82,14 @@ export class ShareKeeper {
     for (const stored of this.#ledger.allSealed()) {
       const { epoch, label: statement, isActive } = stored;
       const { publicShares } = await this.#open(keyId, stored);
-      const receipt = await signAsNode(
-        this.#membership.own,
-        receiptBytes({ keyId, epoch, statement, node: this.#membership.own.index }),
-      );
+      const { own } = this.#membership;
+      const receipt = await signAsNode(own, receiptBytes({ keyId, epoch, statement, node: own.index }));
       all.push({
         epoch,
         isActive,
         statement,
         publicShares: publicSharesText(publicShares),
-        receipt: bytesToHex(receipt),
+        receipts: { ...stored.receipts, [String(own.index)]: bytesToHex(receipt) },
       });
     }
     return all;
@@ -107,13 +106,14 @@ export class ShareKeeper {
     if (this.activeEpoch() >= epoch) return accepted(null);
     const stored = this.#ledger.allSealed().find((one) => one.epoch === epoch);
     if (stored === undefined) return refused(refusal('unknown-key'));
+    const believed: Record<string, string> = {};
     for (const [party, peer] of this.#membership.peers) {
       const bytes = receiptBytes({ keyId, epoch, statement: stored.label, node: party });
-      if (!(await verifyAsNode(peer, bytes, receipts.get(party) ?? new Uint8Array()))) {
-        return refused(refusal('not-enough-witnesses', null, party));
-      }
+      const receipt = receipts.get(party) ?? new Uint8Array();
+      if (!(await verifyAsNode(peer, bytes, receipt))) return refused(refusal('not-enough-witnesses', null, party));
+      believed[String(party)] = bytesToHex(receipt);
     }
-    this.#ledger.activate(epoch, Date.now());
+    this.#ledger.activate(epoch, { receipts: believed, nowMs: Date.now() });
     for (const old of this.#opened.keys()) if (old < epoch) this.#opened.delete(old);
     return accepted(null);
   }

@@ -42,38 +42,51 @@ export async function nextRefreshStep(
   request: RefreshRequest,
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
-  const holding = await holdingsOf(nodes, request.key.keyId);
-  if (!holding.ok) return because('shares', holding.refusal);
-  const inUse = newestInUse(holding.value);
-  const isHalfDone = sharesEverywhere(holding.value).some(({ epoch }) => epoch === inUse);
-  if (isHalfDone && !isInUseEverywhere(holding.value, inUse)) {
-    const fault = await activationFault(holding.value, inUse, request.key.keyId);
-    return fault === null ? accepted({ type: 'progress', refresh }) : refused(fault);
-  }
-  if (refresh.begun === null) return begun(holding.value, request, refresh);
+  const { holding, away } = await holdingsOf(nodes, request.key.keyId);
+  if (await isBroughtOn(holding, request.key.keyId)) return accepted({ type: 'progress', refresh });
+  if (away !== null) return because('shares', away);
+  if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
-  const ready = sharesEverywhere(holding.value).findLast(({ epoch }) => epoch > after);
-  if (ready !== undefined) return proven(holding.value, ready, { request, refresh });
+  const ready = sharesEverywhere(holding).findLast(({ epoch }) => epoch > after);
+  if (ready !== undefined) return proven(holding, ready, { request, refresh });
   if (request.key.scheme === 'ecdsa-secp256k1') {
     const paired = await pairNext(nodes, new Set(refresh.begun.setups));
     if (!paired.ok) return because('pairing', paired.refusal);
     if (paired.value) return accepted({ type: 'progress', refresh });
   }
-  const fault = await dealingFault(holding.value, request);
+  const fault = await dealingFault(holding, request);
   return fault === null ? accepted({ type: 'progress', refresh }) : refused(fault);
 }
 
+/** What the nodes have that are there, and why another one is not. */
 async function holdingsOf(
   nodes: readonly CosignerClient[],
   keyId: string,
-): Promise<Result<readonly HoldingNode[], CosignerFault>> {
-  const all: HoldingNode[] = [];
+): Promise<{ readonly holding: readonly HoldingNode[]; readonly away: CosignerFault | null }> {
+  const holding: HoldingNode[] = [];
+  let away: CosignerFault | null = null;
   for (const node of nodes) {
     const shares = await sharesHeldBy(node, keyId);
-    if (!shares.ok) return shares;
-    all.push({ node, shares: shares.value });
+    if (shares.ok) holding.push({ node, shares: shares.value });
+    else away = shares.refusal;
   }
-  return accepted(all);
+  return { holding, away };
+}
+
+/**
+ * A change that was cut off: whoever waits with the shares that another one uses already is told to use them too, by the receipts that the
+ * other one has. It waits for nobody: a node that is lost in the middle of a change would else leave the rest in two epochs. Whether one has
+ * changed.
+ */
+async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Promise<boolean> {
+  const epoch = newestInUse(holding);
+  const isWaiting = ({ shares }: HoldingNode) => shares.some((one) => one.epoch === epoch && !one.isActive);
+  let hasChanged = false;
+  for (const { node } of holding.filter(isWaiting)) {
+    const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts: receiptsIn(holding, epoch) });
+    hasChanged ||= answer.ok;
+  }
+  return hasChanged;
 }
 
 /** What is there now has to be replaced: the shares that are in use, and the set-ups of the pairs. */
@@ -132,8 +145,10 @@ async function proven(
   });
 }
 
-function isInUseEverywhere(holding: readonly HoldingNode[], epoch: number): boolean {
-  return holding.every(({ shares }) => shares.some((one) => one.isActive && one.epoch === epoch));
+/** All receipts of an epoch that any of the nodes has. */
+function receiptsIn(holding: readonly HoldingNode[], epoch: number): Readonly<Record<string, string>> {
+  const found = holding.flatMap(({ shares }) => shares.filter((one) => one.epoch === epoch));
+  return Object.assign({}, ...found.map(({ receipts }) => receipts)) as Record<string, string>;
 }
 
 /** Tells every node to use its share of an epoch; null when each does. */
@@ -142,9 +157,7 @@ async function activationFault(
   epoch: number,
   keyId: string,
 ): Promise<KeyFault | null> {
-  const receipts = Object.fromEntries(
-    holding.map(({ node, shares }) => [String(node.index), shares.find((one) => one.epoch === epoch)?.receipt ?? '']),
-  );
+  const receipts = receiptsIn(holding, epoch);
   for (const { node } of holding) {
     const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
     if (!answer.ok) return because('activation', answer.refusal).refusal;

@@ -10,8 +10,8 @@ const heldShares = z.array(
     /** The same at every node that was dealt its share together with this one. */
     statement: z.string(),
     publicShares: z.record(z.string(), z.string()),
-    /** The node's signature that it has stored its share. */
-    receipt: z.string(),
+    /** Of nodes the signature that they have stored their share: the node's own, and of what it uses those of all. */
+    receipts: z.record(z.string(), z.string()),
   }),
 );
 

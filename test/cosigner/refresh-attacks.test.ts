@@ -44,7 +44,7 @@ async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, 
   for (const node of nodes.all) {
     const held = await sharesHeldBy(node, key.keyId);
     const share = held.ok ? held.value.find((one) => one.epoch === epoch) : undefined;
-    if (share !== undefined) receipts[String(node.index)] = share.receipt;
+    Object.assign(receipts, share?.receipts);
   }
   return receipts;
 }

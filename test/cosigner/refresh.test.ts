@@ -194,6 +194,47 @@ test('while a node is away nothing changes, and it goes on when the node is back
   expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
 }, 60_000);
 
+test.each([1, 2, 3])(
+  'node %i is lost for good while the nodes change over, and so is the coordinator’s run: those that are left sign',
+  async (lost) => {
+    const key = await keyOf('frost-ed25519');
+    const survivors = nodes.all.filter(({ index }) => index !== lost);
+    const { index: gone } = present(nodes.all[lost - 1]);
+    const silence = async () => refused({ node: gone, code: 'unreachable', detail: null, culprit: null });
+    const crew = nodes.all.map((node) => (node.index === gone ? { index: gone, call: silence } : node));
+    const changed = new Set<string>();
+    for (const last of [1, 2, 3]) {
+      const run = new RefreshRun(key);
+      // The power goes as the answer of the last one to change is on its way.
+      const dying = nodes.all.map((node) => ({
+        index: node.index,
+        call: async (path: string, body: unknown) => {
+          const answer = await node.call(path, body);
+          if (path.endsWith('/activate') && node.index === last) throw new Cut('the power is gone');
+          return answer;
+        },
+      }));
+      await expect(run.finish(dying)).rejects.toThrow(Cut);
+      const before = await epochsOf(survivors, key);
+      changed.add(before.map(([active]) => (active === before[0]?.[0] ? 'same' : 'other')).join());
+      // Nobody waits for the one that is lost, but for new shares everybody has to be there.
+      const later = new RefreshRun(key);
+      for (let step = await later.step(crew); ; step = await later.step(crew)) {
+        if (step === null) continue;
+        expect(step).toContain('unreachable');
+        break;
+      }
+      const [one, other] = await epochsOf(survivors, key);
+      expect(one?.[0]).toBe(other?.[0]);
+      expect(await signingGroups(survivors, key)).toEqual([survivors.map(({ index }) => index).join('+')]);
+      await new RefreshRun(key).finish(nodes.all);
+    }
+    // Among these were survivors in two epochs, where the one that is lost is not the first to change or the last.
+    if (lost === 2) expect(changed).toContain('same,other');
+  },
+  120_000,
+);
+
 /** How many calls a whole refresh takes. */
 async function callsOf(key: VaultKey): Promise<number> {
   let calls = 0;

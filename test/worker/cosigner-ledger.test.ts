@@ -196,7 +196,7 @@ test('a sealed record comes back as it was, and only the last one', async () => 
   await open((ledger) => ledger.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
   await open((ledger) => ledger.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
   await restart();
-  expect(await open((ledger) => ledger.allSealed())).toEqual([{ ...pair(2), isActive: true }]);
+  expect(await open((ledger) => ledger.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
 });
 
 test('shares of later epochs wait beside the one in use, and what is older goes when one of them comes into use', async () => {
@@ -209,16 +209,17 @@ test('shares of later epochs wait beside the one in use, and what is older goes 
   await open((ledger) => ledger.putSealed(share(2, 1, false)));
   await open((ledger) => ledger.putSealed(share(4, 1, false)));
   expect(await open((ledger) => ledger.sealed()?.epoch)).toBe(1);
-  await open((ledger) => ledger.activate(2, 1000));
+  await open((ledger) => ledger.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
   await restart();
-  const epochs = () => open((ledger) => ledger.allSealed().map(({ epoch, isActive }) => [epoch, isActive]));
+  const epochs = () =>
+    open((ledger) => ledger.allSealed().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
   expect(await epochs()).toEqual([
-    [2, true],
-    [4, false],
+    [2, true, { 1: 'aa' }],
+    [4, false, {}],
   ]);
   // Dealt before the second came into use, and all the same the newest that there is.
-  await open((ledger) => ledger.activate(4, 2000));
-  expect(await epochs()).toEqual([[4, true]]);
+  await open((ledger) => ledger.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
+  expect(await epochs()).toEqual([[4, true, { 1: 'bb' }]]);
   expect(await open((ledger) => ledger.remembersSinceMs())).toBe(0);
 });
 
@@ -229,7 +230,7 @@ test('whoever had nothing in use that a share was dealt from remembers from then
     const { open, restart } = book();
     for (const one of before) await open((ledger) => ledger.putSealed(one));
     await open((ledger) => ledger.putSealed(dealt));
-    await open((ledger) => ledger.activate(3, 1000));
+    await open((ledger) => ledger.activate(3, { receipts: {}, nowMs: 1000 }));
     await restart();
     expect(await open((ledger) => ledger.remembersSinceMs())).toBe(1000);
   }
