@@ -4,6 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { parse } from 'smol-toml';
 import { publicIdentity } from '#mpc/identity.ts';
+import type { PushKeys } from './push-keys.ts';
+import { newPushKeys } from './push-keys.ts';
 
 /** What a local deployment is made of. An operator makes the same by hand; README, chapter 'Deploy'. */
 export interface Configuration {
@@ -49,6 +51,8 @@ interface Secrets {
   readonly monitor?: string;
   /** Absent in a folder that is older than it. */
   readonly coordinator?: string;
+  /** Absent in a folder that is older than it. */
+  readonly push?: PushKeys;
   readonly cosigners: readonly { readonly identity: string; readonly keyEncryption: string }[];
 }
 
@@ -92,6 +96,7 @@ export function configure(folder: string, settings: Settings): Configuration {
         [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
       }),
       LOGIN: settings.login === undefined ? '' : JSON.stringify(settings.login),
+      WEB_PUSH: JSON.stringify(secrets.push),
       SERVICE_KEY_HASHES: createHash('sha256').update(secrets.serviceKey).digest('hex'),
     },
   });
@@ -139,6 +144,7 @@ function secretsOf(folder: string, count: number): Required<Secrets> {
     serviceKey: `service_key_${randomHex(32)}`,
     monitor: `whsec_${Buffer.from(randomBytes(32)).toString('base64')}`,
     coordinator: randomHex(32),
+    push: newPushKeys('mailto:operator@localhost'),
     cosigners: Array.from({ length: count }, () => ({ identity: randomHex(32), keyEncryption: randomHex(32) })),
     // What was drawn before stays.
     ...known,

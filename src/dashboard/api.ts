@@ -30,9 +30,19 @@ export class Refusal extends Error {
   }
 }
 
+/** What happens when an answer says that nobody is logged in (any more). */
+const LOGGED_OUT = 'conclave:logged-out';
+
+/** Calls back whenever the session turns out to be over. Gives what takes that back. */
+export function whenLoggedOut(callback: () => void): () => void {
+  addEventListener(LOGGED_OUT, callback);
+  return () => removeEventListener(LOGGED_OUT, callback);
+}
+
 /** The body of a good answer. Throws `Refusal` for any other. */
 export async function good<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
   const response = await asked;
+  if (response.status === 401) dispatchEvent(new Event(LOGGED_OUT));
   if (response.status === 204) return null as T;
   const body = (await response.json()) as T;
   if (!response.ok) throw new Refusal(response.status, body as object);

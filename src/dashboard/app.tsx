@@ -1,19 +1,27 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
-import { api, good, Refusal } from '#dashboard/api.ts';
+import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
 import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { NotificationsPage } from '#dashboard/notifications-page.tsx';
+import { People } from '#dashboard/people.tsx';
 import { PolicyPage } from '#dashboard/policy-page.tsx';
 import { ReceivePage } from '#dashboard/receive-page.tsx';
+import { RulesPage } from '#dashboard/rules-page.tsx';
 import { TokensPage } from '#dashboard/tokens-page.tsx';
 import { TransactionPage } from '#dashboard/transaction-page.tsx';
 import { TransferPage } from '#dashboard/transfer-page.tsx';
 import { VaultPage } from '#dashboard/vault-page.tsx';
 import { VaultsPage } from '#dashboard/vaults-page.tsx';
 
+interface Seen {
+  readonly me: Person;
+  readonly vaults: readonly OwnVault[];
+}
+
 /** Whoever is logged in sees their pages, and everybody else the way in. */
 export function App() {
   const path = usePath();
-  const { loaded, reload } = useLoaded('me', async () => {
+  const { loaded, reload, change } = useLoaded<Seen | null>('me', async () => {
     try {
       const me = await good(api.user.me.$get());
       return { me, vaults: (await good(api.session.vaults.$get())).data };
@@ -22,13 +30,17 @@ export function App() {
       throw error;
     }
   });
+  useEffect(() => whenLoggedOut(() => change(() => null)), []);
+  useEffect(() => {
+    if (path === '/' && loaded.state === 'ready') reload();
+  }, [path]);
   return (
     <Shown loaded={loaded} what="your vaults" again={reload}>
       {(seen) =>
         seen === null ? (
           <Welcome path={path} />
         ) : (
-          <>
+          <People me={seen.me} vaults={seen.vaults}>
             <a class="skip" href="#main" onClick={skip}>
               To the content
             </a>
@@ -36,6 +48,7 @@ export function App() {
               <nav aria-label="Pages">
                 <a href="#/">Vaults</a>
                 <a href="#/tokens">Tokens</a>
+                <a href="#/notifications">Notifications</a>
               </nav>
               <span class="quiet">{seen.me.name}</span>
               <button type="button" onClick={() => void leave(reload)}>
@@ -43,7 +56,7 @@ export function App() {
               </button>
             </header>
             <Page path={path} vaults={seen.vaults} me={seen.me} />
-          </>
+          </People>
         )
       }
     </Shown>
@@ -68,17 +81,19 @@ function pathNow(): string {
 function Page(props: { readonly path: string; readonly vaults: readonly OwnVault[]; readonly me: Person }) {
   const { path, vaults, me } = props;
   const [, kind, id, part] = path.split('/');
-  const nameOf = (vaultId: number) => vaults.find((vault) => vault.id === vaultId)?.name ?? `Vault ${vaultId}`;
   if (kind === '') return <VaultsPage vaults={vaults} />;
   const vault = kind === 'vault' ? vaults.find((one) => String(one.id) === id) : undefined;
   if (vault !== undefined && part === 'transfer') return <TransferPage key={id} vault={vault} />;
   if (vault !== undefined && part === 'policy') return <PolicyPage key={id} vault={vault} me={me} />;
+  if (vault !== undefined && part === 'rules') return <RulesPage key={id} vault={vault} />;
   if (vault !== undefined && part === 'receive') return <ReceivePage vault={vault} />;
   if (kind === 'vault' && id !== undefined) {
-    return <VaultPage key={id} vaultId={id} name={nameOf(Number.parseInt(id, 10))} />;
+    const chains = vault?.wallets.map(({ chain }) => chain) ?? [];
+    return <VaultPage key={id} vaultId={id} name={vault?.name ?? `Vault ${id}`} chains={chains} />;
   }
-  if (kind === 'transaction' && id !== undefined) return <TransactionPage key={id} txId={id} nameOf={nameOf} />;
+  if (kind === 'transaction' && id !== undefined) return <TransactionPage key={id} txId={id} vaults={vaults} />;
   if (kind === 'tokens') return <TokensPage />;
+  if (kind === 'notifications') return <NotificationsPage />;
   return (
     <main id="main">
       <h1>There is nothing here</h1>

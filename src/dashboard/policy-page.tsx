@@ -1,14 +1,16 @@
 import { useState } from 'preact/hooks';
-import type { InferResponseType } from 'hono/client';
+import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { Decision } from '#dashboard/decision.tsx';
 import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
+import { Who } from '#dashboard/people.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
+type Wish = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
 
 /** Who decides in a vault and by which rules, the devices that people sign with, and what is proposed about it. */
@@ -21,11 +23,17 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     return { policy, policyChanges };
   });
   const [fault, complain] = useState<string | null>(null);
-  const enrol = async () => {
-    const json = { addDevices: [await newPasskey(me)], note: `A passkey of ${me.name}’s` };
-    await good(line['policy-change'].$post({ param, json }));
-    reload();
+  const propose = (wish: () => Promise<Wish>) => {
+    complain(null);
+    wish()
+      .then((json) => good(line['policy-change'].$post({ param, json })))
+      .then(reload, (error: unknown) =>
+        complain(error instanceof DOMException ? 'No passkey was made.' : reasonOf(error)),
+      );
   };
+  const isSigner = vault.roles.includes('signer');
+  const remove = (keyId: string) =>
+    propose(async () => ({ removeDevices: [keyId], note: `Without the device ${keyId.slice(0, 8)}…` }));
   return (
     <main id="main">
       <p>
@@ -35,20 +43,27 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       <Shown loaded={loaded} what="the policy" again={reload}>
         {({ policy, policyChanges }) => (
           <>
-            <InForce policy={policy} me={me} />
-            {vault.roles.includes('signer') && (
-              <button
-                type="button"
-                onClick={() => {
-                  complain(null);
-                  enrol().catch((error: unknown) =>
-                    complain(error instanceof DOMException ? 'No passkey was made.' : reasonOf(error)),
-                  );
-                }}
-              >
-                Propose a passkey of mine
-              </button>
-            )}
+            <InForce policy={policy} remove={isSigner ? remove : null} />
+            <p class="doors">
+              {isSigner && (
+                <button
+                  type="button"
+                  onClick={() =>
+                    propose(async () => ({
+                      addDevices: [await newPasskey(me)],
+                      note: `A passkey of ${me.name}’s`,
+                    }))
+                  }
+                >
+                  Propose a passkey of mine
+                </button>
+              )}
+              {(isSigner || vault.roles.includes('admin')) && (
+                <a class="button" href={`#/vault/${vault.id}/rules`}>
+                  Propose other rules
+                </a>
+              )}
+            </p>
             <Fault why={fault} />
             <section aria-labelledby="changes">
               <h2 id="changes">Proposals</h2>
@@ -64,10 +79,14 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   );
 }
 
-function InForce({ policy, me }: { readonly policy: Policy; readonly me: Person }) {
+function InForce(props: {
+  readonly policy: Policy;
+  /** Null for whoever may not propose it. */
+  readonly remove: ((keyId: string) => void) | null;
+}) {
+  const { policy, remove } = props;
   const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
-  const { limits, higherThresholds } = policy;
-  const who = (userId: string) => (userId === me.id ? <>you</> : <Hash value={userId} />);
+  const { limits, higherThresholds, unreadableThreshold } = policy;
   return (
     <dl class="facts">
       <div>
@@ -88,7 +107,9 @@ function InForce({ policy, me }: { readonly policy: Policy; readonly me: Person 
         <dd>
           <ul class="plain">
             {signers.map((userId) => (
-              <li key={userId}>{who(userId)}</li>
+              <li key={userId}>
+                <Who userId={userId} />
+              </li>
             ))}
           </ul>
         </dd>
@@ -99,8 +120,13 @@ function InForce({ policy, me }: { readonly policy: Policy; readonly me: Person 
           <ul class="plain">
             {devices.map(({ keyId, userId, algorithm, rpId }) => (
               <li key={keyId}>
-                {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of {who(userId)},{' '}
-                <Hash value={keyId} />
+                {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of <Who userId={userId} />,{' '}
+                <Hash value={keyId} />{' '}
+                {remove !== null && (
+                  <button type="button" onClick={() => remove(keyId)}>
+                    Propose its removal
+                  </button>
+                )}
               </li>
             ))}
             {devices.length === 0 && <li class="quiet">none</li>}
@@ -137,6 +163,12 @@ function InForce({ policy, me }: { readonly policy: Policy; readonly me: Person 
           </dd>
         </div>
       ))}
+      <div>
+        <dt>What nobody can read</dt>
+        <dd>
+          {unreadableThreshold === null ? 'is refused' : `approvals that it takes, at least: ${unreadableThreshold}`}
+        </dd>
+      </div>
     </dl>
   );
 }
@@ -148,7 +180,8 @@ function Proposal(props: {
   readonly decided: () => void;
 }) {
   const { change, policy, me, decided } = props;
-  const { id, vaultId, state, note, approvals, requiredApprovals, createdAt, digest, canonical } = change;
+  const { id, vaultId, state, note, approvals, requiredApprovals, createdAt, createdBy, digest, canonical } = change;
+  const [fault, complain] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const devices = policy.devices.filter(({ userId }) => userId === me.id);
@@ -158,8 +191,24 @@ function Proposal(props: {
       <p>
         <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{state.toLowerCase()}</span> {approvals.length} of{' '}
         {requiredApprovals} approvals, since <Time iso={createdAt} />
+        {createdBy !== null && (
+          <>
+            , by <Who userId={createdBy} />
+          </>
+        )}
       </p>
-      {change.actionsForMe.length > 0 && (
+      {change.actionsForMe.includes('cancel') && (
+        <button
+          type="button"
+          onClick={() =>
+            void good(line.cancel.$post({ param })).then(decided, (error: unknown) => complain(reasonOf(error)))
+          }
+        >
+          Take it back
+        </button>
+      )}
+      <Fault why={fault} />
+      {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length}`}
           asked={async () => ({

@@ -51,7 +51,10 @@ export function TokensPage() {
           <ul class="rows">
             {tokens.map((token) => (
               <li key={token.id}>
-                <strong>{token.name}</strong>
+                <Name
+                  token={token}
+                  rename={(name) => attempt(good(line.$patch({ param: { id: token.id }, json: { name } })))}
+                />
                 <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'enabled' : 'disabled'}</span>
                 <Dates token={token} />
                 <button
@@ -86,6 +89,40 @@ export function TokensPage() {
         )}
       </Shown>
     </main>
+  );
+}
+
+/** The name of a token, and on demand a field for another one. */
+function Name({ token, rename }: { readonly token: Token; readonly rename: (name: string) => void }) {
+  const [isOpen, open] = useState(false);
+  if (!isOpen)
+    return (
+      <>
+        <strong>{token.name}</strong>
+        <button type="button" onClick={() => open(true)}>
+          Rename
+        </button>
+      </>
+    );
+  return (
+    <form
+      class="inline"
+      onSubmit={(event) => {
+        rename(typedIn(event)('name'));
+        open(false);
+      }}
+    >
+      <input
+        name="name"
+        aria-label="Another name"
+        defaultValue={token.name}
+        required
+        maxLength={100}
+        autoComplete="off"
+        ref={(field) => field?.focus()}
+      />
+      <button type="submit">Save</button>
+    </form>
   );
 }
 

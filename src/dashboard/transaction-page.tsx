@@ -1,15 +1,17 @@
-import type { Transaction } from '#dashboard/api.ts';
+import { useState } from 'preact/hooks';
+import type { OwnVault, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/decision.tsx';
-import { Shown, useLoaded } from '#dashboard/loading.tsx';
-import { Amount, Hash, State, Subject, Time } from '#dashboard/parts.tsx';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Amount, State, Subject, Time } from '#dashboard/parts.tsx';
+import { Who } from '#dashboard/people.tsx';
 
 /** One transaction: what it does, who has said what, and for those whose voice it wants, exactly what they would approve. */
-export function TransactionPage(props: { readonly txId: string; readonly nameOf: (vaultId: number) => string }) {
-  const { txId, nameOf } = props;
+export function TransactionPage({ txId, vaults }: { readonly txId: string; readonly vaults: readonly OwnVault[] }) {
   const line = api.transaction[':txId'];
   const { loaded, reload, change } = useLoaded(txId, () => good(line.$get({ param: { txId } })));
+  const vaultOf = (one: Transaction) => vaults.find(({ id }) => id === one.vaultId);
   const decided = (record: Transaction) => change(() => record);
   const vaultId = loaded.state === 'ready' ? String(loaded.value.vaultId) : null;
   useLive(vaultId, {
@@ -23,7 +25,9 @@ export function TransactionPage(props: { readonly txId: string; readonly nameOf:
         {(transaction) => (
           <>
             <p>
-              <a href={`#/vault/${transaction.vaultId}`}>{nameOf(transaction.vaultId)}</a>
+              <a href={`#/vault/${transaction.vaultId}`}>
+                {vaultOf(transaction)?.name ?? `Vault ${transaction.vaultId}`}
+              </a>
             </p>
             <h1>
               <Subject transaction={transaction} />
@@ -45,9 +49,17 @@ export function TransactionPage(props: { readonly txId: string; readonly nameOf:
                   )
                 }
                 reject={async () => decided(await good<Transaction>(line.reject.$post({ param: { txId } })))}
-                inWords={(name, value) => name === 'amount' && <Amount amount={value} asset={transaction.asset} />}
+                inWords={(name, value) =>
+                  (name === 'amount' && <Amount amount={value} asset={transaction.asset} />) ||
+                  (name === 'maxFee' && <Fee amount={value} transaction={transaction} />)
+                }
               />
             )}
+            <Further
+              transaction={transaction}
+              mayHide={vaultOf(transaction)?.roles.some((role) => role !== 'viewer') ?? false}
+              changed={decided}
+            />
             <Facts transaction={transaction} />
             <Voices transaction={transaction} />
           </>
@@ -65,6 +77,53 @@ function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
         <li key={`${code} ${detail}`}>{detail}</li>
       ))}
     </ul>
+  );
+}
+
+/** What else its reader may do with it. */
+function Further(props: {
+  readonly transaction: Transaction;
+  readonly mayHide: boolean;
+  readonly changed: (record: Transaction) => void;
+}) {
+  const { transaction, mayHide, changed } = props;
+  const { id, actionsForMe, state, visible } = transaction;
+  const [fault, complain] = useState<string | null>(null);
+  const [isSending, send] = useState(false);
+  const line = api.transaction[':txId'];
+  const param = { txId: id };
+  const isOnItsWay = state === 'BROADCAST';
+  const does: Readonly<Record<string, readonly [name: string, ask: () => Promise<Transaction>]>> = {
+    'speed-up': ['Pay more, so that it is faster', () => good<Transaction>(line['speed-up'].$post({ param }))],
+    'child-pays-for-parent': [
+      'Pay so that this is mined',
+      () => good<Transaction>(line['child-pays-for-parent'].$post({ param })),
+    ],
+    cancel: [isOnItsWay ? 'Try to stop it' : 'Take it back', () => good<Transaction>(line.cancel.$post({ param }))],
+  };
+  const doIt = (ask: () => Promise<Transaction>) => {
+    send(true);
+    complain(null);
+    ask()
+      .then(changed, (error: unknown) => complain(reasonOf(error)))
+      .finally(() => send(false));
+  };
+  const offered = actionsForMe.flatMap((action) => (does[action] === undefined ? [] : [does[action]]));
+  const curate = () => good<Transaction>(line.visibility.$patch({ param, json: { visible: !visible } }));
+  return (
+    <div class="doors">
+      {offered.map(([name, ask]) => (
+        <button key={name} type="button" disabled={isSending} onClick={() => doIt(ask)}>
+          {name}
+        </button>
+      ))}
+      {mayHide && (
+        <button type="button" disabled={isSending} onClick={() => doIt(curate)}>
+          {visible ? 'Hide it' : 'Show it'}
+        </button>
+      )}
+      <Fault why={fault} />
+    </div>
   );
 }
 
@@ -89,8 +148,8 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ['Worth', usdValue === null ? null : `$${usdValue}`],
     ['Call', call === null ? null : `${call.standard}: ${call.function}`],
     ['Message', message],
-    ['Fee at most', maxFee],
-    ['Fee paid', feePaid],
+    ['Fee at most', maxFee === null ? null : <Fee amount={maxFee} transaction={transaction} />],
+    ['Fee paid', feePaid === null ? null : <Fee amount={feePaid} transaction={transaction} />],
     ['Note', note],
     ['Decided until', expiresAt === null ? null : <Time iso={expiresAt} />],
     [
@@ -117,6 +176,12 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
   );
 }
 
+/** Fees are in the coin of the chain; how many digits that has is known where it is what is paid as well. */
+function Fee({ amount, transaction }: { readonly amount: string; readonly transaction: Transaction }) {
+  const { asset } = transaction;
+  return <Amount amount={amount} asset={asset?.tokenAddress === null ? asset : null} />;
+}
+
 function Voices({ transaction }: { readonly transaction: Transaction }) {
   const { approvals, approvalsCounted, requiredApprovals, rejection, kind } = transaction;
   if (kind === 'activity') return null;
@@ -128,12 +193,12 @@ function Voices({ transaction }: { readonly transaction: Transaction }) {
       <ul class="rows">
         {approvals.map(({ userId, at }) => (
           <li key={userId}>
-            <Hash value={userId} /> approved <Time iso={at} />
+            <Who userId={userId} /> approved <Time iso={at} />
           </li>
         ))}
         {rejection !== null && (
           <li>
-            <Hash value={rejection.userId} /> rejected <Time iso={rejection.at} />
+            <Who userId={rejection.userId} /> rejected <Time iso={rejection.at} />
           </li>
         )}
       </ul>

@@ -25,8 +25,7 @@ interface Wish {
 interface Draft {
   readonly wish: Wish;
   readonly balance: Balance;
-  /** None of an address that only looks like a known one. */
-  readonly estimate: Estimate | null;
+  readonly fees: Estimate;
   /** The same for each try: an answer that is lost is asked for again, and nothing is created twice. */
   readonly idempotencyKey: string;
 }
@@ -91,13 +90,16 @@ function Form(props: {
       note: note === '' ? null : note,
       acceptLookalikeOf: null,
     };
+    estimate(wish);
+  };
+  const estimate = (wish: Wish) => {
     complain(null);
     doubt(null);
     ask(true);
-    const { note: _note, acceptLookalikeOf: _accept, ...json } = wish;
+    const { note: _note, ...json } = wish;
     good<Estimate>(api.transaction['estimate-fee'].$post({ json }))
       .then(
-        (estimate) => drafted({ wish, balance, estimate, idempotencyKey: crypto.randomUUID() }),
+        (fees) => drafted({ wish, balance, fees, idempotencyKey: crypto.randomUUID() }),
         (error: unknown) => {
           complain(reasonOf(error));
           if (error instanceof Refusal && error.known !== null) doubt({ ...wish, acceptLookalikeOf: error.known });
@@ -144,11 +146,7 @@ function Form(props: {
       </button>
       <Fault why={fault} />
       {similar !== null && (
-        <button
-          type="button"
-          class="no"
-          onClick={() => drafted({ wish: similar, balance, estimate: null, idempotencyKey: crypto.randomUUID() })}
-        >
+        <button type="button" class="no" onClick={() => estimate(similar)}>
           I mean {similar.to}, and not {similar.acceptLookalikeOf}
         </button>
       )}
@@ -157,7 +155,7 @@ function Form(props: {
 }
 
 function Review({ draft, back }: { readonly draft: Draft; readonly back: () => void }) {
-  const { wish, balance, estimate, idempotencyKey } = draft;
+  const { wish, balance, fees, idempotencyKey } = draft;
   const [fault, complain] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const create = () => {
@@ -200,16 +198,15 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
             </dd>
           </div>
         )}
-        {estimate !== null &&
-          (['slow', 'normal', 'fast'] as const).map((tier) => (
-            <div key={tier}>
-              <dt>Fee, {tier}</dt>
-              <dd>
-                <Amount amount={estimate[tier].expectedFee} asset={estimate.feeAsset} />, at most{' '}
-                <Amount amount={estimate[tier].maxFee} asset={estimate.feeAsset} />
-              </dd>
-            </div>
-          ))}
+        {(['slow', 'normal', 'fast'] as const).map((tier) => (
+          <div key={tier}>
+            <dt>Fee, {tier}</dt>
+            <dd>
+              <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
+              <Amount amount={fees[tier].maxFee} asset={fees.feeAsset} />
+            </dd>
+          </div>
+        ))}
       </dl>
       <Fault why={fault} />
       <button type="button" class="yes" disabled={isSending} onClick={create}>

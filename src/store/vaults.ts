@@ -1,6 +1,6 @@
 import { asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { members, vaults, wallets } from '#store/schema.ts';
+import { members, users, vaults, wallets } from '#store/schema.ts';
 
 /**
  * The id of the vault with this reference: a new one, or the one it had before. An operator whose answer was lost asks again
@@ -61,6 +61,24 @@ export async function vaultsOf(db: D1Database, userId: string, limit: number): P
     name: all[0]?.name ?? '',
     wallets: all.flatMap(({ chain, address }) => (chain === null || address === null ? [] : [{ chain, address }])),
   }));
+}
+
+export interface MemberName {
+  readonly vaultId: number;
+  readonly userId: string;
+  readonly name: string;
+}
+
+/** Everybody who seems to belong to a vault of this person's, by name. */
+export async function peopleAround(db: D1Database, userId: string): Promise<readonly MemberName[]> {
+  const orm = drizzle(db);
+  const own = orm.select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
+  return orm
+    .select({ vaultId: members.vaultId, userId: users.id, name: users.name })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(inArray(members.vaultId, own))
+    .orderBy(asc(users.name), asc(users.id));
 }
 
 /** The vaults that were not woken since, the longest first, marked as woken now. */

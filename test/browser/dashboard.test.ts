@@ -4,11 +4,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import type { LoginWorld } from '../e2e/login-world.ts';
-import { startLoginWorld } from '../e2e/login-world.ts';
 import type { World } from '../e2e/world.ts';
-import { finished } from '../e2e/world.ts';
-import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
+import { anvilClient } from '../anvil-client.ts';
+import { finished, reaches, taken } from '../e2e/world.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
 
 /** People at the dashboard, in a real browser, each in one of their own. */
 
@@ -19,36 +20,19 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const SCRIPT = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
 
 describe.skipIf(executable === null)('the dashboard', () => {
-  let scene: LoginWorld;
+  let scene: BrowserWorld;
   let world: World;
   let browser: Browser;
   let vault: ReadyVault;
   let url: string;
+  const pageOf: BrowserWorld['pageOf'] = (name, options) => scene.pageOf(name, options);
+  const transferOf: BrowserWorld['transferOf'] = (note) => scene.transferOf(note);
 
   beforeAll(async () => {
-    scene = await startLoginWorld();
-    ({ world, url } = scene);
-    vault = await world.vault('treasury');
-    browser = await launch(executable ?? '');
+    scene = await startBrowserWorld(executable ?? '');
+    ({ world, url, vault, browser } = scene);
   }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await scene.end();
-  });
-
-  /** A person's page, and what it has complained of until then. */
-  async function pageOf(name: string, options: Parameters<Browser['newContext']>[0] = {}) {
-    const context = await browser.newContext(options);
-    const page = await logIn(context, url, name);
-    return { page, complaints: complaintsOf(page) };
-  }
-
-  async function transferOf(note: string | null = null): Promise<string> {
-    const to = await world.chain.account(7);
-    const body = { vaultId: vault.id, chain: 'anvil', to, amount: '1000000000000000' };
-    const { id } = await world.people().alice.client.transfer(note === null ? body : { ...body, note });
-    return id;
-  }
+  afterAll(() => scene.end());
 
   const openVault = (page: Page) => page.getByRole('link', { name: 'treasury' }).click();
 
@@ -152,6 +136,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByRole('alert').filter({ hasText: 'begins and ends like' }).waitFor();
     await page.getByRole('button', { name: /^I mean 0x/ }).click();
     await page.getByText('it takes one approval more').waitFor();
+    await page.getByText('Fee, normal').waitFor();
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('heading', { name: '0 of 3 approvals' }).waitFor();
   }, 60_000);
@@ -187,7 +172,10 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const value = (await bob.page.locator('.secret').textContent()) ?? '';
     const script = new Client(url, value);
     expect((await script.ask('GET', '/user/me')).status).toBe(200);
-    const row = bob.page.getByRole('listitem').filter({ hasText: 'nightly' });
+    await bob.page.getByRole('listitem').filter({ hasText: 'nightly' }).getByRole('button', { name: 'Rename' }).click();
+    await bob.page.getByLabel('Another name').fill('weekly');
+    await bob.page.getByRole('button', { name: 'Save' }).click();
+    const row = bob.page.getByRole('listitem').filter({ hasText: 'weekly' });
     await row.getByRole('button', { name: 'Disable' }).click();
     await row.getByText('disabled').waitFor();
     expect((await script.ask('GET', '/user/me')).status).toBe(401);
@@ -198,6 +186,71 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('heading', { name: 'A new token' }).waitFor();
     expect(await bob.page.content()).not.toContain(value);
     expect(bob.complaints).toEqual([]);
+  }, 60_000);
+
+  test('the history shows what is looked for, and goes on by itself', async () => {
+    const { page, complaints } = await pageOf('alice');
+    const rejected = await transferOf('not this one');
+    await world.people().bob.client.ask('POST', `/transaction/${rejected}/reject`);
+    await openVault(page);
+    const rows = page.getByRole('region', { name: 'History' }).getByRole('listitem');
+    await page.getByLabel('Every state').selectOption('Rejected');
+    await rows.filter({ hasText: 'rejected' }).first().waitFor();
+    expect(await rows.count()).toBe(await rows.filter({ hasText: 'rejected' }).count());
+    await page.getByLabel('Every state').selectOption('Waits for approvals');
+    await page.getByLabel('Both ways').selectOption('Received');
+    await page.getByText('There is nothing of this kind.').waitFor();
+    await page.getByLabel('Both ways').selectOption('Sent');
+    await rows.first().waitFor();
+    const before = await rows.count();
+    const id = await transferOf('comes and goes');
+    const row = page.locator(`a[href="#/transaction/${id}"]`);
+    await row.waitFor();
+    expect(await rows.count()).toBe(before + 1);
+    // Taken back, it waits for nobody any more.
+    await world.people().alice.client.ask('POST', `/transaction/${id}/cancel`);
+    await row.waitFor({ state: 'detached' });
+    await page.getByLabel('Every state').selectOption('Every state');
+    await row.waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('what was proposed is taken back by whoever has proposed it, and hidden from lists and shown again', async () => {
+    const [alice, bob] = [await pageOf('alice'), await pageOf('bob')];
+    const id = await transferOf('on second thoughts');
+    for (const { page } of [alice, bob]) await scene.goTo(page, `/transaction/${id}`);
+    await bob.page.getByRole('button', { name: 'Approve' }).waitFor();
+    expect(await bob.page.getByRole('button', { name: 'Take it back' }).count()).toBe(0);
+    await alice.page.getByRole('button', { name: 'Take it back' }).click();
+    for (const { page } of [alice, bob]) await page.getByText('cancelled', { exact: true }).waitFor();
+    expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    await bob.page.getByRole('button', { name: 'Hide it' }).click();
+    await bob.page.getByRole('button', { name: 'Show it' }).waitFor();
+    await scene.goTo(alice.page, `/vault/${vault.id}`);
+    const row = alice.page.locator(`a[href="#/transaction/${id}"]`);
+    await alice.page.getByLabel('Without hidden ones').selectOption('Hidden ones');
+    await row.waitFor();
+    await bob.page.getByRole('button', { name: 'Show it' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect([alice.complaints, bob.complaints]).toEqual([[], []]);
+  }, 60_000);
+
+  test('one that nobody mines is made faster, or stopped, from its page', async () => {
+    const { page, complaints } = await pageOf('alice');
+    const miner = anvilClient(world.chainUrl);
+    await miner.setAutomine(false);
+    const id = await transferOf('slow');
+    await world.approve(id);
+    await taken(world.people().alice, id);
+    await scene.goTo(page, `/transaction/${id}`);
+    await page.getByRole('button', { name: 'Pay more, so that it is faster' }).click();
+    await reaches(world.people().alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
+    await page.getByRole('button', { name: 'Try to stop it' }).click();
+    await reaches(world.people().alice, id, ({ attempts }) => attempts[2]?.outcome === 'accepted');
+    await miner.mine({ blocks: 1 });
+    await miner.setAutomine(true);
+    await page.getByText('cancelled', { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
   }, 60_000);
 
   test('logging out closes it, and so does the end of the session elsewhere', async () => {
@@ -225,8 +278,10 @@ describe.skipIf(executable === null)('the dashboard', () => {
         `/vault/${vault.id}/transfer`,
         `/vault/${vault.id}/receive`,
         `/vault/${vault.id}/policy`,
+        `/vault/${vault.id}/rules`,
         `/transaction/${id}`,
         '/tokens',
+        '/notifications',
         '/nothing',
       ]) {
         await page.goto(`${url}/#${path}`);

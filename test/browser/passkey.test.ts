@@ -1,21 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import type { LoginWorld } from '../e2e/login-world.ts';
-import { startLoginWorld } from '../e2e/login-world.ts';
 import type { World } from '../e2e/world.ts';
 import { finished } from '../e2e/world.ts';
-import { chromiumHere, complaintsOf, launch, logIn } from './chromium.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
 
 /** Three people enrol passkeys at the dashboard, turn to devices, and two of them pay: the browser has the passkeys, and the co-signers check them. */
 
 const executable = chromiumHere();
 
 describe.skipIf(executable === null)('with passkeys', () => {
-  let scene: LoginWorld;
+  let scene: BrowserWorld;
   let world: World;
-  let browser: Browser;
   let vault: ReadyVault;
   let url: string;
   let alice: Page;
@@ -25,22 +24,16 @@ describe.skipIf(executable === null)('with passkeys', () => {
 
   beforeAll(async () => {
     // Passkeys are of a name; a number is none.
-    scene = await startLoginWorld((here) => here.replace('127.0.0.1', 'localhost'));
-    ({ world, url } = scene);
-    vault = await world.vault('treasury');
-    browser = await launch(executable ?? '');
+    scene = await startBrowserWorld(executable ?? '', (here) => here.replace('127.0.0.1', 'localhost'));
+    ({ world, url, vault } = scene);
     [alice, bob, carol] = [await withPasskeys('alice'), await withPasskeys('bob'), await withPasskeys('carol')];
   }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await scene.end();
-  });
+  afterAll(() => scene.end());
 
   /** Somebody in front of a device with a fingerprint reader of its own. */
   async function withPasskeys(name: string): Promise<Page> {
-    const context = await browser.newContext();
-    const page = await logIn(context, url, name);
-    const session = await context.newCDPSession(page);
+    const { page, complaints: own } = await scene.pageOf(name);
+    const session = await page.context().newCDPSession(page);
     await session.send('WebAuthn.enable');
     await session.send('WebAuthn.addVirtualAuthenticator', {
       options: {
@@ -52,7 +45,7 @@ describe.skipIf(executable === null)('with passkeys', () => {
         automaticPresenceSimulation: true,
       },
     });
-    complaints.push(complaintsOf(page));
+    complaints.push(own);
     return page;
   }
 
@@ -83,6 +76,29 @@ describe.skipIf(executable === null)('with passkeys', () => {
     await alice.reload();
     await alice.getByText('Passkey of localhost').first().waitFor();
     expect(await alice.getByText('Passkey of localhost').count()).toBe(3);
+  }, 60_000);
+
+  test('a device that is lost is taken out by a quorum, and another one put in', async () => {
+    const [note, again] = [/^Without the device/, 'A passkey of carol’s'];
+    const mine = carol.getByRole('listitem').filter({ hasText: 'of you' });
+    await carol.reload();
+    await mine.getByRole('button', { name: 'Propose its removal' }).click();
+    const removal = (page: Page) => page.getByRole('article').filter({ hasText: note });
+    await removal(carol).waitFor();
+    for (const page of [alice, bob]) {
+      await page.reload();
+      const yes = removal(page).getByRole('button', { name: 'Approve', exact: true });
+      await yes.click();
+      await yes.waitFor({ state: 'detached' });
+    }
+    await alice.reload();
+    await alice.getByText('Passkey of localhost').first().waitFor();
+    expect(await alice.getByText('Passkey of localhost').count()).toBe(2);
+    await carol.reload();
+    await carol.getByRole('button', { name: 'Propose a passkey of mine' }).click();
+    for (const page of [alice, bob]) await approved(page, again);
+    await alice.reload();
+    await alice.getByText('Passkey of localhost').nth(2).waitFor();
   }, 60_000);
 
   test('with devices counting, both approve a payment by their passkeys, and it is paid', async () => {

@@ -28,8 +28,10 @@ try {
     transfer: `/vault/${vault.id}/transfer`,
     receive: `/vault/${vault.id}/receive`,
     policy: `/vault/${vault.id}/policy`,
+    rules: `/vault/${vault.id}/rules`,
     transaction: `/transaction/${id}`,
     tokens: '/tokens',
+    notifications: '/notifications',
   };
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [device, viewport] of Object.entries(VIEWPORTS)) {

@@ -133,7 +133,9 @@ test('whoever is logged in sees their vaults, with the addresses', async () => {
   };
   const roles = expect.arrayContaining(['signer']) as string[];
   const wallets = [{ chain: 'anvil', address: vault.address }];
-  const entry = { id: vault.id, name: 'treasury', roles, threshold: 2, approvalMode: 'token', wallets };
+  const { alice, bob, carol } = world.people();
+  const members = [alice, bob, carol].map(({ id: userId }, i) => ({ userId, name: ['alice', 'bob', 'carol'][i] }));
+  const entry = { id: vault.id, name: 'treasury', roles, threshold: 2, approvalMode: 'token', wallets, members };
   expect(await until('vaults', mine, 10_000)).toEqual([entry]);
 });
 

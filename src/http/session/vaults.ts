@@ -6,7 +6,7 @@ import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
-import { vaultsOf } from '#store/vaults.ts';
+import { peopleAround, vaultsOf } from '#store/vaults.ts';
 
 /** Nobody oversees more; each is asked itself. */
 const MOST_VAULTS = 50;
@@ -19,6 +19,7 @@ const vaultSchema = z
     threshold: z.int(),
     approvalMode: z.enum(APPROVAL_MODES),
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string() })),
+    members: z.array(z.strictObject({ userId: z.string(), name: z.string() })),
   })
   .meta({ id: 'OwnVault' });
 
@@ -41,6 +42,7 @@ export const ownVaults = route({
 
 async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
+  const people = Map.groupBy(await peopleAround(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
   const data: z.infer<typeof vaultSchema>[] = [];
   for (const { id, name, wallets } of await vaultsOf(context.env.DB, actor.userId, MOST_VAULTS)) {
     const vaultId = parseVaultId(id);
@@ -52,7 +54,8 @@ async function list(context: HttpContext): Promise<Response> {
     if (!seen.ok) continue;
     const { policy, viewer } = seen.value;
     const { threshold, approvalMode } = policy;
-    data.push({ id, name, roles: [...viewer.roles], threshold, approvalMode, wallets: [...wallets] });
+    const members = (people.get(id) ?? []).map(({ userId, name: called }) => ({ userId, name: called }));
+    data.push({ id, name, roles: [...viewer.roles], threshold, approvalMode, wallets: [...wallets], members });
   }
   return context.json({ data });
 }

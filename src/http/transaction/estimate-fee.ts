@@ -24,6 +24,7 @@ const estimateBody = z
     amount: amountField,
     /** Ours: a token transfer takes other gas than a payment. */
     tokenAddress: addressField.nullish(),
+    acceptLookalikeOf: addressField.nullish(),
   })
   .meta({
     examples: [

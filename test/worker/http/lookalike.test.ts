@@ -71,6 +71,21 @@ test('accepted by name it is created, shown to every signer, and takes one appro
   expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'SIGNING']);
 });
 
+test('what it would cost is told to whoever accepts it by name, as it is created', async () => {
+  const treasury = await foundTreasury();
+  await paidOnce(treasury);
+  const estimate = (body: object) =>
+    ask('POST /transaction/estimate-fee', {
+      token: treasury.alice.token,
+      body: { vaultId: treasury.id, chain: 'anvil', to: TWIN, amount: '1', ...body },
+    });
+  const refused = await estimate({});
+  expect([refused.status, refused.body['known']]).toEqual([409, RECIPIENT]);
+  expect((await estimate({ acceptLookalikeOf: WALLET })).status).toBe(409);
+  // There is no node in these tests: what the vault has to say about it was said before one is asked.
+  expect((await estimate({ acceptLookalikeOf: RECIPIENT })).body['code']).toBe('chain-unavailable');
+});
+
 test('what was accepted for nothing is not part of the intent', async () => {
   const treasury = await foundTreasury();
   const answer = await pay(treasury, { acceptLookalikeOf: WALLET });

@@ -1,0 +1,174 @@
+import { useState } from 'preact/hooks';
+import type { InferRequestType } from 'hono/client';
+import type { Transaction } from '#dashboard/api.ts';
+import { api, good } from '#dashboard/api.ts';
+import { useLive } from '#dashboard/live.ts';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { State, Subject, Time } from '#dashboard/parts.tsx';
+
+const PAGE = '25';
+
+type Line = (typeof api.vault)[':vaultId']['transactions'];
+type Query = InferRequestType<Line['$get']>['query'];
+type Filter = Pick<Query, 'state' | 'direction' | 'displayType' | 'chain' | 'visible'>;
+
+interface Page {
+  readonly transactions: readonly Transaction[];
+  readonly nextCursor: string | null;
+}
+
+/** What a vault has done and what has come to it, newest first, as it is now, and of it what its reader wants to see. */
+export function History({ vaultId, chains }: { readonly vaultId: string; readonly chains: readonly string[] }) {
+  const [filter, choose] = useState<Filter>({});
+  const read = (cursor?: string): Promise<Page> => {
+    const query = { limit: PAGE, ...filter, ...(cursor === undefined ? {} : { cursor }) };
+    return good<Page>(api.vault[':vaultId'].transactions.$get({ param: { vaultId }, query }));
+  };
+  const { loaded, reload, change } = useLoaded(`${vaultId} ${JSON.stringify(filter)}`, () => read());
+  useLive(vaultId, { transaction: (record) => change((page) => withRecord(page, record, filter)) });
+  return (
+    <section aria-labelledby="history">
+      <h2 id="history">History</h2>
+      <Filters filter={filter} chains={chains} choose={choose} />
+      <Shown loaded={loaded} what="the history" again={reload}>
+        {(page) => (
+          <Rows
+            page={page}
+            isFiltered={Object.keys(filter).length > 0}
+            more={async () => {
+              const next = await read(page.nextCursor ?? undefined);
+              change((before) => withPage(before, next));
+            }}
+          />
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+/** The first of each is all of them. */
+const CHOICES = [
+  ['direction', 'Both ways', { out: 'Sent', in: 'Received' }],
+  [
+    'state',
+    'Every state',
+    {
+      SUBMITTED: 'Waits for approvals',
+      SIGNING: 'Signing',
+      BROADCAST: 'On its way',
+      CONFIRMING: 'Confirming',
+      SUCCEEDED: 'Succeeded',
+      FAILED: 'Failed',
+      REJECTED: 'Rejected',
+      CANCELLED: 'Cancelled',
+      EXPIRED: 'Expired',
+    },
+  ],
+  [
+    'displayType',
+    'Every kind',
+    {
+      SENT: 'Transfers out',
+      RECEIVED: 'Transfers in',
+      TRADED: 'Trades',
+      MINTED: 'Mints',
+      CONTRACT_INTERACTION: 'Calls',
+      MESSAGE: 'Messages',
+    },
+  ],
+  ['visible', 'Without hidden ones', { all: 'With hidden ones', false: 'Hidden ones' }],
+] as const;
+
+function Filters(props: {
+  readonly filter: Filter;
+  readonly chains: readonly string[];
+  readonly choose: (filter: Filter) => void;
+}) {
+  const { filter, chains, choose } = props;
+  const chainChoice = ['chain', 'Every chain', Object.fromEntries(chains.map((chain) => [chain, chain]))] as const;
+  const set = (name: keyof Filter, value: string) => {
+    const { [name]: _before, ...others } = filter;
+    choose(value === '' ? others : { ...others, [name]: value });
+  };
+  return (
+    <div class="filters" role="group" aria-label="Which ones">
+      {[...CHOICES, chainChoice].map(([name, all, choices]) => (
+        <select
+          key={name}
+          aria-label={all}
+          value={filter[name] ?? ''}
+          onChange={(event) => set(name, event.currentTarget.value)}
+        >
+          <option value="">{all}</option>
+          {Object.entries(choices).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ))}
+    </div>
+  );
+}
+
+function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readonly more: () => Promise<void> }) {
+  const { page, isFiltered, more } = props;
+  const { transactions, nextCursor } = page;
+  const [fault, complain] = useState<string | null>(null);
+  if (transactions.length === 0)
+    return <p class="quiet">{isFiltered ? 'There is nothing of this kind.' : 'Nothing has happened here yet.'}</p>;
+  return (
+    <>
+      <ul class="rows">
+        {transactions.map((transaction) => (
+          <li key={transaction.id}>
+            <a href={`#/transaction/${transaction.id}`}>
+              <Subject transaction={transaction} />
+            </a>
+            <State state={transaction.state} />
+            <span class="quiet">
+              {transaction.chain} <Time iso={transaction.createdAt} />
+            </span>
+            {transaction.actionsForMe.includes('approve') && <strong class="mine">waits for you</strong>}
+          </li>
+        ))}
+      </ul>
+      <Fault why={fault} />
+      {nextCursor !== null && (
+        <button
+          type="button"
+          onClick={() => {
+            complain(null);
+            more().catch((error: unknown) => complain(reasonOf(error)));
+          }}
+        >
+          Earlier ones
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Newest first, each once; what is not looked for, or is no more, goes. */
+function withRecord(page: Page, record: Transaction, filter: Filter): Page {
+  const others = page.transactions.filter(({ id }) => id !== record.id);
+  if (!isWanted(record, filter)) return { ...page, transactions: others };
+  const isKnown = others.length < page.transactions.length;
+  const transactions = isKnown
+    ? page.transactions.map((one) => (one.id === record.id ? record : one))
+    : [record, ...others].toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+  return { ...page, transactions };
+}
+
+function isWanted(record: Transaction, { visible = 'true', ...rest }: Filter): boolean {
+  if (visible !== 'all' && String(record.visible) !== visible) return false;
+  return (['state', 'direction', 'displayType', 'chain'] as const).every(
+    (name) => rest[name] === undefined || rest[name] === record[name],
+  );
+}
+
+/** What came in the meantime by another way is there once. */
+function withPage(before: Page, next: Page): Page {
+  const known = new Set(before.transactions.map(({ id }) => id));
+  return { ...next, transactions: [...before.transactions, ...next.transactions.filter(({ id }) => !known.has(id))] };
+}

@@ -1,0 +1,235 @@
+import { useState } from 'preact/hooks';
+import type { InferResponseType } from 'hono/client';
+import type { Balance, OwnVault } from '#dashboard/api.ts';
+import { api, good } from '#dashboard/api.ts';
+import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Who } from '#dashboard/people.tsx';
+import type { AssetChoice, RulesDraft } from '#dashboard/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, wishOf } from '#dashboard/rules-draft.ts';
+
+type Line = (typeof api.vault)[':vaultId'];
+type Policy = InferResponseType<Line['policy']['$get']>['policy'];
+
+/** Another policy, as somebody would have it: who signs, how many it takes, to whom and how much. Proposed to the signers, who decide. */
+export function RulesPage({ vault }: { readonly vault: OwnVault }) {
+  const param = { vaultId: String(vault.id) };
+  const line = api.vault[':vaultId'];
+  const { loaded, reload } = useLoaded(`rules ${vault.id}`, async () => {
+    const { policy } = await good(line.policy.$get({ param }));
+    const { balances } = await good(line.balances.$get({ param, query: {} }));
+    return { policy, balances };
+  });
+  return (
+    <main id="main">
+      <p>
+        <a href={`#/vault/${vault.id}/policy`}>Policy of {vault.name}</a>
+      </p>
+      <h1>Other rules</h1>
+      <Shown loaded={loaded} what="the policy" again={reload}>
+        {({ policy, balances }) => <Form vault={vault} policy={policy} balances={balances} />}
+      </Shown>
+    </main>
+  );
+}
+
+function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readonly balances: readonly Balance[] }) {
+  const { vault, policy, balances } = props;
+  const assets = assetChoices(policy, balances);
+  const [draft, write] = useState<RulesDraft>(() => draftOf(policy, assets));
+  const [fault, complain] = useState<string | null>(null);
+  const [isSending, send] = useState(false);
+  const set = (change: Partial<RulesDraft>) => write((before) => ({ ...before, ...change }));
+  const propose = async () => {
+    const json = wishOf(draft, policy, assets);
+    await good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: String(vault.id) }, json }));
+    location.hash = `#/vault/${vault.id}/policy`;
+  };
+  const chains = vault.wallets.map(({ chain }) => chain);
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(true);
+        complain(null);
+        propose()
+          .catch((error: unknown) => complain(error instanceof BadRule ? error.message : reasonOf(error)))
+          .finally(() => send(false));
+      }}
+    >
+      <fieldset>
+        <legend>Who signs</legend>
+        {[...new Set([...vault.members.map(({ userId }) => userId), ...policy.signers])].map((userId) => (
+          <label key={userId} class="choice">
+            <input
+              type="checkbox"
+              checked={draft.signers.includes(userId)}
+              onChange={({ currentTarget: { checked } }) =>
+                set({
+                  signers: checked ? [...draft.signers, userId] : draft.signers.filter((one) => one !== userId),
+                })
+              }
+            />
+            <span>
+              <Who userId={userId} />
+            </span>
+          </label>
+        ))}
+        <Field
+          name="Approvals that a transaction takes"
+          value={draft.threshold}
+          set={(threshold) => set({ threshold })}
+        />
+        <Choice
+          name="What counts as an approval"
+          value={draft.approvalMode}
+          choices={{ token: 'a session or a token', device: 'the signature of a device' }}
+          set={(approvalMode) => set({ approvalMode: approvalMode === 'device' ? 'device' : 'token' })}
+        />
+        <Field
+          name="Approvals for what nobody can read (nobody may, when empty)"
+          value={draft.unreadableThreshold}
+          set={(unreadableThreshold) => set({ unreadableThreshold })}
+        />
+      </fieldset>
+      <fieldset>
+        <legend>To whom</legend>
+        <Choice
+          name="Recipients"
+          value={draft.recipients}
+          choices={{ anyone: 'anyone', 'address-book': 'those in the address book' }}
+          set={(recipients) => set({ recipients: recipients === 'anyone' ? 'anyone' : 'address-book' })}
+        />
+        <Rows
+          name="address"
+          rows={draft.addressBook}
+          blank={{ chain: chains[0] ?? '', address: '', name: '' }}
+          set={(addressBook) => set({ addressBook })}
+        >
+          {(entry, change) => (
+            <>
+              <Field name="Name" value={entry.name} set={(name) => change({ ...entry, name })} />
+              <Choice
+                name="Chain"
+                value={entry.chain}
+                choices={Object.fromEntries([...new Set([...chains, entry.chain])].map((chain) => [chain, chain]))}
+                set={(chain) => change({ ...entry, chain })}
+              />
+              <Field name="Address" value={entry.address} set={(address) => change({ ...entry, address })} />
+            </>
+          )}
+        </Rows>
+      </fieldset>
+      <fieldset>
+        <legend>How much</legend>
+        <Rows
+          name="limit"
+          rows={draft.limits}
+          blank={{ asset: assets[0]?.name ?? '', perTransaction: '', perDay: '' }}
+          set={(limits) => set({ limits })}
+        >
+          {(limit, change) => (
+            <>
+              <Asset assets={assets} value={limit.asset} set={(asset) => change({ ...limit, asset })} />
+              <Field
+                name="At once"
+                value={limit.perTransaction}
+                set={(perTransaction) => change({ ...limit, perTransaction })}
+              />
+              <Field name="Within 24 hours" value={limit.perDay} set={(perDay) => change({ ...limit, perDay })} />
+            </>
+          )}
+        </Rows>
+        <Rows
+          name="higher threshold"
+          rows={draft.higherThresholds}
+          blank={{ asset: assets[0]?.name ?? '', above: '', threshold: '' }}
+          set={(higherThresholds) => set({ higherThresholds })}
+        >
+          {(step, change) => (
+            <>
+              <Asset assets={assets} value={step.asset} set={(asset) => change({ ...step, asset })} />
+              <Field name="Above" value={step.above} set={(above) => change({ ...step, above })} />
+              <Field name="Approvals" value={step.threshold} set={(threshold) => change({ ...step, threshold })} />
+            </>
+          )}
+        </Rows>
+      </fieldset>
+      <Field name="Why" value={draft.note} set={(note) => set({ note })} />
+      <Fault why={fault} />
+      <button type="submit" disabled={isSending}>
+        Propose to the signers
+      </button>
+    </form>
+  );
+}
+
+function Field(props: { readonly name: string; readonly value: string; readonly set: (value: string) => void }) {
+  return (
+    <label>
+      {props.name}
+      <input
+        value={props.value}
+        autoComplete="off"
+        spellcheck={false}
+        onInput={(event) => props.set(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function Choice(props: {
+  readonly name: string;
+  readonly value: string;
+  readonly choices: Readonly<Record<string, string>>;
+  readonly set: (value: string) => void;
+}) {
+  return (
+    <label>
+      {props.name}
+      <select value={props.value} onChange={(event) => props.set(event.currentTarget.value)}>
+        {Object.entries(props.choices).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Asset(props: {
+  readonly assets: readonly AssetChoice[];
+  readonly value: string;
+  readonly set: (value: string) => void;
+}) {
+  const choices = Object.fromEntries(props.assets.map(({ name, text }) => [name, text]));
+  return <Choice name="Of" value={props.value} choices={choices} set={props.set} />;
+}
+
+/** A list of rules of one kind, each of which can be taken out, and another one added. */
+function Rows<T>(props: {
+  readonly name: string;
+  readonly rows: readonly T[];
+  readonly blank: T;
+  readonly set: (rows: readonly T[]) => void;
+  readonly children: (row: T, change: (row: T) => void) => preact.ComponentChildren;
+}) {
+  const { name, rows, blank, set, children } = props;
+  return (
+    <>
+      {rows.map((row, i) => (
+        <div key={i} class="rule" role="group" aria-label={`${name} ${i + 1}`}>
+          {children(row, (changed) => set(rows.with(i, changed)))}
+          <button type="button" class="no" onClick={() => set(rows.toSpliced(i, 1))}>
+            Remove
+          </button>
+        </div>
+      ))}
+      <p>
+        <button type="button" onClick={() => set([...rows, blank])}>
+          Add {/^[aeiou]/.test(name) ? 'an' : 'a'} {name}
+        </button>
+      </p>
+    </>
+  );
+}

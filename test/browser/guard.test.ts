@@ -1,0 +1,184 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
+
+/** Whose page it is, and until when: other sites, ended sessions, and what comes to a browser while nobody looks. */
+
+const executable = chromiumHere();
+
+describe.skipIf(executable === null)('the dashboard and what is around it', () => {
+  let scene: BrowserWorld;
+  beforeAll(async () => {
+    scene = await startBrowserWorld(executable ?? '');
+  }, 120_000);
+  afterAll(() => scene.end());
+
+  const statesNow = async () => {
+    const { transactions } = await scene.world.people().alice.client.transactions(scene.vault.id);
+    return transactions.map(({ id, state, approvals }) => [id, state, approvals.length]);
+  };
+
+  test.each(['127.0.0.1', 'localhost'])(
+    'a page of another origin (%s) makes nobody’s browser pay, approve or log out',
+    async (host) => {
+      const { page } = await scene.pageOf('alice');
+      const id = await scene.transferOf('bait');
+      const before = await statesNow();
+      const { address: to } = scene.vault;
+      const body = JSON.stringify({ vaultId: scene.vault.id, chain: 'anvil', to, amount: '1' });
+      const attacks = [
+        ['POST', '/transaction/transfer', body],
+        ['POST', `/transaction/${id}/approve`, ''],
+        ['POST', `/transaction/${id}/reject`, ''],
+        ['DELETE', '/session', ''],
+        ['POST', '/session/access-token', JSON.stringify({ name: 'mine now', expiresAt: null })],
+      ] as const;
+      const forms = attacks
+        .filter(([method]) => method === 'POST')
+        .map(
+          ([, path], i) =>
+            `<form id="f${i}" method="post" enctype="text/plain" action="${scene.url}${path}"><input name='{"a":"' value='"}'></form>`,
+        );
+      const evil = createServer((_request, response) => {
+        response.setHeader('content-type', 'text/html').end(`<title>Prizes</title>${forms.join('')}`);
+      });
+      await new Promise<void>((resolve) => void evil.listen(0, '127.0.0.1', resolve));
+      const { port } = evil.address() as AddressInfo;
+      const prizes = `http://${host}:${port}/`;
+      const bait = await page.context().newPage();
+      await bait.goto(prizes);
+      for (const [method, path, sent] of attacks) {
+        for (const mode of ['no-cors', 'cors'] as const) {
+          await bait.evaluate(
+            async ([url, how, which, text]) => {
+              const options = {
+                method: how,
+                mode: which,
+                credentials: 'include' as const,
+                ...(text === '' ? {} : { body: text }),
+              };
+              await fetch(url, options).catch(() => null);
+            },
+            [`${scene.url}${path}`, method, mode, sent] as const,
+          );
+        }
+      }
+      for (let i = 0; i < forms.length; i++) {
+        await bait.goto(prizes);
+        const [response] = await Promise.all([
+          bait.waitForResponse((one) => one.url().startsWith(scene.url)),
+          bait.waitForURL((url) => url.href.startsWith(scene.url)),
+          bait.evaluate((name) => (document.getElementById(name) as HTMLFormElement).submit(), `f${i}`),
+        ]);
+        expect(response.status()).toBeGreaterThanOrEqual(400);
+      }
+      evil.close();
+      evil.closeAllConnections();
+      expect(await statesNow()).toEqual(before);
+      // She is logged in as before, and has no token that she has not made.
+      await page.reload();
+      await page.getByRole('link', { name: 'Tokens' }).click();
+      await page.getByRole('listitem').first().waitFor();
+      expect(await page.getByText('mine now').count()).toBe(0);
+    },
+    60_000,
+  );
+
+  test('a session that has ended is said at the next step, and its page is there again after the next login', async () => {
+    const [here, there] = [await scene.pageOf('bob'), await scene.pageOf('bob')];
+    const id = await scene.transferOf('while away');
+    await scene.goTo(here.page, `/transaction/${id}`);
+    await here.page.getByRole('button', { name: 'Approve' }).waitFor();
+    expect(await there.page.evaluate(async () => (await fetch('/sessions', { method: 'DELETE' })).status)).toBe(204);
+    await here.page.getByRole('button', { name: 'Approve' }).click();
+    const back = here.page.getByRole('link', { name: 'Log in' });
+    await back.waitFor();
+    expect((await scene.world.people().alice.client.read(id)).approvals).toEqual([]);
+    await back.click();
+    await loggedIn(here.page, 'bob');
+    await here.page.getByRole('button', { name: 'Approve' }).waitFor();
+  }, 60_000);
+
+  /** The issuer may know its browser, and ask no more. */
+  async function loggedIn(page: Page, name: string): Promise<void> {
+    const field = page.locator('input[name="login"]');
+    await Promise.race([field.waitFor(), page.getByRole('navigation').waitFor()]);
+    if ((await field.count()) === 0) return;
+    await field.fill(name);
+    await page.locator('input[name="password"]').fill('any');
+    await page.locator('button[type="submit"]').click();
+    await page.locator('button[type="submit"]').click();
+  }
+
+  test('a browser is told what waits for its owner, also while no page looks, until he does not want it', async () => {
+    const { page, complaints } = await scene.pageOf('bob');
+    const context = page.context();
+    await context.grantPermissions(['notifications'], { origin: scene.url });
+    // Its push service is not to be had here; this one takes and gives what a real one does.
+    await page.addInitScript(() => {
+      PushManager.prototype.subscribe = async function subscribe(options?: PushSubscriptionOptionsInit) {
+        const { userVisibleOnly, applicationServerKey: key } = options ?? {};
+        const isKey = typeof key === 'string' && /^B[A-Za-z0-9_-]{86}$/.test(key);
+        if (userVisibleOnly !== true || !isKey) throw new TypeError('refused');
+        const { active } = await navigator.serviceWorker.ready;
+        if (active === null) throw new DOMException('no worker', 'AbortError');
+        const keys = {
+          p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+          auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+        };
+        const endpoint = 'https://fcm.googleapis.com/fcm/send/of-this-browser';
+        return { toJSON: () => ({ endpoint, expirationTime: null, keys }) } as unknown as PushSubscription;
+      };
+    });
+    await page.reload();
+    await page.getByRole('link', { name: 'Notifications' }).click();
+    await page.getByText('You are notified nowhere yet.').waitFor();
+    const session = await context.newCDPSession(page);
+    const registered = new Promise<string>((resolve) => {
+      session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+        for (const { registrationId } of registrations) resolve(registrationId);
+      });
+    });
+    await session.send('ServiceWorker.enable');
+    await page.getByRole('button', { name: 'Notify me in this browser' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: 'fcm.googleapis.com' });
+    await row.waitFor();
+    const data = JSON.stringify({
+      title: 'treasury',
+      body: 'Approval wanted: <b>0.001 ETH</b>',
+      transactionId: 'tx-1',
+    });
+    await session.send('ServiceWorker.deliverPushMessage', {
+      origin: scene.url,
+      registrationId: await registered,
+      data,
+    });
+    const shown = () =>
+      page.evaluate(async () => {
+        const registration = await navigator.serviceWorker.ready;
+        return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
+      });
+    await expect
+      .poll(shown, { timeout: 20_000 })
+      .toEqual([{ title: 'treasury', body: 'Approval wanted: <b>0.001 ETH</b>', tag: 'tx-1' }]);
+    await row.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('You are notified nowhere yet.').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('whoever does not want notifications gets none, and is told so', async () => {
+    const { page } = await scene.pageOf('carol', { permissions: [] });
+    await page.addInitScript(() => {
+      Notification.requestPermission = async () => 'denied';
+    });
+    await page.reload();
+    await page.getByRole('link', { name: 'Notifications' }).click();
+    await page.getByRole('button', { name: 'Notify me in this browser' }).click();
+    await page.getByRole('alert').filter({ hasText: 'may not notify you' }).waitFor();
+    await page.getByText('You are notified nowhere yet.').waitFor();
+  }, 60_000);
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
+
+/** Signers agree on other rules at the dashboard. */
+
+const executable = chromiumHere();
+
+describe.skipIf(executable === null)('other rules', () => {
+  let scene: BrowserWorld;
+  let path: string;
+
+  beforeAll(async () => {
+    scene = await startBrowserWorld(executable ?? '');
+    path = `/vault/${scene.vault.id}`;
+  }, 120_000);
+  afterAll(() => scene.end());
+
+  const policyOf = async () => {
+    const { body } = await scene.world
+      .people()
+      .alice.client.ask<{ policy: Record<string, unknown> }>('GET', `${path}/policy`);
+    return body.policy;
+  };
+
+  test('what is typed is proposed, nothing but what is another, and in force when the quorum has said so', async () => {
+    const before = await policyOf();
+    const landlord = await scene.world.chain.account(7);
+    const { page, complaints } = await scene.pageOf('alice');
+    await scene.goTo(page, `${path}/rules`);
+    const propose = page.getByRole('button', { name: 'Propose to the signers' });
+    const says = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+    await propose.click();
+    await says('Nothing is another than before');
+    await page.getByLabel('Recipients').selectOption('those in the address book');
+    await page.getByRole('button', { name: 'Add an address' }).click();
+    const address = page.getByRole('group', { name: 'address 1' });
+    await address.getByLabel('Name').fill('Landlord');
+    await address.getByLabel('Address').fill(` ${landlord} `);
+    await page.getByRole('button', { name: 'Add a limit' }).click();
+    const limit = page.getByRole('group', { name: 'limit 1' });
+    await limit.getByLabel('Within 24 hours').fill('half');
+    await propose.click();
+    await says('An amount of ETH on anvil is a number');
+    await limit.getByLabel('Within 24 hours').fill('1,000.5');
+    await page.getByRole('button', { name: 'Add a higher threshold' }).click();
+    const step = page.getByRole('group', { name: 'higher threshold 1' });
+    await step.getByLabel('Above').fill('0.25');
+    await step.getByLabel('Approvals').fill('9');
+    await propose.click();
+    // The service knows how many signers there are.
+    await says('between 1 and the number of signers');
+    await step.getByLabel('Approvals').fill('3');
+    await page.getByLabel('Why').fill('The landlord alone');
+    await propose.click();
+    await page.getByRole('heading', { name: 'The landlord alone' }).waitFor();
+    expect(await policyOf()).toEqual(before);
+    for (const name of ['alice', 'bob']) {
+      const person = await scene.pageOf(name);
+      await scene.goTo(person.page, `${path}/policy`);
+      const article = person.page.getByRole('article').filter({ hasText: 'The landlord alone' });
+      // Read out of the bytes of the policy that would be in force.
+      await article.getByText(landlord).first().waitFor();
+      await article.getByRole('button', { name: 'Approve', exact: true }).click();
+      await article.getByRole('button', { name: 'Approve', exact: true }).waitFor({ state: 'detached' });
+    }
+    const { hash: _hash, previousHash: _previous, canonical: _canonical, version: _version, ...kept } = before;
+    expect(await policyOf()).toMatchObject({
+      ...kept,
+      version: 2,
+      changeThreshold: 3,
+      recipients: 'address-book',
+      addressBook: [{ chain: 'anvil', address: landlord, name: 'Landlord' }],
+      limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: null, perDay: '1000500000000000000000' }],
+      higherThresholds: [{ chain: 'anvil', tokenAddress: null, above: '250000000000000000', threshold: 3 }],
+    });
+    // The refused proposal is an answer that the browser tells of as well.
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+  }, 60_000);
+
+  test('what there is stands in the form as it is, and is taken out from there', async () => {
+    const { page } = await scene.pageOf('carol');
+    await scene.goTo(page, `${path}/rules`);
+    const limit = page.getByRole('group', { name: 'limit 1' });
+    expect(await limit.getByLabel('Within 24 hours').inputValue()).toBe('1,000.5');
+    expect(await page.getByRole('group', { name: 'higher threshold 1' }).getByLabel('Above').inputValue()).toBe('0.25');
+    await limit.getByRole('button', { name: 'Remove' }).click();
+    await page.getByLabel('Why').fill('As much as we like');
+    await page.getByRole('button', { name: 'Propose to the signers' }).click();
+    const article = page.getByRole('article').filter({ hasText: 'As much as we like' });
+    await article.getByText('by you').waitFor();
+    await article.getByRole('button', { name: 'Take it back' }).click();
+    await article.getByText('cancelled').waitFor();
+    expect((await policyOf())['version']).toBe(2);
+  }, 60_000);
+
+  test('whoever does not sign is shown the policy, and no way to propose another', async () => {
+    const { mallory } = scene.world.people();
+    await scene.world
+      .service()
+      .ask('PUT', `/internal/vault/${scene.vault.id}/member/${mallory.id}`, { body: { roles: ['viewer'] } });
+    const { page } = await scene.pageOf('mallory');
+    await page.getByRole('link', { name: 'treasury' }).waitFor();
+    await scene.goTo(page, `${path}/policy`);
+    await page.getByText('Landlord on anvil').waitFor();
+    for (const name of ['Propose other rules', 'Propose a passkey of mine', 'Propose its removal']) {
+      expect(await page.getByText(name).count()).toBe(0);
+    }
+  }, 60_000);
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { RulesOfPolicy } from '#dashboard/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, wishOf } from '#dashboard/rules-draft.ts';
+
+const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+
+const policy: RulesOfPolicy = {
+  signers: ['usr_a', 'usr_b', 'usr_c'],
+  threshold: 2,
+  approvalMode: 'token',
+  recipients: 'anyone',
+  addressBook: [],
+  limits: [{ chain: 'ethereum', tokenAddress: USDC, perTransaction: '2500000', perDay: null }],
+  higherThresholds: [{ chain: 'ethereum', tokenAddress: null, above: '1000000000000000001', threshold: 3 }],
+  unreadableThreshold: null,
+};
+
+const balances = [
+  { chain: 'ethereum', tokenId: null, asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 } },
+  { chain: 'ethereum', tokenId: '7', asset: { tokenAddress: '0xPicture', symbol: 'PIC', decimals: 0 } },
+];
+
+const assets = assetChoices(policy, balances);
+const draft = draftOf(policy, assets);
+
+test('a rule is about what the vault has, or what there is a rule about; pictures are no amounts', () => {
+  expect(assets.map(({ text, decimals }) => [text, decimals])).toEqual([
+    ['0xA0b869…06eB48 on ethereum', null],
+    ['ETH on ethereum', 18],
+  ]);
+});
+
+test('amounts are shown in units where these are known, whole to the last digit, and else in the smallest', () => {
+  expect(draft.higherThresholds[0]?.above).toBe('1.000000000000000001');
+  expect(draft.limits[0]).toMatchObject({ perTransaction: '2,500,000', perDay: '' });
+});
+
+describe('what is proposed', () => {
+  test('is nothing where nothing is another, in whatever order it is clicked', () => {
+    expect(() => wishOf(draft, policy, assets)).toThrow(BadRule);
+    expect(() => wishOf({ ...draft, signers: ['usr_c', 'usr_a', 'usr_b'] }, policy, assets)).toThrow(BadRule);
+    expect(() => wishOf({ ...draft, note: 'for no reason' }, policy, assets)).toThrow(BadRule);
+  });
+
+  test('names what is another, and that alone', () => {
+    expect(wishOf({ ...draft, threshold: ' 3 ', note: ' stricter ' }, policy, assets)).toEqual({
+      threshold: 3,
+      note: 'stricter',
+    });
+    expect(wishOf({ ...draft, limits: [] }, policy, assets)).toEqual({ limits: [], note: null });
+    expect(wishOf({ ...draft, unreadableThreshold: '3' }, policy, assets)).toEqual({
+      unreadableThreshold: 3,
+      note: null,
+    });
+  });
+
+  test('takes the point where the asset has it, and no digit less or more', () => {
+    const above = (text: string) =>
+      wishOf({ ...draft, higherThresholds: [{ asset: 'ethereum ', above: text, threshold: '2' }] }, policy, assets);
+    expect(above('12,000.000000000000000001').higherThresholds).toEqual([
+      { chain: 'ethereum', tokenAddress: null, above: '12000000000000000000001', threshold: 2 },
+    ]);
+    for (const bad of ['', '1e3', '-1', '1.0000000000000000001', '0x10', '1.2.3'])
+      expect(() => above(bad)).toThrow(BadRule);
+  });
+
+  test.each(['', '0', '-1', '2.5', 'two', '100'])('takes no %j for a number of voices', (threshold) => {
+    expect(() => wishOf({ ...draft, threshold }, policy, assets)).toThrow(BadRule);
+  });
+
+  test('is about an asset that there is', () => {
+    const limits = [{ asset: 'ethereum 0xgone', perTransaction: '1', perDay: '' }];
+    expect(() => wishOf({ ...draft, limits }, policy, assets)).toThrow(BadRule);
+  });
+});
