@@ -1,3 +1,4 @@
+import type { Simulation } from '#chains/simulation.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -202,6 +203,8 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   anchor(place: AnchorPlace): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */
   estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
+  /** What an intent would do to its wallet now. Refuses where no node can say. */
+  simulate(intent: OnChainIntent): Promise<Result<Simulation, ChainFault>>;
   /** What co-signers have to see beside a payload before they believe what it takes for granted; mostly nothing. */
   evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
   accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;

@@ -6,6 +6,10 @@ import { Decision } from '#dashboard/decision.tsx';
 import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Amount, State, Subject, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
+import { Simulation } from '#dashboard/simulation.tsx';
+
+/** Somebody may still decide about it. */
+const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
 
 /** One transaction: what it does, who has said what, and for those whose voice it wants, exactly what they would approve. */
 export function TransactionPage({ txId, vaults }: { readonly txId: string; readonly vaults: readonly OwnVault[] }) {
@@ -55,6 +59,7 @@ export function TransactionPage({ txId, vaults }: { readonly txId: string; reado
                 }
               />
             )}
+            {PENDING.has(transaction.state) && <Simulation transaction={transaction} />}
             <Further
               transaction={transaction}
               mayHide={vaultOf(transaction)?.roles.some((role) => role !== 'viewer') ?? false}

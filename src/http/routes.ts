@@ -19,6 +19,7 @@ import { approve } from '#http/transaction/approve.ts';
 import { cancel } from '#http/transaction/cancel.ts';
 import { childPaysForParent } from '#http/transaction/child-pays-for-parent.ts';
 import { challenge } from '#http/transaction/challenge.ts';
+import { simulation } from '#http/transaction/simulation.ts';
 import { contractInteraction } from '#http/transaction/contract-interaction.ts';
 import { erc20Approve } from '#http/transaction/erc20-approve.ts';
 import { estimateFee } from '#http/transaction/estimate-fee.ts';
@@ -61,6 +62,7 @@ const routes = [
   erc20Approve,
   readTransaction,
   challenge,
+  simulation,
   approve,
   reject,
   cancel,

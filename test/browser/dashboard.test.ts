@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Client } from '#local/client.ts';
+import { Client, good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { anvilClient } from '../anvil-client.ts';
@@ -250,6 +250,28 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await miner.mine({ blocks: 1 });
     await miner.setAutomine(true);
     await page.getByText('cancelled', { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('what would come, go and be allowed is shown beside what is approved', async () => {
+    const { page, complaints } = await pageOf('bob');
+    await scene.goTo(page, `/transaction/${await transferOf('foreseen')}`);
+    const shown = page.getByRole('region', { name: 'If it were carried out now' });
+    await shown.getByText('goes').waitFor();
+    await shown.getByText('0.001 ETH').waitFor();
+    const { client } = world.people().alice;
+    const token = await world.chain.deployDollar(vault.address, 5n);
+    const json = {
+      vaultId: vault.id,
+      chain: 'anvil',
+      tokenAddress: token,
+      spender: await world.chain.account(7),
+      amount: '5',
+    };
+    const { id } = await good(client.api.transaction['erc20-approve'].$post({ json }));
+    await scene.goTo(page, `/transaction/${id}`);
+    await shown.getByText('may spend', { exact: true }).waitFor();
+    await shown.getByText(json.spender).waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 

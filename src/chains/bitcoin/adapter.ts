@@ -17,6 +17,7 @@ import { quoteTransfer } from '#chains/bitcoin/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/scan.ts';
 import { MOST_SATOSHI } from '#chains/bitcoin/terms.ts';
 import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from '#chains/chain-adapter.ts';
+import { simulatedByQuote } from '#chains/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -50,6 +51,11 @@ export function bitcoinAdapter(
     assembleMessage,
     quote: async (intent, replaced, taken = new Set()) =>
       prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken })),
+    simulate: async (intent) =>
+      simulatedByQuote(
+        intent,
+        await prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced: null, taken: new Set() })),
+      ),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     evidence: async (payload) =>
       paysByHash(payload) ? look(fleet, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),

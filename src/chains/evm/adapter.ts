@@ -18,6 +18,7 @@ import { readFeed } from '#chains/evm/price-feed.ts';
 import { askNonce } from '#chains/evm/question.ts';
 import { scanChain } from '#chains/evm/scan.ts';
 import { readToken } from '#chains/evm/token.ts';
+import { simulateCall } from '#chains/evm/simulate.ts';
 import type { EvmQuote } from '#chains/evm/quote.ts';
 import { quoteTransaction } from '#chains/evm/quote.ts';
 import { UINT256_MAX } from '#domain/amount.ts';
@@ -46,6 +47,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     assembleMessage,
     quote: (intent, replaced) => prepare(fleet, (node) => quoteTransaction(node, intent, replaced)),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
+    simulate: (intent) => look(fleet, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address) => look(fleet, (node) => accountNonce(node, address)),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),

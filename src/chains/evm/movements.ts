@@ -47,7 +47,7 @@ function native(uid: string, kind: 'native' | 'internal', { from, to, value }: P
 }
 
 /** The tokens of one log line; none for anything that is not exactly a transfer of the three standards. */
-function logMovements(log: Log): readonly ChainMovement[] {
+export function logMovements(log: Log): readonly ChainMovement[] {
   const [topic, ...indexed] = log.topics;
   const words = wordsOf(log.data);
   const uid = `log:${log.index}`;

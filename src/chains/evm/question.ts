@@ -2,7 +2,8 @@ import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
 import { isObject } from '#chains/json.ts';
-import type { Question } from '#chains/json-rpc.ts';
+import type { NodeFault, Question } from '#chains/json-rpc.ts';
+import { readable } from '#chains/readable.ts';
 import type { Call } from '#chains/evm/call.ts';
 
 export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
@@ -196,6 +197,40 @@ function readTrace(answer: unknown, depth: number): TraceCall | null {
   if (calls === undefined) return null;
   return { from, to, value, isPayment: PAYMENTS.has(answer['type']), failed: answer['error'] != null, calls };
 }
+
+export interface SimulatedCall {
+  /** As `eth_call` would have refused it; null for one that went through. */
+  readonly fault: NodeFault | null;
+  readonly logs: readonly Log[];
+}
+
+/** Carries out a call upon the newest block, without its fee, and tells of every payment in the coin as of a token's. */
+export const askSimulation = (from: string, call: Call): Question<SimulatedCall> => ({
+  method: 'eth_simulateV1',
+  params: [
+    { blockStateCalls: [{ calls: [callOf(from, call)] }], traceTransfers: true, validation: false },
+    tagOf('latest'),
+  ],
+  read: (answer) => {
+    const [block, ...others] = Array.isArray(answer) ? (answer as readonly unknown[]) : [];
+    const calls = isObject(block) ? block['calls'] : undefined;
+    const [first, ...rest] = Array.isArray(calls) ? (calls as readonly unknown[]) : [];
+    if (others.length > 0 || rest.length > 0 || !isObject(first)) return undefined;
+    const logs = Array.isArray(first['logs']) ? every(first['logs'].map(readLog)) : undefined;
+    const status = parseQuantity(first['status']);
+    if (logs === undefined || (status !== 0n && status !== 1n)) return undefined;
+    return status === 1n ? { fault: null, logs } : { fault: faultIn(first), logs: [] };
+  },
+});
+
+function faultIn({ error, returnData }: Readonly<Record<string, unknown>>): NodeFault {
+  const { message, data } = isObject(error) ? error : {};
+  const detail = readable(typeof message === 'string' ? message : 'execution reverted');
+  return { kind: 'error-answer', code: REVERT_CODE, detail, data: data ?? returnData };
+}
+
+/** geth's code for a revert. */
+export const REVERT_CODE = 3;
 
 /** What a tenth, half and nine tenths of the gas of a block were paid at most. */
 export interface PaidTips {

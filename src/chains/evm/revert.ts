@@ -2,6 +2,7 @@ import type { Hex } from 'viem';
 import { decodeAbiParameters } from 'viem/utils';
 import { parseHexBytes } from '#chains/evm/hex.ts';
 import type { NodeFault } from '#chains/json-rpc.ts';
+import { REVERT_CODE } from '#chains/evm/question.ts';
 import { readable } from '#chains/readable.ts';
 
 /** How nodes word it when a call fails inside the EVM and not in the node. */
@@ -18,9 +19,6 @@ const REVERT_WORDS = [
   'stack overflow',
   'stack limit reached',
 ];
-
-/** geth's code for a revert. */
-const REVERT_CODE = 3;
 
 const ERROR_SELECTOR = '0x08c379a0';
 const PANIC_SELECTOR = '0x4e487b71';

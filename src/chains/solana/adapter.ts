@@ -19,6 +19,7 @@ import { scanCluster } from '#chains/solana/scan.ts';
 import { solanaFleet } from '#chains/solana/solana-fleet.ts';
 import { PLACES } from '#chains/solana/terms.ts';
 import { readToken } from '#chains/solana/token.ts';
+import { simulatedByQuote } from '#chains/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -45,6 +46,8 @@ export function solanaAdapter(
     composeMessage,
     assembleMessage,
     quote: (intent, replaced) => prepare(fleet, (node) => quoteTransfer(node, intent, replaced)),
+    simulate: async (intent) =>
+      simulatedByQuote(intent, await prepare(fleet, (node) => quoteTransfer(node, intent, null))),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     evidence: async () => accepted<readonly string[]>([]),

@@ -133,6 +133,25 @@ test.each([
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason } });
 });
 
+test('what a payment would do is what it says, or why it would fail; while its coins are claimed nobody can say', async () => {
+  const simulated = (intent: OnChainIntent) => adapter().simulate(intent);
+  expect(await simulated(payment(wallet.address))).toMatchObject({ ok: true, value: { outcome: 'fails' } });
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const intent = payment(wallet.address);
+  if (intent.kind !== 'transfer') throw new Error('a payment is a transfer');
+  const { from, to, amount } = intent;
+  expect(await simulated(intent)).toEqual({
+    ok: true,
+    value: {
+      outcome: 'succeeds',
+      movements: [{ uid: 'top', kind: 'native', from, to, tokenAddress: null, tokenId: null, amount }],
+      allowances: [],
+    },
+  });
+  await sent(intent);
+  expect(await simulated(payment(wallet.address))).toMatchObject({ ok: false });
+});
+
 test('a fee beyond what was approved is refused, however dear the network is', async () => {
   node.ledger.fund(wallet.address, 2n * BTC);
   node.rates['3'] = 1_500.5;

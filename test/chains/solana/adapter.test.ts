@@ -230,6 +230,19 @@ test('tokens go from account to account, and the recipient gets one where there 
   expect(quote.ok && quote.value.token).toEqual({ decimals: 6, opensAccount: false });
 });
 
+test('what a payment would do is what it says, or why it would fail', async () => {
+  const wallet = funded();
+  const rich = await adapter().simulate(payment(wallet.address));
+  expect(rich).toMatchObject({ ok: true, value: { outcome: 'succeeds', allowances: [] } });
+  const moved = rich.ok && rich.value.outcome === 'succeeds' ? rich.value.movements : [];
+  expect(moved.map(({ kind, from }) => [kind, from])).toEqual([['native', wallet.address]]);
+  const poor = await adapter().simulate(payment(new Wallet().address));
+  expect(poor).toMatchObject({
+    ok: true,
+    value: { outcome: 'fails', detail: expect.stringContaining('INSUFFICIENT') as string },
+  });
+});
+
 test('two reads are one transaction: whoever looks at it as a stranger sees the same', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);

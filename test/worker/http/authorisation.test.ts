@@ -32,6 +32,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /transaction/erc20-approve': ['initiator', 'signer'],
   'GET /transaction/:txId': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /transaction/:txId/challenge': ['signer'],
+  'GET /transaction/:txId/simulation': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /transaction/:txId/approve': ['signer'],
   'POST /transaction/:txId/reject': ['signer'],
   'POST /transaction/:txId/cancel': ['admin'],

@@ -1,0 +1,55 @@
+import type { InferResponseType } from 'hono/client';
+import type { Transaction } from '#dashboard/api.ts';
+import { api, good } from '#dashboard/api.ts';
+import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Amount } from '#dashboard/parts.tsx';
+
+type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation']['$get']>;
+
+/** What would come, go and be allowed if it were carried out now, by the word of a node: a warning beside what is approved, and no part of it. */
+export function Simulation({ transaction }: { readonly transaction: Transaction }) {
+  const { id, version } = transaction;
+  const { loaded, reload } = useLoaded(`simulation ${id} ${version}`, () =>
+    good(api.transaction[':txId'].simulation.$get({ param: { txId: id } })),
+  );
+  return (
+    <section aria-labelledby="simulation">
+      <h2 id="simulation">If it were carried out now</h2>
+      <Shown loaded={loaded} what="what it would do" again={reload}>
+        {(simulated) => <Outcome simulated={simulated} />}
+      </Shown>
+    </section>
+  );
+}
+
+function Outcome({ simulated }: { readonly simulated: Simulated }) {
+  const { outcome, detail, balanceChanges, allowances } = simulated;
+  if (outcome === 'unknown') return <p class="quiet">Nobody can say: {detail}</p>;
+  if (outcome === 'fails')
+    return (
+      <p class="problem" role="alert">
+        It would fail: {detail}
+      </p>
+    );
+  return (
+    <ul class="rows">
+      {balanceChanges.map(({ asset, tokenId, amount }) => (
+        <li key={`${asset.tokenAddress} ${tokenId}`}>
+          <span class={amount.startsWith('-') ? 'bad' : 'good'}>{amount.startsWith('-') ? 'goes' : 'comes'}</span>
+          <Amount amount={amount.replace('-', '')} asset={asset} />
+          {tokenId !== null && <span>number {tokenId}</span>}
+        </li>
+      ))}
+      {allowances.map(({ asset, tokenId, spender, amount }) => (
+        <li key={`${asset.tokenAddress} ${tokenId} ${spender}`}>
+          <span class={amount === '0' ? 'good' : 'waiting'}>{amount === '0' ? 'may spend no more' : 'may spend'}</span>
+          <code>{spender}</code>
+          {amount === null ? <strong>all of</strong> : amount !== '0' && <Amount amount={amount} asset={asset} />}
+          {(amount === null || amount === '0') && <code>{asset.symbol ?? asset.tokenAddress}</code>}
+          {tokenId !== null && <span>number {tokenId}</span>}
+        </li>
+      ))}
+      {balanceChanges.length + allowances.length === 0 && <li>Nothing would come or go, but for the fee.</li>}
+    </ul>
+  );
+}

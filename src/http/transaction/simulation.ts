@@ -1,0 +1,93 @@
+import * as z from 'zod';
+import { chainAccess } from '#chains/access.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Allowance } from '#chains/simulation.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Intent } from '#domain/intent.ts';
+import { movementsOf } from '#domain/movement.ts';
+import { isPending } from '#domain/transaction.ts';
+import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/asset-record.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { problem, refusalProblem } from '#http/problem.ts';
+import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+
+const simulationSchema = z
+  .strictObject({
+    outcome: z
+      .enum(['succeeds', 'fails', 'unknown'])
+      .meta({ description: 'If it were carried out now; unknown where no node has said' }),
+    detail: z.string().nullable(),
+    balanceChanges: z.array(balanceChangeSchema).meta({ description: 'Of the wallet, but for the fee' }),
+    allowances: z.array(
+      z.strictObject({
+        asset: assetSchema,
+        tokenId: z.string().nullable().meta({ description: 'Of one token of a collection' }),
+        spender: z.string(),
+        amount: z.string().nullable().meta({ description: 'Null: all that there is, now and later' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Simulation' });
+
+type SimulationRecord = z.infer<typeof simulationSchema>;
+
+/**
+ * GET /transaction/{txId}/simulation (ours): what a pending transaction would do to its wallet if it were carried out now, by the word of a node:
+ * what would come and go, and who would be let spend what. A warning for whoever decides, and no part of what is approved.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ */
+export const simulation = route({
+  method: 'GET',
+  path: '/transaction/:txId/simulation',
+  access: 'read',
+  summary: 'what a pending transaction would do if it were carried out now',
+  answer: { status: 200, schema: simulationSchema },
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
+  handle: simulate,
+});
+
+async function simulate(context: HttpContext): Promise<Response> {
+  const id = transactionIdOf(context);
+  if (id instanceof Response) return id;
+  const actor = actorOf(context);
+  const read = await askObject(
+    () => vaultObjectOf(context, id),
+    (vault) => vault.read(actor, id),
+  );
+  if (!read.ok) return refusalProblem(context, read.refusal);
+  const transaction = 'transaction' in read.value ? read.value.transaction : null;
+  if (transaction === null || !isPending(transaction.state)) {
+    return problem(context, 'transaction-not-pending', { detail: 'Nobody decides about it any more.' });
+  }
+  return context.json(await simulated(context, transaction.intent));
+}
+
+async function simulated(context: HttpContext, intent: Intent): Promise<SimulationRecord> {
+  if (intent.kind === 'message')
+    return unknown('A message is carried out by no chain; what its signature is good for, no node knows.');
+  const chain = findChain(chainsFrom(context.env), intent.chain);
+  const adapter = chain === null ? null : chainAccess(context.env, chain);
+  if (chain === null || adapter === null) return unknown('No node is configured for its chain.');
+  const answer = await adapter.simulate(intent);
+  if (!answer.ok) return unknown(answer.refusal.detail);
+  if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails' };
+  const { movements, allowances } = answer.value;
+  const { balanceChanges } = movementsRecord(movementsOf(intent.from, movements, chain), chain);
+  return {
+    outcome: 'succeeds',
+    detail: null,
+    balanceChanges,
+    allowances: allowances.map((one) => allowanceRecord(one, chain)),
+  };
+}
+
+function unknown(detail: string): SimulationRecord {
+  return { outcome: 'unknown', detail, balanceChanges: [], allowances: [] };
+}
+
+function allowanceRecord({ tokenAddress, ...rest }: Allowance, chain: Chain): SimulationRecord['allowances'][number] {
+  return { asset: assetRecord(tokenAddress, chain), ...rest };
+}
