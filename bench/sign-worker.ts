@@ -79,6 +79,7 @@ async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter):
     note: null,
     externalId: null,
     acceptLookalikeOf: null,
+    speed: 'normal' as const,
     idempotency: null,
   };
   const place = { vault, chain: adapter.chain, from: address, lookalikeOf: null, actor, nowMs };

@@ -7,7 +7,7 @@ import type { Action, MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
-import type { Attempt, Inclusion } from '#domain/transaction.ts';
+import type { Attempt, Inclusion, Speed } from '#domain/transaction.ts';
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
 
@@ -28,6 +28,13 @@ export interface Quote {
   readonly coins?: readonly string[];
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
+}
+
+interface QuoteWish {
+  /** Normal when absent. */
+  readonly speed?: Speed;
+  /** Coins that other transactions of the wallet have claimed; none when absent. */
+  readonly taken?: ReadonlySet<string>;
 }
 
 /** What an estimate says of each speed, in the chain's smallest unit. */
@@ -193,12 +200,7 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
-  quote(
-    intent: OnChainIntent,
-    replaced: Attempt | null,
-    /** Coins that other transactions of the wallet have claimed. */
-    taken?: ReadonlySet<string>,
-  ): Promise<Result<Q, PreparationFault>>;
+  quote(intent: OnChainIntent, replaced: Attempt | null, wish?: QuoteWish): Promise<Result<Q, PreparationFault>>;
   /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
   anchor(place: AnchorPlace): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */

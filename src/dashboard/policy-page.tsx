@@ -43,7 +43,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       <Shown loaded={loaded} what="the policy" again={reload}>
         {({ policy, policyChanges }) => (
           <>
-            <InForce policy={policy} remove={isSigner ? remove : null} />
+            <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
             <p class="doors">
               {isSigner && (
                 <button
@@ -81,10 +81,12 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
 
 function InForce(props: {
   readonly policy: Policy;
+  readonly members: OwnVault['members'];
   /** Null for whoever may not propose it. */
   readonly remove: ((keyId: string) => void) | null;
 }) {
-  const { policy, remove } = props;
+  const { policy, members, remove } = props;
+  const others = members.filter(({ userId }) => !policy.signers.includes(userId));
   const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
   const { limits, higherThresholds, unreadableThreshold } = policy;
   return (
@@ -114,6 +116,20 @@ function InForce(props: {
           </ul>
         </dd>
       </div>
+      {others.length > 0 && (
+        <div>
+          <dt>Other members</dt>
+          <dd>
+            <ul class="plain">
+              {others.map(({ userId }) => (
+                <li key={userId}>
+                  <Who userId={userId} />
+                </li>
+              ))}
+            </ul>
+          </dd>
+        </div>
+      )}
       <div>
         <dt>Devices</dt>
         <dd>

@@ -7,6 +7,7 @@ import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Amount, State, Subject, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
 import { Simulation } from '#dashboard/simulation.tsx';
+import { Steps } from '#dashboard/steps.tsx';
 
 /** Somebody may still decide about it. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
@@ -36,7 +37,7 @@ export function TransactionPage({ txId, vaults }: { readonly txId: string; reado
             <h1>
               <Subject transaction={transaction} />
             </h1>
-            <p>
+            <p class="now">
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
             </p>
             <Warnings warnings={transaction.warnings} />
@@ -67,6 +68,7 @@ export function TransactionPage({ txId, vaults }: { readonly txId: string; reado
             />
             <Facts transaction={transaction} />
             <Voices transaction={transaction} />
+            {transaction.kind !== 'activity' && <Steps transaction={transaction} />}
           </>
         )}
       </Shown>
@@ -142,7 +144,8 @@ async function askedOf(txId: string) {
 }
 
 function Facts({ transaction }: { readonly transaction: Transaction }) {
-  const { from, to, spender, amount, asset, maxFee, feePaid, note, call, message, txHash, explorerUrl } = transaction;
+  const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
+    transaction;
   const { lookalikeOf, confirmations, failure, stateReason, expiresAt, usdValue } = transaction;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
     ['From', <code>{from}</code>],
@@ -151,10 +154,11 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ['Looks like', lookalikeOf === null ? null : <code>{lookalikeOf}</code>],
     ['Amount', amount === null ? null : <Amount amount={amount} asset={asset} />],
     ['Worth', usdValue === null ? null : `$${usdValue}`],
-    ['Call', call === null ? null : `${call.standard}: ${call.function}`],
+    ['Call', call === null ? null : <DecodedCall call={call} />],
     ['Message', message],
     ['Fee at most', maxFee === null ? null : <Fee amount={maxFee} transaction={transaction} />],
     ['Fee paid', feePaid === null ? null : <Fee amount={feePaid} transaction={transaction} />],
+    ['Speed', speed],
     ['Note', note],
     ['Decided until', expiresAt === null ? null : <Time iso={expiresAt} />],
     [
@@ -178,6 +182,23 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
           ))}
       </dl>
     </section>
+  );
+}
+
+/** Calldata in words, where a standard knows it. */
+function DecodedCall({ call }: { readonly call: NonNullable<Transaction['call']> }) {
+  return (
+    <>
+      {call.standard}: {call.function}
+      <ul class="plain">
+        {call.arguments.map(({ name, type, value }) => (
+          <li key={name}>
+            <span class="quiet">{name}</span>{' '}
+            <code title={type}>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

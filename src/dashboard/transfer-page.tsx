@@ -9,6 +9,9 @@ import { unitsOf } from '#dashboard/words.ts';
 
 type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
 
+const SPEEDS = ['slow', 'normal', 'fast'] as const;
+type Speed = (typeof SPEEDS)[number];
+
 interface Wish {
   readonly vaultId: number;
   readonly chain: string;
@@ -158,10 +161,12 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
   const { wish, balance, fees, idempotencyKey } = draft;
   const [fault, complain] = useState<string | null>(null);
   const [isSending, send] = useState(false);
+  const [speed, choose] = useState<Speed>('normal');
   const create = () => {
     send(true);
     complain(null);
-    good(api.transaction.transfer.$post({ json: wish }, { headers: { 'Idempotency-Key': idempotencyKey } }))
+    const headers = { 'Idempotency-Key': `${idempotencyKey}-${speed}` };
+    good(api.transaction.transfer.$post({ json: { ...wish, speed } }, { headers }))
       .then(
         ({ id }) => (location.hash = `#/transaction/${id}`),
         (error: unknown) => complain(reasonOf(error)),
@@ -198,16 +203,19 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
             </dd>
           </div>
         )}
-        {(['slow', 'normal', 'fast'] as const).map((tier) => (
-          <div key={tier}>
-            <dt>Fee, {tier}</dt>
-            <dd>
-              <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
-              <Amount amount={fees[tier].maxFee} asset={fees.feeAsset} />
-            </dd>
-          </div>
-        ))}
       </dl>
+      <fieldset>
+        <legend>Fee</legend>
+        {SPEEDS.map((tier) => (
+          <label key={tier} class="choice">
+            <input type="radio" name="speed" checked={speed === tier} onChange={() => choose(tier)} />
+            <span>
+              {tier}: <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
+              <Amount amount={fees[tier].maxFee} asset={fees.feeAsset} />
+            </span>
+          </label>
+        ))}
+      </fieldset>
       <Fault why={fault} />
       <button type="button" class="yes" disabled={isSending} onClick={create}>
         Propose

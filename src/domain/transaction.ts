@@ -38,6 +38,10 @@ export const DISPLAY_TYPES = [
 ] as const;
 export type DisplayType = (typeof DISPLAY_TYPES)[number];
 
+/** How soon whoever wants it wants it to be mined, and pays for it. Ours. */
+export const SPEEDS = ['slow', 'normal', 'fast'] as const;
+export type Speed = (typeof SPEEDS)[number];
+
 /** Whose voice it was: the person, and the token that carried it. */
 export interface Actor {
   readonly userId: UserId;
@@ -137,6 +141,8 @@ export interface Transaction {
   readonly inclusion: AppraisedInclusion | null;
   /** Of a message, in hex, as the chain's wallets give it. */
   readonly signature: string | null;
+  /** By which fees it is offered to the network, within the fee that is approved; no part of what is. */
+  readonly speed: Speed;
   /** From the decision to sign until the wallet's nonce allocator was told how it ended: a forgotten nonce blocks a wallet. */
   readonly nonceHeld: boolean;
   readonly externalId: string | null;

@@ -81,7 +81,9 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, Prepar
   const effect = effectOf(intent, purpose);
   const allocator = allocatorOf(env, transaction);
   const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
-  const quote = await adapter.quote(effect, newest, new Set(taken));
+  // Whoever sends it again does not want to wait any longer.
+  const speed = newest !== null && transaction.speed === 'slow' ? 'normal' : transaction.speed;
+  const quote = await adapter.quote(effect, newest, { speed, taken: new Set(taken) });
   if (!quote.ok) return quote;
   const { coins = [] } = quote.value;
   // Somebody else was faster: there are others, or there will be.

@@ -9,7 +9,7 @@ import type { Action, Intent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
 import { policyBytes, thresholdFor } from '#domain/policy.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Actor, Speed, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 
 export interface CreationRequest {
@@ -18,6 +18,7 @@ export interface CreationRequest {
   readonly action: Action;
   readonly note: string | null;
   readonly externalId: string | null;
+  readonly speed: Speed;
   /** The known address that one of this request looks like, named by the caller: it is not meant. */
   readonly acceptLookalikeOf: string | null;
   /** The caller's Idempotency-Key and the hash of the request it came with. */
@@ -70,6 +71,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     cancelling: false,
     inclusion: null,
     signature: null,
+    speed: request.speed,
     nonceHeld: false,
     externalId: request.externalId,
     createdBy: actor,

@@ -62,7 +62,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Approve' }).click();
     await bob.page.getByRole('heading', { name: '2 of 2 approvals' }).waitFor();
     await alice.page.getByRole('listitem').filter({ hasText: 'succeeded' }).getByText('0.001 ETH').waitFor();
-    await bob.page.getByText('succeeded', { exact: true }).waitFor();
+    await bob.page.locator('.now').getByText('succeeded').waitFor();
     expect(await alice.page.evaluate(() => 'sameDocument' in window)).toBe(true);
     expect((await finished(world.people().alice, id)).state).toBe('SUCCEEDED');
     expect([alice.complaints, bob.complaints]).toEqual([[], []]);
@@ -73,7 +73,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const id = await transferOf();
     await carol.page.goto(`${url}/#/transaction/${id}`);
     await carol.page.getByRole('button', { name: 'Reject' }).click();
-    await carol.page.getByText('rejected', { exact: true }).waitFor();
+    await carol.page.locator('.now').getByText('rejected').waitFor();
     expect(await carol.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     expect((await world.people().alice.client.read(id)).state).toBe('REJECTED');
     expect(carol.complaints).toEqual([]);
@@ -115,12 +115,14 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByRole('button', { name: 'Look at it' }).click();
     const shown = page.getByRole('region', { name: 'As it would be proposed' });
     await shown.getByText('0.0125 ETH').waitFor();
-    await shown.getByText('Fee, normal').waitFor();
+    expect(await shown.getByLabel(/^normal: /).isChecked()).toBe(true);
+    await shown.getByLabel(/^fast: /).check();
     await shown.getByRole('button', { name: 'Propose' }).dblclick();
     await page.getByRole('heading', { name: '0 of 2 approvals' }).waitFor();
+    await page.getByRole('region', { name: 'Steps' }).getByText('by you').waitFor();
     const { transactions } = await world.people().alice.client.transactions(vault.id);
     const made = transactions.filter(({ note }) => note === 'Typed by hand');
-    expect(made.map((one) => one.amount)).toEqual(['12500000000000000']);
+    expect(made.map(({ amount: units, speed }) => [units, speed])).toEqual([['12500000000000000', 'fast']]);
     // The refused estimates are answers that the browser tells of as well.
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([]);
   }, 60_000);
@@ -136,7 +138,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByRole('alert').filter({ hasText: 'begins and ends like' }).waitFor();
     await page.getByRole('button', { name: /^I mean 0x/ }).click();
     await page.getByText('it takes one approval more').waitFor();
-    await page.getByText('Fee, normal').waitFor();
+    await page.getByLabel(/^normal: /).waitFor();
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('heading', { name: '0 of 3 approvals' }).waitFor();
   }, 60_000);
@@ -222,7 +224,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Approve' }).waitFor();
     expect(await bob.page.getByRole('button', { name: 'Take it back' }).count()).toBe(0);
     await alice.page.getByRole('button', { name: 'Take it back' }).click();
-    for (const { page } of [alice, bob]) await page.getByText('cancelled', { exact: true }).waitFor();
+    for (const { page } of [alice, bob]) await page.locator('.now').getByText('cancelled').waitFor();
     expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await bob.page.getByRole('button', { name: 'Hide it' }).click();
     await bob.page.getByRole('button', { name: 'Show it' }).waitFor();
@@ -249,7 +251,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await reaches(world.people().alice, id, ({ attempts }) => attempts[2]?.outcome === 'accepted');
     await miner.mine({ blocks: 1 });
     await miner.setAutomine(true);
-    await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.locator('.now').getByText('cancelled').waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 

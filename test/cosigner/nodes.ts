@@ -228,7 +228,15 @@ export function entered(
   } as const;
   const vault = { id: policy.vaultId, configuration, members: [], policy: governedBy, keys: [key] };
   return newTransaction(
-    { chain: chain.name, action, note: null, externalId: null, acceptLookalikeOf: null, idempotency: null },
+    {
+      chain: chain.name,
+      action,
+      note: null,
+      externalId: null,
+      acceptLookalikeOf: null,
+      speed: 'normal',
+      idempotency: null,
+    },
     {
       vault,
       chain,

@@ -120,6 +120,7 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
       ? inclusion({ succeeded: state !== 'FAILED', confirmations: state === 'CONFIRMING' ? 1 : 3 })
       : null,
     signature: null,
+    speed: 'normal',
     nonceHeld: decided,
     externalId: null,
     createdBy: alice,

@@ -3,7 +3,7 @@ import type { TransactionRecord } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
-import { finished, reaches, startWorld } from './world.ts';
+import { finished, reaches, startWorld, taken } from './world.ts';
 
 /** A transaction that nobody mines, made faster at the same nonce. */
 
@@ -64,6 +64,28 @@ test('one that is not mined is made faster at the same nonce, and exactly one of
   const done = await finished(alice, id);
   expect([done.state, done.txHash]).toEqual(['SUCCEEDED', second?.hash]);
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+});
+
+test('it is offered at the speed that was wanted, and who is impatient later waits no longer', async () => {
+  const { alice, bob } = world.people();
+  await miner().setAutomine(false);
+  const fees: bigint[] = [];
+  let slow = '';
+  for (const speed of ['slow', 'fast'] as const) {
+    const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000', speed };
+    const { id } = await alice.client.transfer(body);
+    for (const { client } of [alice, bob]) await client.approve(id);
+    const { attempts } = await taken(alice, id);
+    fees.push(BigInt(attempts[0]?.maxFee ?? '0'));
+    if (speed === 'slow') slow = id;
+  }
+  expect((fees[0] ?? 0n) < (fees[1] ?? 0n)).toBe(true);
+  await speedUp(alice, slow);
+  const hurried = await reaches(alice, slow, ({ attempts }) => attempts[1]?.outcome === 'accepted');
+  expect(BigInt(hurried.attempts[1]?.maxFee ?? '0') > (fees[0] ?? 0n)).toBe(true);
+  await miner().mine({ blocks: 1 });
+  await miner().setAutomine(true);
+  expect((await finished(alice, slow)).state).toBe('SUCCEEDED');
 });
 
 test('the one that was out before may be mined after all: that is the one that counts', async () => {

@@ -86,6 +86,7 @@ function transfer(differences: Partial<CreationRequest> = {}): CreationRequest {
     note: null,
     externalId: null,
     acceptLookalikeOf: null,
+    speed: 'normal',
     idempotency: null,
     ...differences,
   };

@@ -49,12 +49,14 @@ export function bitcoinAdapter(
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: async (intent, replaced, taken = new Set()) =>
-      prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken })),
+    quote: async (intent, replaced, { taken = new Set<string>(), speed = 'normal' } = {}) =>
+      prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken, speed })),
     simulate: async (intent) =>
       simulatedByQuote(
         intent,
-        await prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced: null, taken: new Set() })),
+        await prepare(fleet, (node) =>
+          quoteTransfer(node, chain, { intent, replaced: null, taken: new Set(), speed: 'normal' }),
+        ),
       ),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     evidence: async (payload) =>

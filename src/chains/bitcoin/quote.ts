@@ -4,7 +4,7 @@ import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { UnspentCoin } from '#chains/bitcoin/question.ts';
 import { askCoins, askFeeRates, askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
-import { feeAt, larger, raisedFee, rateFor } from '#chains/bitcoin/rate.ts';
+import { feeAt, larger, raisedFee, rateTiers } from '#chains/bitcoin/rate.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, nameOf, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
@@ -18,7 +18,7 @@ import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt, Speed } from '#domain/transaction.ts';
 
 export interface BitcoinQuote extends Quote {
   readonly terms: Terms;
@@ -29,6 +29,7 @@ interface QuoteRequest {
   readonly replaced: Attempt | null;
   /** Coins that other transactions of the wallet have claimed. */
   readonly taken: ReadonlySet<string>;
+  readonly speed: Speed;
 }
 
 /**
@@ -43,7 +44,7 @@ interface QuoteRequest {
 export async function quoteTransfer(
   node: RpcNode,
   chain: Chain,
-  { intent, replaced, taken }: QuoteRequest,
+  { intent, replaced, taken, speed }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, PermanentFault | BusyFault | Trouble>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
@@ -65,7 +66,8 @@ export async function quoteTransfer(
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
   const free = others.filter((coin) => hasArrived(coin) && !taken.has(nameOf(coin)));
   const bid: Bid = {
-    rate: rateFor(rates.value, parent.value !== null),
+    // Who pays for somebody else is in a hurry.
+    rate: rateTiers(rates.value)[parent.value === null ? speed : 'fast'],
     replacedFee: replaced === null ? null : BigInt(replaced.maxFee),
     parent: parent.value,
   };

@@ -6,12 +6,6 @@ const LEAST_RATE = 1_000n;
 /** Blocks within which each speed aims to be included. */
 const TARGETS = { slow: 12, normal: 3, fast: 1 } as const;
 
-/** What signing takes; who pays for somebody else is in a hurry. */
-export function rateFor(rates: FeeRates, isHurried: boolean): bigint {
-  const { normal, fast } = rateTiers(rates);
-  return isHurried ? fast : normal;
-}
-
 /** For who can wait, for most, and for who can not. Each is at least as fast as the one before, whatever a server says. */
 export function rateTiers(rates: FeeRates): { readonly slow: bigint; readonly normal: bigint; readonly fast: bigint } {
   const slow = larger(rateWithin(rates, TARGETS.slow), LEAST_RATE);

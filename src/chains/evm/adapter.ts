@@ -45,7 +45,8 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: (intent, replaced) => prepare(fleet, (node) => quoteTransaction(node, intent, replaced)),
+    quote: (intent, replaced, { speed = 'normal' } = {}) =>
+      prepare(fleet, (node) => quoteTransaction(node, intent, { replaced, speed })),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     simulate: (intent) => look(fleet, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),

@@ -5,7 +5,7 @@ import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { callFault, dryRunFault, targetFault } from '#chains/evm/dry-run.ts';
 import { permanent } from '#chains/permanent-fault.ts';
 import type { Fees } from '#chains/evm/fees.ts';
-import { feesFor, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
+import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { askBalance, askBlock, askGas, askPaidTips, askTip } from '#chains/evm/question.ts';
@@ -16,7 +16,7 @@ import { amountOf, parseAmount } from '#domain/amount.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt, Speed } from '#domain/transaction.ts';
 
 /** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
 export interface EvmQuote extends Quote {
@@ -35,14 +35,14 @@ export interface EvmQuote extends Quote {
 export async function quoteTransaction(
   node: RpcNode,
   intent: OnChainIntent,
-  replaced: Attempt | null,
+  { replaced, speed }: { readonly replaced: Attempt | null; readonly speed: Speed },
 ): Promise<Result<EvmQuote, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
   const [balance, token, fees] = await Promise.all([
     node.ask(askBalance(intent.from)),
     targetFault(node, intent, call),
-    marketFees(node, intent.chain),
+    marketFees(node, intent.chain, speed),
   ]);
   if (!balance.ok) return balance;
   if (balance.value < call.value) return refused(poor(balance.value, call.value));
@@ -101,12 +101,14 @@ export async function costOf(
   return accepted({ gasLimit, dataFee: data.value });
 }
 
-async function marketFees(node: RpcNode, caip2: string): Promise<Result<Fees, Trouble>> {
-  const [block, tip] = await Promise.all([node.ask(askBlock('latest')), suggestedTip(node)]);
-  if (!block.ok) return block;
-  const baseFeePerGas = block.value?.baseFeePerGas ?? null;
-  if (baseFeePerGas === null) return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
-  return accepted(feesFor(caip2, baseFeePerGas, tip));
+/** The prices of one speed, and no question more than it takes. */
+async function marketFees(node: RpcNode, caip2: string, speed: Speed): Promise<Result<Fees, Trouble>> {
+  if (speed !== 'normal') {
+    const tiers = await marketTiers(node, caip2);
+    return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
+  }
+  const [base, tip] = await Promise.all([baseFee(node), suggestedTip(node)]);
+  return base.ok ? accepted(feesFor(caip2, base.value, tip)) : base;
 }
 
 /** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
@@ -115,6 +117,27 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
   if (tip.ok) return tip.value;
   const paid = await node.ask(askPaidTips);
   return paid.ok ? median(paid.value.map(({ middle }) => middle)) : null;
+}
+
+/** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
+export async function marketTiers(node: RpcNode, caip2: string) {
+  const [base, suggested, paid] = await Promise.all([baseFee(node), node.ask(askTip), node.ask(askPaidTips)]);
+  if (!base.ok) return base;
+  const tips = paid.ok ? paid.value : [];
+  const tiers = feeTiers(caip2, base.value, {
+    suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
+    low: median(tips.map(({ low }) => low)),
+    high: median(tips.map(({ high }) => high)),
+  });
+  return accepted({ baseFeePerGas: base.value, tiers });
+}
+
+async function baseFee(node: RpcNode): Promise<Result<bigint, Trouble>> {
+  const block = await node.ask(askBlock('latest'));
+  if (!block.ok) return block;
+  const baseFeePerGas = block.value?.baseFeePerGas ?? null;
+  if (baseFeePerGas !== null) return accepted(baseFeePerGas);
+  return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
 }
 
 /** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */

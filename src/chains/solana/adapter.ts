@@ -45,9 +45,13 @@ export function solanaAdapter(
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: (intent, replaced) => prepare(fleet, (node) => quoteTransfer(node, intent, replaced)),
+    quote: (intent, replaced, { speed = 'normal' } = {}) =>
+      prepare(fleet, (node) => quoteTransfer(node, intent, { replaced, speed })),
     simulate: async (intent) =>
-      simulatedByQuote(intent, await prepare(fleet, (node) => quoteTransfer(node, intent, null))),
+      simulatedByQuote(
+        intent,
+        await prepare(fleet, (node) => quoteTransfer(node, intent, { replaced: null, speed: 'normal' })),
+      ),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     evidence: async () => accepted<readonly string[]>([]),

@@ -9,19 +9,13 @@ import type { Attempt } from '#domain/transaction.ts';
  */
 const LOWEST = 10_000n;
 
-/** What three of four have paid of late, or the lowest. */
-export function priceFor(paid: readonly bigint[]): bigint {
-  return quantile(paid, 75);
-}
-
-/** Prices for who can wait, for most, and for who can not. `normal` is what signing itself would take. */
+/** Prices for who can wait, for most (what three of four have paid of late, or the lowest), and for who can not. */
 export function priceTiers(paid: readonly bigint[]): {
   readonly slow: bigint;
   readonly normal: bigint;
   readonly fast: bigint;
 } {
-  const normal = priceFor(paid);
-  const [low, high] = [quantile(paid, 25), quantile(paid, 95)];
+  const [low, normal, high] = [quantile(paid, 25), quantile(paid, 75), quantile(paid, 95)];
   // Half as much again where nobody pays more: it has to be faster than normal.
   const faster = normal + normal / 2n;
   return { slow: low, normal, fast: high > faster ? high : faster };

@@ -5,7 +5,7 @@ import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Quote } from '#chains/chain-adapter.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
-import { priceFor, pricePaid, raisedPrice } from '#chains/solana/price.ts';
+import { priceTiers, pricePaid, raisedPrice } from '#chains/solana/price.ts';
 import { askAccounts, askPaidPrices, askRent, askSimulation } from '#chains/solana/question.ts';
 import { accountsOf, targetOf } from '#chains/solana/target.ts';
 import type { Terms, TokenTerms } from '#chains/solana/terms.ts';
@@ -16,7 +16,7 @@ import { amountOf } from '#domain/amount.ts';
 import type { OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt, Speed } from '#domain/transaction.ts';
 
 /** Everything of the terms but what the bytes hang on. */
 export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}
@@ -51,13 +51,13 @@ const NONCE_BYTES = 80;
 export async function quoteTransfer(
   node: RpcNode,
   intent: OnChainIntent,
-  replaced: Attempt | null,
+  { replaced, speed }: { readonly replaced: Attempt | null; readonly speed: Speed },
 ): Promise<Result<SolanaQuote, PermanentFault | Trouble>> {
   const looked = await prospectOf(node, intent);
   if (!looked.ok) return looked;
   const prospect = looked.value;
   const { payment, balance, token, unitLimit, leastBalance, hasNonce } = prospect;
-  const fresh = priceFor(prospect.paid);
+  const fresh = priceTiers(prospect.paid)[speed];
   const unitPrice = replaced === null ? fresh : raisedPrice(fresh, pricePaid(replaced, payment.wallet));
   const most = costAt(prospect, unitPrice, true);
   if (most > BigInt(intent.maxFee)) {

@@ -25,6 +25,7 @@ const NOT_OURS = {
   attempts: [],
   failure: null,
   signature: null,
+  speed: null,
   note: null,
   externalId: null,
   digest: null,

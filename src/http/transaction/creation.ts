@@ -19,6 +19,8 @@ import { problem, refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
 import type { Action } from '#domain/intent.ts';
+import type { Speed } from '#domain/transaction.ts';
+import { SPEEDS } from '#domain/transaction.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
@@ -56,7 +58,14 @@ export const CREATION_REFUSALS = [
 ] as const;
 
 /** What a body says besides that deals with addresses. */
-export const counterpartyFields = { ...creationFields, acceptLookalikeOf: z.string().min(1).max(128).nullish() };
+export const counterpartyFields = {
+  ...creationFields,
+  acceptLookalikeOf: z.string().min(1).max(128).nullish(),
+  speed: z
+    .enum(SPEEDS)
+    .optional()
+    .meta({ description: 'By which of the estimated fees it is offered to the network; normal when absent' }),
+};
 
 export const addressField = z.string().min(1).max(128);
 export const amountField = z.string().min(1).max(128);
@@ -67,6 +76,7 @@ export interface CreationBody {
   readonly note?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly acceptLookalikeOf?: string | null | undefined;
+  readonly speed?: Speed | undefined;
 }
 
 /** What a caller wants. */
@@ -137,10 +147,10 @@ export function readCreation(
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
   }
   const action = actionReader.read(reader);
-  const { note = null, externalId = null, acceptLookalikeOf: named = null } = body;
+  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal' } = body;
   const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
-  return accepted({ vaultId, wish: { chain: chain.name, action, note, externalId, acceptLookalikeOf } });
+  return accepted({ vaultId, wish: { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed } });
 }
 
 /**
@@ -160,7 +170,7 @@ async function rehearse(context: HttpContext, vaultId: VaultId, request: Creatio
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return null;
-  const quote = await adapter.quote(intent, null);
+  const quote = await adapter.quote(intent, null, { speed: request.speed });
   if (quote.ok || quote.refusal.kind === 'busy') return null;
   if (quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED') return null;
   return preparationProblem(context, quote.refusal);

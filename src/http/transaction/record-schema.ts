@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { deviceSignatureSchema } from '#http/device-body.ts';
 import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
 import { HIDDEN_REASONS } from '#domain/spam.ts';
-import { DISPLAY_TYPES, SEND_OUTCOMES, TRANSACTION_STATES } from '#domain/transaction.ts';
+import { DISPLAY_TYPES, SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction.ts';
 import {
   amountSchema as amount,
   assetSchema as asset,
@@ -100,6 +100,10 @@ const transactionFields = {
   finality: z.enum(['confirmed', 'finalized']).nullable(),
   failure: text.nullable(),
   signature: text.nullable().meta({ description: 'Of a message' }),
+  speed: z.enum(SPEEDS).nullable().meta({
+    description:
+      'By which of the estimated fees it is offered to the network; null for a message, and for what others did',
+  }),
   note: text.nullable(),
   externalId: text.nullable(),
   digest: text.nullable(),

@@ -62,6 +62,7 @@ export function transactionRecord(
     finality: finalityOf(transaction),
     failure: inclusion?.failure ?? null,
     signature: transaction.signature,
+    speed: intent.kind === 'message' ? null : transaction.speed,
     note: intent.note,
     externalId: transaction.externalId,
     digest: transaction.digest,

@@ -25,7 +25,7 @@ afterAll(() => node.stop());
 const adapter = () => adapterAt(node.url);
 
 async function prepared(intent: OnChainIntent, replaced: Attempt | null = null, taken: readonly string[] = []) {
-  const quote = await adapter().quote(intent, replaced, new Set(taken));
+  const quote = await adapter().quote(intent, replaced, { taken: new Set(taken) });
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
   return attemptOf(adapter().compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
 }
@@ -165,15 +165,15 @@ test('coins that others have claimed are left alone; where there are no more, th
   const intent = payment(wallet.address);
   const first = await adapter().quote(intent, null);
   const [dearest = ''] = first.ok ? (first.value.coins ?? []) : [];
-  const second = await adapter().quote(intent, null, new Set([dearest]));
+  const second = await adapter().quote(intent, null, { taken: new Set([dearest]) });
   const [other = ''] = second.ok ? (second.value.coins ?? []) : [];
   expect(other).not.toBe(dearest);
-  expect(await adapter().quote(intent, null, new Set([dearest, other]))).toEqual({
+  expect(await adapter().quote(intent, null, { taken: new Set([dearest, other]) })).toEqual({
     ok: false,
     refusal: { kind: 'busy' },
   });
   const tooMuch = payment(wallet.address, { amount: units(6n * BTC) });
-  expect(await adapter().quote(tooMuch, null, new Set([dearest, other]))).toMatchObject({
+  expect(await adapter().quote(tooMuch, null, { taken: new Set([dearest, other]) })).toMatchObject({
     refusal: { reason: 'INSUFFICIENT_FUNDS' },
   });
 });
@@ -214,6 +214,22 @@ test('a replacement whose change can not pay for it takes another coin along, af
   expect(second.verdict).toEqual({ outcome: 'accepted' });
   expect(coinsIn(bytesOf(second.attempt.payload))).toHaveLength(2);
   expect(coinsIn(bytesOf(second.attempt.payload))[0]).toEqual(kept);
+});
+
+test('each speed is quoted at the fee of its estimate', async () => {
+  node.ledger.fund(wallet.address, 3n * BTC);
+  Object.assign(node.rates, { '1': 40, '3': 20, '12': 10 });
+  const intent = payment(wallet.address);
+  const estimated = await adapter().estimate(intent);
+  if (!estimated.ok) throw new Error('no estimate');
+  const fees: unknown[] = [];
+  for (const speed of ['slow', 'normal', 'fast'] as const) {
+    const quote = await adapter().quote(intent, null, { speed });
+    fees.push(quote.ok ? quote.value.maxFee : quote.refusal);
+  }
+  const { slow, normal, fast } = estimated.value;
+  expect(fees).toEqual([slow.maxFee, normal.maxFee, fast.maxFee]);
+  expect(new Set(fees).size).toBe(3);
 });
 
 test('a cancellation brings everything home but the fee', async () => {

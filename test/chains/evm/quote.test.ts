@@ -172,6 +172,11 @@ test('an estimate has three speeds, none cheaper than a slower one, and the norm
     quote.value.maxPriorityFeePerGas,
     quote.value.maxFee,
   ]);
+  for (const speed of ['slow', 'normal', 'fast'] as const) {
+    const { maxFeePerGas, maxPriorityFeePerGas, maxFee } = estimated.value[speed];
+    const wanted = await chain.adapter().quote(native, null, { speed });
+    expect(wanted).toMatchObject({ ok: true, value: { maxFeePerGas, maxPriorityFeePerGas, maxFee } });
+  }
   for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas', 'maxFee', 'expectedFee'] as const) {
     const [a, b, c] = [slow, normal, fast].map((tier) => BigInt(tier[field]));
     expect([field, (a ?? 0n) <= (b ?? 0n), (b ?? 0n) <= (c ?? 0n)]).toEqual([field, true, true]);

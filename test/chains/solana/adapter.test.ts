@@ -230,6 +230,22 @@ test('tokens go from account to account, and the recipient gets one where there 
   expect(quote.ok && quote.value.token).toEqual({ decimals: 6, opensAccount: false });
 });
 
+test('each speed is quoted at the price of its estimate', async () => {
+  const intent = payment(funded().address);
+  const estimated = await adapter().estimate(intent);
+  if (!estimated.ok) throw new Error('no estimate');
+  const fees: unknown[] = [];
+  for (const speed of ['slow', 'normal', 'fast'] as const) {
+    const quote = await adapter().quote(intent, null, { speed });
+    fees.push(
+      quote.ok ? [quote.value.maxFee, 'unitPrice' in quote.value && String(quote.value.unitPrice)] : quote.refusal,
+    );
+  }
+  const { slow, normal, fast } = estimated.value;
+  expect(fees).toEqual([slow, normal, fast].map((tier) => [tier.expectedFee, 'unitPrice' in tier && tier.unitPrice]));
+  expect(fees[2]).not.toEqual(fees[1]);
+});
+
 test('what a payment would do is what it says, or why it would fail', async () => {
   const wallet = funded();
   const rich = await adapter().simulate(payment(wallet.address));
