@@ -86,7 +86,7 @@ function InForce(props: {
   readonly remove: ((keyId: string) => void) | null;
 }) {
   const { policy, members, remove } = props;
-  const others = members.filter(({ userId }) => !policy.signers.includes(userId));
+  const others = members.map(({ userId }) => userId).filter((userId) => !policy.signers.includes(userId));
   const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
   const { limits, higherThresholds, unreadableThreshold } = policy;
   return (
@@ -107,26 +107,14 @@ function InForce(props: {
       <div>
         <dt>Signers</dt>
         <dd>
-          <ul class="plain">
-            {signers.map((userId) => (
-              <li key={userId}>
-                <Who userId={userId} />
-              </li>
-            ))}
-          </ul>
+          <Names userIds={signers} />
         </dd>
       </div>
       {others.length > 0 && (
         <div>
           <dt>Other members</dt>
           <dd>
-            <ul class="plain">
-              {others.map(({ userId }) => (
-                <li key={userId}>
-                  <Who userId={userId} />
-                </li>
-              ))}
-            </ul>
+            <Names userIds={others} />
           </dd>
         </div>
       )}
@@ -186,6 +174,18 @@ function InForce(props: {
         </dd>
       </div>
     </dl>
+  );
+}
+
+function Names({ userIds }: { readonly userIds: readonly string[] }) {
+  return (
+    <ul class="plain">
+      {userIds.map((userId) => (
+        <li key={userId}>
+          <Who userId={userId} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

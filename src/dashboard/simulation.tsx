@@ -8,8 +8,8 @@ type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation
 
 /** What would come, go and be allowed if it were carried out now, by the word of a node: a warning beside what is approved, and no part of it. */
 export function Simulation({ transaction }: { readonly transaction: Transaction }) {
-  const { id, version } = transaction;
-  const { loaded, reload } = useLoaded(`simulation ${id} ${version}`, () =>
+  const { id } = transaction;
+  const { loaded, reload } = useLoaded(`simulation ${id}`, () =>
     good(api.transaction[':txId'].simulation.$get({ param: { txId: id } })),
   );
   return (

@@ -74,17 +74,23 @@ async function holdingsOf(
 }
 
 /**
- * A change that was cut off: whoever waits with the shares that another one uses already is told to use them too, by the receipts that the
- * other one has. It waits for nobody: a node that is lost in the middle of a change would else leave the rest in two epochs. Whether one has
- * changed.
+ * A change that was cut off: whoever waits with shares that another one uses already is told to use them too, by the receipts that the other
+ * one has. It waits for nobody: a node that is lost in the middle of a change would else leave the rest in two epochs. And it believes nobody:
+ * what one node shows may be made up, and then what the next one shows is not. Whether one has changed.
  */
 async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Promise<boolean> {
-  const epoch = newestInUse(holding);
-  const isWaiting = ({ shares }: HoldingNode) => shares.some((one) => one.epoch === epoch && !one.isActive);
   let hasChanged = false;
-  for (const { node } of holding.filter(isWaiting)) {
-    const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts: receiptsIn(holding, epoch) });
-    hasChanged ||= answer.ok;
+  for (const { node, shares } of holding) {
+    const own = activeEpoch(shares);
+    const waiting = shares.filter(({ epoch, isActive }) => !isActive && epoch > own).map(({ epoch }) => epoch);
+    const shown = holding.flatMap((other) =>
+      other.shares.filter(({ isActive, epoch }) => isActive && waiting.includes(epoch)),
+    );
+    for (const { epoch, receipts } of shown.toSorted((x, y) => y.epoch - x.epoch)) {
+      const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
+      hasChanged ||= answer.ok;
+      if (answer.ok) break;
+    }
   }
   return hasChanged;
 }
@@ -105,7 +111,12 @@ async function begun(
 }
 
 function newestInUse(holding: readonly HoldingNode[]): number {
-  return Math.max(0, ...holding.map(({ shares }) => shares.find(({ isActive }) => isActive)?.epoch ?? 0));
+  return Math.max(0, ...holding.map(({ shares }) => activeEpoch(shares)));
+}
+
+/** 0 where none is in use. */
+function activeEpoch(shares: HeldShares): number {
+  return shares.find(({ isActive }) => isActive)?.epoch ?? 0;
 }
 
 /** The shares that every node has of one and the same dealing, the newest last. */
@@ -145,19 +156,19 @@ async function proven(
   });
 }
 
-/** All receipts of an epoch that any of the nodes has. */
-function receiptsIn(holding: readonly HoldingNode[], epoch: number): Readonly<Record<string, string>> {
-  const found = holding.flatMap(({ shares }) => shares.filter((one) => one.epoch === epoch));
-  return Object.assign({}, ...found.map(({ receipts }) => receipts)) as Record<string, string>;
-}
-
 /** Tells every node to use its share of an epoch; null when each does. */
 async function activationFault(
   holding: readonly HoldingNode[],
   epoch: number,
   keyId: string,
 ): Promise<KeyFault | null> {
-  const receipts = receiptsIn(holding, epoch);
+  // Of each its own word.
+  const receipts = Object.fromEntries(
+    holding.map(({ node: { index }, shares }) => {
+      const held = shares.find((one) => one.epoch === epoch);
+      return [String(index), held?.receipts[String(index)] ?? ''];
+    }),
+  );
   for (const { node } of holding) {
     const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
     if (!answer.ok) return because('activation', answer.refusal).refusal;

@@ -119,7 +119,8 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await shown.getByLabel(/^fast: /).check();
     await shown.getByRole('button', { name: 'Propose' }).dblclick();
     await page.getByRole('heading', { name: '0 of 2 approvals' }).waitFor();
-    await page.getByRole('region', { name: 'Steps' }).getByText('by you').waitFor();
+    await page.getByText('Steps').click();
+    await page.getByRole('group').getByText('by you').waitFor();
     const { transactions } = await world.people().alice.client.transactions(vault.id);
     const made = transactions.filter(({ note }) => note === 'Typed by hand');
     expect(made.map(({ amount: units, speed }) => [units, speed])).toEqual([['12500000000000000', 'fast']]);

@@ -235,6 +235,37 @@ test.each([1, 2, 3])(
   120_000,
 );
 
+test('a node that makes up what others have said keeps nobody from being brought along', async () => {
+  const key = await keyOf('frost-ed25519');
+  const run = new RefreshRun(key);
+  const dying = nodes.all.map((node) => ({
+    index: node.index,
+    call: async (path: string, body: unknown) => {
+      if (path.endsWith('/activate') && node.index === 2) throw new Cut();
+      return node.call(path, body);
+    },
+  }));
+  await expect(run.finish(dying)).rejects.toThrow(Cut);
+  expect(await epochsOf(nodes.all, key)).toEqual([[2], [1, 2], [1, 2]]);
+  // The third says that it uses shares of an epoch that there is not, and of the second that it has the word of all, which is made up.
+  const liar = nodes.all.map((node) => ({
+    index: node.index,
+    call: async (path: string, body: unknown) => {
+      const answer = await node.call(path, body);
+      if (node.index !== 3 || !path.endsWith('/shares') || !answer.ok) return answer;
+      const held = answer.value as readonly { readonly epoch: number }[];
+      const receipts = { '1': '00'.repeat(64), '2': '00'.repeat(64), '3': '00'.repeat(64) };
+      const lies = held.map((share) => ({ ...share, isActive: true, receipts }));
+      return { ok: true as const, value: [...lies, { ...lies[0], epoch: 60_000 }] };
+    },
+  }));
+  await new RefreshRun(key).step([present(liar[2]), present(liar[0]), present(liar[1])]);
+  expect((await epochsOf(nodes.all, key)).slice(0, 2)).toEqual([[2], [2]]);
+  expect(await signingGroups(nodes.some(1, 2), key)).toEqual(['1+2']);
+  await new RefreshRun(key).finish(nodes.all);
+  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+}, 60_000);
+
 /** How many calls a whole refresh takes. */
 async function callsOf(key: VaultKey): Promise<number> {
   let calls = 0;
