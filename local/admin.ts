@@ -99,6 +99,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...(args.values['note'] === undefined ? {} : { note: one(args, 'note') }),
     }),
   },
+  'status show': { usage: '', method: 'GET', path: () => '/internal/status' },
   'dead-letter list': { usage: '', method: 'GET', path: () => '/internal/dead-letter' },
 };
 

@@ -2,6 +2,7 @@ import type { Route } from '#http/context.ts';
 import { health } from '#http/health.ts';
 import { createAccessToken } from '#http/internal/access-token.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';
+import { status } from '#http/internal/status.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
@@ -113,6 +114,7 @@ const routes = [
   proposeAsOperator,
   putWallet,
   deadLetters,
+  status,
 ] as const;
 
 /** The whole interface. What is not in this list does not exist. */

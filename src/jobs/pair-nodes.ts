@@ -1,11 +1,9 @@
-import * as z from 'zod';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { PairStates } from '#nodes/pair-states.ts';
+import { pairStatesOf } from '#nodes/pair-states.ts';
 import { relay } from '#jobs/relay.ts';
-
-const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId: z.string().nullable() }));
-type PairStates = z.infer<typeof pairStates>;
 
 /**
  * Has the first two nodes that share no set-up make one; false when every two do. Idempotent: a pair that agrees on one is left alone; one
@@ -39,11 +37,9 @@ export async function setupsOf(nodes: readonly CosignerClient[]): Promise<Result
 async function statesOf(nodes: readonly CosignerClient[]): Promise<Result<readonly PairStates[], CosignerFault>> {
   const known: PairStates[] = [];
   for (const node of nodes) {
-    const answer = await node.call('pairs/status', {});
-    if (!answer.ok) return answer;
-    const states = pairStates.safeParse(answer.value);
-    if (!states.success) return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
-    known.push(states.data);
+    const states = await pairStatesOf(node);
+    if (!states.ok) return states;
+    known.push(states.value);
   }
   return accepted(known);
 }

@@ -1,5 +1,6 @@
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
+import { raiseAlarms } from '#jobs/alarm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { pruneDeliveries, takeDueDeliveries } from '#store/deliveries.ts';
@@ -41,6 +42,8 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
     const vaultId = parseVaultId(number);
     if (vaultId !== null) await nudge(env, vaultId);
   }
+  // Last: whatever it finds, the vaults are awake.
+  await raiseAlarms(env, nowMs);
 }
 
 async function nudge(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {

@@ -220,6 +220,9 @@ export const deliveries = sqliteTable(
     index('deliveries_age')
       .on(table.receivedAtMs)
       .where(sql`state = 'done'`),
+    index('deliveries_failed')
+      .on(table.receivedAtMs)
+      .where(sql`state = 'failed'`),
     check('deliveries_state', sql`state in ('open', 'done', 'failed')`),
   ],
 );

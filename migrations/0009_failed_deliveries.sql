@@ -1,0 +1,1 @@
+CREATE INDEX `deliveries_failed` ON `deliveries` (`received_at_ms`) WHERE state = 'failed';

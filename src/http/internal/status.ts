@@ -1,0 +1,82 @@
+import * as z from 'zod';
+import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { timeText } from '#http/time-text.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
+import { statesOfCosigners } from '#nodes/pair-states.ts';
+import { conditionOf } from '#store/condition.ts';
+
+/** As many transactions are named. */
+const SHOWN = 20;
+
+const time = z.iso.datetime();
+
+const statusSchema = z
+  .strictObject({
+    attention: z
+      .array(z.strictObject({ code: z.enum(ATTENTIONS), detail: z.string() }))
+      .meta({ description: 'What wants a person now; empty on a good day' }),
+    transactions: z.strictObject({
+      outstanding: z.record(z.string(), z.int()).meta({ description: 'By state, those with work to be done' }),
+      quietest: z.array(
+        z.strictObject({
+          id: z.string(),
+          vaultId: z.int(),
+          chain: z.string(),
+          state: z.string(),
+          stateReason: z.string().nullable(),
+          updatedAt: time,
+        }),
+      ),
+    }),
+    deliveries: z.strictObject({ open: z.int(), oldestDueAt: time.nullable(), failed: z.int() }),
+    deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
+    vaults: z.strictObject({ count: z.int(), longestUnsweptAt: time.nullable() }),
+    cosigners: z.array(
+      z.strictObject({
+        node: z.int(),
+        fault: z.string().nullable().meta({ description: 'Null for one that answers' }),
+        banned: z.array(z.int()).meta({ description: 'The nodes that it has caught cheating' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Status' });
+
+/**
+ * GET /internal/status (ours): how it is with everything that is owed, with the co-signers, and what of it wants a person. By the read model,
+ * which may be behind by what a vault is about to write; cron logs the same list as `alarm`.
+ */
+export const status = route({
+  method: 'GET',
+  path: '/internal/status',
+  access: 'service',
+  summary: 'how it is with everything that is owed, and what wants a person',
+  answer: { status: 200, schema: statusSchema },
+  refuses: [],
+  handle: show,
+});
+
+async function show(context: HttpContext): Promise<Response> {
+  const [condition, cosigners] = await Promise.all([
+    conditionOf(context.env.DB, SHOWN),
+    statesOfCosigners(cosignersOf(context.env)),
+  ]);
+  const timeOrNull = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
+  const { outstanding, quietest } = condition;
+  return context.json({
+    attention: attentionsOf(condition, cosigners, Date.now()),
+    transactions: {
+      outstanding,
+      quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: timeText(updatedAtMs) })),
+    },
+    deliveries: {
+      open: condition.openDeliveries,
+      oldestDueAt: timeOrNull(condition.oldestDueAtMs),
+      failed: condition.failedDeliveries,
+    },
+    deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
+    vaults: { count: condition.vaults, longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs) },
+    cosigners,
+  });
+}

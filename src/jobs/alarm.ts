@@ -1,0 +1,18 @@
+import { attentionsOf } from '#domain/attention.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
+import { statesOfCosigners } from '#nodes/pair-states.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { conditionOf } from '#store/condition.ts';
+
+const EVERY_MS = 15 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** Logs what wants a person, each as an `alarm`, four times an hour: often enough to be seen, and seldom enough to be read. */
+export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<void> {
+  if (nowMs % EVERY_MS >= MINUTE_MS) return;
+  // The quietest tells whether any is stuck.
+  const condition = await conditionOf(env.DB, 20);
+  for (const { code, detail } of attentionsOf(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
+    console.error(JSON.stringify({ event: 'alarm', code, detail }));
+  }
+}

@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import type { CosignerState } from '#domain/attention.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+
+const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId: z.string().nullable() }));
+
+/** By the number of each other node: whether it was caught cheating, and the set-up with it. */
+export type PairStates = z.infer<typeof pairStates>;
+
+/** As the node says itself. */
+export async function pairStatesOf(node: CosignerClient): Promise<Result<PairStates, CosignerFault>> {
+  const answer = await node.call('pairs/status', {});
+  if (!answer.ok) return answer;
+  const states = pairStates.safeParse(answer.value);
+  if (states.success) return accepted(states.data);
+  return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
+}
+
+/** Whether each of them answers, all asked at once: nobody waits for one after the other that is away. */
+export function statesOfCosigners(nodes: readonly CosignerClient[]): Promise<readonly CosignerState[]> {
+  return Promise.all(
+    nodes.map(async (node) => {
+      const states = await pairStatesOf(node);
+      const caught = states.ok ? Object.entries(states.value).filter(([, { banned }]) => banned) : [];
+      const banned = caught.map(([peer]) => Number.parseInt(peer, 10));
+      return { node: node.index, fault: states.ok ? null : states.refusal.code, banned };
+    }),
+  );
+}

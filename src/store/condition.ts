@@ -1,0 +1,55 @@
+import { asc, count, eq, max, min, sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
+import type { Condition } from '#domain/attention.ts';
+import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
+
+/** How it is with everything that is owed, by the read model: it may be behind by what a vault is about to write. @param limit of transactions that are named */
+export async function conditionOf(db: D1Database, limit: number): Promise<Condition> {
+  const orm = drizzle(db);
+  const watched = eq(transactions.watched, true);
+  const [states, quietest, [open], [failed], [dead], [swept]] = await orm.batch([
+    orm
+      .select({ state: transactions.state, number: count() })
+      .from(transactions)
+      .where(watched)
+      .groupBy(transactions.state),
+    orm
+      .select({
+        id: transactions.id,
+        vaultId: transactions.vaultId,
+        chain: transactions.chain,
+        state: transactions.state,
+        stateReason: transactions.stateReason,
+        updatedAtMs: transactions.updatedAtMs,
+      })
+      .from(transactions)
+      .where(watched)
+      .orderBy(asc(transactions.updatedAtMs))
+      .limit(limit),
+    orm
+      .select({ number: count(), dueAtMs: min(deliveries.dueAtMs) })
+      .from(deliveries)
+      .where(eq(deliveries.state, 'open')),
+    orm
+      .select({ number: count(), atMs: max(deliveries.receivedAtMs) })
+      .from(deliveries)
+      .where(eq(deliveries.state, 'failed')),
+    orm.select({ number: count(), atMs: max(deadLetters.atMs) }).from(deadLetters),
+    // A new vault was never swept, and need not have been.
+    orm
+      .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
+      .from(vaults),
+  ]);
+  return {
+    outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
+    quietest,
+    openDeliveries: open?.number ?? 0,
+    oldestDueAtMs: open?.dueAtMs ?? null,
+    failedDeliveries: failed?.number ?? 0,
+    newestFailureAtMs: failed?.atMs ?? null,
+    deadLetters: dead?.number ?? 0,
+    newestDeadLetterAtMs: dead?.atMs ?? null,
+    vaults: swept?.number ?? 0,
+    longestUnsweptAtMs: swept?.atMs ?? null,
+  };
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { Condition, CosignerState } from '#domain/attention.ts';
+import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
+
+const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
+const ago = (minutes: number) => NOW_MS - minutes * 60_000;
+
+const FINE: Condition = {
+  outstanding: {},
+  quietest: [],
+  openDeliveries: 0,
+  oldestDueAtMs: null,
+  failedDeliveries: 0,
+  newestFailureAtMs: null,
+  deadLetters: 0,
+  newestDeadLetterAtMs: null,
+  vaults: 1,
+  longestUnsweptAtMs: ago(59),
+};
+const quiet = (minutes: number) => ({
+  id: 'tx',
+  vaultId: 1,
+  chain: 'anvil',
+  state: 'BROADCAST',
+  stateReason: null,
+  updatedAtMs: ago(minutes),
+});
+const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: null, banned: [] }));
+const codes = (condition: Partial<Condition>, cosigners = THERE) =>
+  attentionsOf({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
+
+test('on a good day nobody is called', () => {
+  expect(codes({})).toEqual([]);
+  expect(codes({ quietest: [quiet(59)], oldestDueAtMs: ago(14), openDeliveries: 3 })).toEqual([]);
+});
+
+test.each<[string, Partial<Condition>]>([
+  ['stuck-transactions', { quietest: [quiet(61), quiet(3)] }],
+  ['late-deliveries', { openDeliveries: 1, oldestDueAtMs: ago(16) }],
+  ['failed-deliveries', { failedDeliveries: 1, newestFailureAtMs: ago(5) }],
+  ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
+  ['late-sweep', { longestUnsweptAtMs: ago(131) }],
+])('%s alone', (code, condition) => {
+  expect(codes(condition)).toEqual([code]);
+});
+
+test('a failure of the day before yesterday is in the list, and no alarm', () => {
+  expect(
+    codes({ deadLetters: 9, newestDeadLetterAtMs: ago(1441), failedDeliveries: 9, newestFailureAtMs: ago(1441) }),
+  ).toEqual([]);
+});
+
+test('a co-signer that is away, and one that has caught another cheating, are named', () => {
+  const [first, , third] = THERE;
+  const cosigners = [
+    first,
+    { node: 2, fault: 'unreachable', banned: [] },
+    { ...third, banned: [2] },
+  ] as CosignerState[];
+  expect(attentionsOf(FINE, cosigners, NOW_MS)).toEqual([
+    { code: 'cosigner-away', detail: 'node 2: unreachable' },
+    { code: 'cosigner-banned', detail: 'node 3 has caught 2 cheating' },
+  ]);
+});
+
+test('all at once come in one order, worst for money first', () => {
+  const all = codes(
+    {
+      quietest: [quiet(100)],
+      oldestDueAtMs: ago(100),
+      newestFailureAtMs: ago(100),
+      newestDeadLetterAtMs: ago(100),
+      longestUnsweptAtMs: ago(200),
+    },
+    [{ node: 1, fault: 'unreachable', banned: [2] }],
+  );
+  expect(all).toEqual([...ATTENTIONS]);
+});
