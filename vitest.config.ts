@@ -51,7 +51,7 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{architecture,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
+            'test/{architecture,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
           ],
           testTimeout: 30_000,
         },

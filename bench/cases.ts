@@ -7,6 +7,8 @@ import { UNWATCHED_CHAIN } from './scene.ts';
 /** One figure: what is asked, of whom, and against what it is held. */
 export interface Case {
   readonly name: string;
+  /** For people. */
+  readonly what: string;
   readonly baseline: string | null;
   readonly port: number;
   readonly connections: number;
@@ -44,14 +46,39 @@ export function casesOf(scene: Scene): readonly Case[] {
     note: 'bench',
   };
   return [
-    { ...bare, name: 'bare', baseline: null, requests: always(request('GET /bare')) },
-    { ...bare, name: 'bareObject', baseline: 'bare', requests: always(request('GET /object')) },
-    { ...bare, name: 'bareObjectWrite', baseline: 'bare', requests: always(request('POST /object-write', { body })) },
+    {
+      ...bare,
+      name: 'bare',
+      what: 'a bare runtime: an answer',
+      baseline: null,
+      requests: always(request('GET /bare')),
+    },
+    {
+      ...bare,
+      name: 'bareObject',
+      what: 'a bare runtime: an answer of an object',
+      baseline: 'bare',
+      requests: always(request('GET /object')),
+    },
+    {
+      ...bare,
+      name: 'bareObjectWrite',
+      what: 'a bare runtime: a row written by an object',
+      baseline: 'bare',
+      requests: always(request('POST /object-write', { body })),
+    },
     // Authentication and the limit alone: what it answers is in the token's object already.
-    { ...service, name: 'userMe', baseline: 'bareObject', requests: always(request('GET /user/me', { token })) },
+    {
+      ...service,
+      name: 'userMe',
+      what: '`GET /user/me`',
+      baseline: 'bareObject',
+      requests: always(request('GET /user/me', { token })),
+    },
     {
       ...service,
       name: 'readTransaction',
+      what: '`GET /transaction/{txId}`',
       baseline: 'bareObject',
       requests: async () => {
         const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1' });
@@ -61,6 +88,7 @@ export function casesOf(scene: Scene): readonly Case[] {
     {
       ...service,
       name: 'listTransactions',
+      what: '`GET /vault/{vaultId}/transactions`, fifty of 100,000',
       baseline: 'bareObject',
       requests: async () => {
         const { id } = await scene.crowded(CROWD);
@@ -70,12 +98,14 @@ export function casesOf(scene: Scene): readonly Case[] {
     {
       ...service,
       name: 'createTransfer',
+      what: '`POST /transaction/transfer`',
       baseline: 'bareObjectWrite',
       requests: always(request('POST /transaction/transfer', { token, body })),
     },
     {
       ...service,
       name: 'approve',
+      what: '`POST /transaction/{txId}/approve`',
       baseline: 'bareObjectWrite',
       once: true,
       requests: async () => {
@@ -87,13 +117,29 @@ export function casesOf(scene: Scene): readonly Case[] {
     {
       ...service,
       name: 'receiveWebhook',
+      what: '`POST /webhook/...`',
       baseline: 'bareObjectWrite',
       once: true,
       requests: async () => Array.from({ length: DELIVERIES_PER_BLOCK }, (_, i) => delivery(scene.monitorSecret, i)),
     },
-    { ...signing, name: 'signEcdsa', requests: always(request('POST /ecdsa-secp256k1')) },
-    { ...signing, name: 'signEd25519', requests: always(request('POST /frost-ed25519')) },
-    { ...signing, name: 'signBip340', requests: always(request('POST /frost-secp256k1-tr')) },
+    {
+      ...signing,
+      name: 'signEcdsa',
+      what: 'a signature by ECDSA, 2 of 3, with all checks',
+      requests: always(request('POST /ecdsa-secp256k1')),
+    },
+    {
+      ...signing,
+      name: 'signEd25519',
+      what: 'the same by FROST on Ed25519',
+      requests: always(request('POST /frost-ed25519')),
+    },
+    {
+      ...signing,
+      name: 'signBip340',
+      what: 'a proof by FROST for BIP-340',
+      requests: always(request('POST /frost-secp256k1-tr')),
+    },
   ];
 }
 

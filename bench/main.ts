@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Case } from './cases.ts';
 import { casesOf } from './cases.ts';
@@ -7,11 +7,12 @@ import type { JourneyTimes } from './journey.ts';
 import { travel } from './journey.ts';
 import { canPin, Load, SERVER_CORE } from './load.ts';
 import type { LoadResult } from './load-process.ts';
+import { withTable } from './readme-table.ts';
 import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
- * `npm run bench [-- --only NAME] [-- --json FILE]`. Every figure is from one run: blocks of all cases are interleaved, forwards
+ * `npm run bench [-- --only NAME] [-- --json FILE] [-- --readme FILE]`. Every figure is from one run: blocks of all cases are interleaved, forwards
  * and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
  */
 
@@ -37,8 +38,13 @@ interface Figures {
   ratio: number;
 }
 
-const { values: options } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
-const JOURNEYS: readonly string[] = ['approvedToSigned', 'minedToSucceeded'];
+const { values: options } = parseArgs({
+  options: { only: { type: 'string' }, json: { type: 'string' }, readme: { type: 'string' } },
+});
+const JOURNEYS: Readonly<Record<string, string>> = {
+  approvedToSigned: 'from the last approval to signed bytes, queues and all',
+  minedToSucceeded: 'from the block to SUCCEEDED',
+};
 
 /** Ties the whole process to one core, with workerd that it starts; the load generator takes the other. */
 function pinned(): boolean {
@@ -60,11 +66,12 @@ async function main(): Promise<void> {
     const chosen = chosenCases(all);
     const figures = new Map<string, Figures>();
     if (chosen.length > 0) await measure({ load, scene }, chosen, figures);
-    if (options.only === undefined || JOURNEYS.includes(options.only)) addJourneys(await travel(scene), figures);
+    if (options.only === undefined || options.only in JOURNEYS) addJourneys(await travel(scene), figures);
     const wanted = options.only === undefined ? [...figures.keys()] : [options.only];
     const shown = Object.fromEntries([...figures].filter(([name]) => wanted.includes(name)));
     print(shown, all);
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(shown, null, 2)}\n`);
+    if (options.readme !== undefined) writeTable(options.readme, shown, all);
   } finally {
     load.stop();
     await scene.stop();
@@ -75,10 +82,10 @@ async function main(): Promise<void> {
 function chosenCases(all: readonly Case[]): readonly Case[] {
   const { only } = options;
   if (only === undefined) return all;
-  if (JOURNEYS.includes(only)) return [];
+  if (only in JOURNEYS) return [];
   const chosen = all.find(({ name }) => name === only);
   if (chosen === undefined)
-    throw new Error(`--only takes one of ${[...all.map(({ name }) => name), ...JOURNEYS].join(', ')}`);
+    throw new Error(`--only takes one of ${[...all.map(({ name }) => name), ...Object.keys(JOURNEYS)].join(', ')}`);
   return all.filter(({ name }) => name === only || name === chosen.baseline);
 }
 
@@ -140,6 +147,17 @@ function print(figures: Readonly<Record<string, Figures>>, cases: readonly Case[
     const held = baseline === null ? '' : `  ${ratio.toFixed(2)} of ${baseline}`;
     console.log(`${name.padEnd(18)}${numbers.map((text) => text.padStart(9)).join('')}${held}`);
   }
+}
+
+/** Puts the figures of this run in the place of those before: what a README says was measured, all of it at once. */
+function writeTable(file: string, figures: Readonly<Record<string, Figures>>, cases: readonly Case[]): void {
+  const rows = Object.entries(figures).map(([name, { rps, p50Ms, p95Ms, ratio }]) => {
+    const one = cases.find((candidate) => candidate.name === name);
+    const of = cases.find((candidate) => candidate.name === one?.baseline)?.what ?? null;
+    const what = one?.what ?? JOURNEYS[name] ?? name;
+    return { what, rps, p50Ms, p95Ms, ratio: of === null ? null : { value: ratio, of } };
+  });
+  writeFileSync(file, withTable(readFileSync(file, 'utf8'), rows));
 }
 
 function median(numbers: readonly number[]): number {

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { withTable } from '../../bench/readme-table.ts';
+
+const README = 'before\n\n<!-- npm run bench -- --readme FILE writes from here -->\nold\n<!-- to here -->\n\nafter\n';
+const ROWS = [
+  { what: 'bare', rps: 12_000.4, p50Ms: 0.123, p95Ms: 1, ratio: null },
+  { what: 'approve', rps: 500, p50Ms: 2, p95Ms: 3.45, ratio: { value: 0.257, of: 'bare' } },
+];
+
+test('the figures of a run take the place of those before, and nothing else changes', () => {
+  const written = withTable(README, ROWS);
+  expect(written).toContain('| approve | 500        | 2.0    | 3.5    | 0.26 of bare       |');
+  expect(written).toContain('| bare    | 12000      | 0.1    | 1.0    |                    |');
+  expect(written).not.toContain('old');
+  expect([written.startsWith('before\n\n<!--'), written.endsWith('<!-- to here -->\n\nafter\n')]).toEqual([true, true]);
+  expect(withTable(written, ROWS)).toBe(written);
+});
+
+test('a text without a place for them is left alone', () => {
+  for (const text of ['', README.replace('<!-- to here -->', ''), README.replace('writes from here', '')])
+    expect(() => withTable(text, ROWS)).toThrow('no place');
+});
