@@ -25,7 +25,7 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
     return good<Page>(api.vault[':vaultId'].transactions.$get({ param: { vaultId }, query }));
   };
   const { loaded, reload, change } = useLoaded(`${vaultId} ${JSON.stringify(filter)}`, () => read());
-  useLive(vaultId, { transaction: (record) => change((page) => withRecord(page, record, filter)) });
+  useLive(vaultId, { transaction: (record) => change((page) => withRecord(page, record, filter)), missed: reload });
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>

@@ -5,23 +5,35 @@ import { api, good } from '#dashboard/api.ts';
 interface Heard {
   readonly transaction?: (record: Transaction) => void;
   readonly balance?: (record: Balance) => void;
+  /** Something may have happened of which nobody has heard: what is shown has to be asked for again. */
+  readonly missed?: () => void;
 }
 
 interface Stream {
-  readonly source: EventSource;
+  source: EventSource;
   readonly listeners: Set<() => Heard>;
 }
 
 /** One for each vault, however many parts of a page listen. */
 const STREAMS = new Map<string, Stream>();
 
-/** What changes in a vault, as it happens; the browser goes on by itself after a break, from where it was. Null: nothing yet. */
+/** A stream that was refused is asked for again after this. */
+const AGAIN_MS = 3_000;
+
+/**
+ * What changes in a vault, as it happens. Null: nothing yet. After a break the browser goes on by itself, from where it was; where it was
+ * refused (the service is being replaced, or somebody has asked too often) a new stream begins, and what was missed is asked for.
+ */
 export function useLive(vaultId: string | null, heard: Heard): void {
   const latest = useRef(heard);
   latest.current = heard;
   useEffect(() => {
     if (vaultId === null) return undefined;
-    const stream = STREAMS.get(vaultId) ?? opened(vaultId);
+    const stream = STREAMS.get(vaultId) ?? { source: sourceOf(vaultId), listeners: new Set() };
+    if (!STREAMS.has(vaultId)) {
+      STREAMS.set(vaultId, stream);
+      listen(stream, vaultId);
+    }
     const listener = () => latest.current;
     stream.listeners.add(listener);
     return () => {
@@ -33,8 +45,11 @@ export function useLive(vaultId: string | null, heard: Heard): void {
   }, [vaultId]);
 }
 
-function opened(vaultId: string): Stream {
-  const stream = { source: new EventSource(`/vault/${vaultId}/events`), listeners: new Set<() => Heard>() };
+function sourceOf(vaultId: string): EventSource {
+  return new EventSource(`/vault/${vaultId}/events`);
+}
+
+function listen(stream: Stream, vaultId: string): void {
   const { source, listeners } = stream;
   source.addEventListener('transaction', ({ data }: MessageEvent<string>) => {
     for (const listener of listeners) listener().transaction?.(JSON.parse(data) as Transaction);
@@ -43,9 +58,18 @@ function opened(vaultId: string): Stream {
     for (const listener of listeners) listener().balance?.(JSON.parse(data) as Balance);
   });
   source.addEventListener('error', () => {
-    // Refused, and not only broken off: a session that has ended says so here as everywhere.
-    if (source.readyState === EventSource.CLOSED) good(api.user.me.$get()).catch(() => null);
+    if (source.readyState !== EventSource.CLOSED) return;
+    // A session that has ended says so here as everywhere.
+    good(api.user.me.$get()).catch(() => null);
+    setTimeout(() => again(stream, vaultId), AGAIN_MS);
   });
-  STREAMS.set(vaultId, stream);
-  return stream;
+}
+
+function again(stream: Stream, vaultId: string): void {
+  if (STREAMS.get(vaultId) !== stream) return;
+  stream.source = sourceOf(vaultId);
+  stream.source.addEventListener('open', () => {
+    for (const listener of stream.listeners) listener().missed?.();
+  });
+  listen(stream, vaultId);
 }

@@ -23,6 +23,7 @@ export function TransactionPage({ txId, vaults }: { readonly txId: string; reado
     transaction: (record) => {
       if (record.id === txId) decided(record);
     },
+    missed: reload,
   });
   return (
     <main id="main">

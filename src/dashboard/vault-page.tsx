@@ -16,7 +16,10 @@ export function VaultPage(props: {
   const param = { vaultId };
   const line = api.vault[':vaultId'];
   const balances = useLoaded(vaultId, async () => (await good(line.balances.$get({ param, query: {} }))).balances);
-  useLive(vaultId, { balance: (record) => balances.change((all) => withBalance(all, record)) });
+  useLive(vaultId, {
+    balance: (record) => balances.change((all) => withBalance(all, record)),
+    missed: balances.reload,
+  });
   return (
     <main id="main">
       <p>

@@ -290,6 +290,33 @@ describe.skipIf(executable === null)('the dashboard', () => {
   }, 60_000);
 
   test.each([
+    ['on a desk', { width: 1200, height: 900 }],
+    ['on a phone', { width: 390, height: 844 }],
+  ] as const)(
+    'nothing jumps while it comes, %s',
+    async (_where, viewport) => {
+      const id = await transferOf('to be loaded');
+      const { page } = await pageOf('bob', { viewport });
+      await page.addInitScript(() => {
+        const seen = Object.assign(window, { jumped: 0 });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) seen.jumped += (entry as unknown as { value: number }).value;
+        }).observe({ type: 'layout-shift', buffered: true });
+      });
+      for (const path of ['/', `/vault/${vault.id}`, `/vault/${vault.id}/policy`, `/transaction/${id}`, '/tokens']) {
+        await page.goto('about:blank');
+        await scene.goTo(page, path);
+        await page.locator('h1').waitFor();
+        for (const loading of await page.locator('.loading').all()) await loading.waitFor({ state: 'detached' });
+        const jumped = await page.evaluate(() => (window as unknown as { jumped: number }).jumped);
+        // What Web Vitals call good.
+        expect([path, jumped < 0.1 ? 'still' : jumped]).toEqual([path, 'still']);
+      }
+    },
+    60_000,
+  );
+
+  test.each([
     ['light', { width: 1200, height: 900 }],
     ['dark', { width: 390, height: 844 }],
   ] as const)(

@@ -103,6 +103,26 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     await here.page.getByRole('button', { name: 'Approve' }).waitFor();
   }, 60_000);
 
+  test('a live stream that was refused begins again, and what was missed is there', async () => {
+    const { page } = await scene.pageOf('carol');
+    await scene.transferOf('before');
+    let refusals = 0;
+    await page.route('**/events', (route) => {
+      refusals += 1;
+      return refusals === 1 ? route.fulfill({ status: 503, body: 'being replaced' }) : route.continue();
+    });
+    await scene.goTo(page, `/vault/${scene.vault.id}`);
+    const rows = page.getByRole('region', { name: 'History' });
+    await rows.getByRole('listitem').first().waitFor();
+    await expect.poll(() => refusals, { timeout: 20_000 }).toBeGreaterThan(0);
+    // While there is no stream.
+    const missed = await scene.transferOf('missed');
+    await rows.locator(`a[href="#/transaction/${missed}"]`).waitFor();
+    const heard = await scene.transferOf('heard');
+    await rows.locator(`a[href="#/transaction/${heard}"]`).waitFor();
+    expect(refusals).toBe(2);
+  }, 60_000);
+
   /** The issuer may know its browser, and ask no more. */
   async function loggedIn(page: Page, name: string): Promise<void> {
     const field = page.locator('input[name="login"]');
