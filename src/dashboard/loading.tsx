@@ -7,26 +7,38 @@ export type Loaded<T> =
   | { readonly state: 'failed'; readonly why: string }
   | { readonly state: 'ready'; readonly value: T };
 
-/** What a page shows, asked for when it opens and whenever its key changes. `change` is for what comes by another way. */
+const LOADING = { state: 'loading' } as const;
+
+/**
+ * What a page shows, asked for when it opens and whenever its key changes: what was there under another key is not shown under this one, not
+ * for a moment. `change` is for what comes by another way.
+ */
 export function useLoaded<T>(key: string, load: () => Promise<T>) {
-  const [loaded, set] = useState<Loaded<T>>({ state: 'loading' });
+  const [{ of, loaded }, set] = useState<{ readonly of: string; readonly loaded: Loaded<T> }>({
+    of: key,
+    loaded: LOADING,
+  });
   const reload = useCallback(() => {
     let isCurrent = true;
     load().then(
-      (value) => isCurrent && set({ state: 'ready', value }),
-      (error: unknown) => isCurrent && set({ state: 'failed', why: reasonOf(error) }),
+      (value) => isCurrent && set({ of: key, loaded: { state: 'ready', value } }),
+      (error: unknown) => isCurrent && set({ of: key, loaded: { state: 'failed', why: reasonOf(error) } }),
     );
     return () => (isCurrent = false);
   }, [key]);
   useEffect(() => {
-    set({ state: 'loading' });
+    set({ of: key, loaded: LOADING });
     const leave = reload();
     return () => void leave();
   }, [reload]);
   const change = (to: (before: T) => T) => {
-    set((before) => (before.state === 'ready' ? { state: 'ready', value: to(before.value) } : before));
+    set((before) =>
+      before.of === key && before.loaded.state === 'ready'
+        ? { of: key, loaded: { state: 'ready', value: to(before.loaded.value) } }
+        : before,
+    );
   };
-  return { loaded, change, reload };
+  return { loaded: of === key ? loaded : LOADING, change, reload };
 }
 
 export function reasonOf(error: unknown): string {
