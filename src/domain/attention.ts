@@ -20,7 +20,7 @@ export interface Attention {
 export interface Condition {
   /** Transactions with work outstanding, by state. */
   readonly outstanding: Readonly<Record<string, number>>;
-  /** Those of them that have not moved for longest, the longest first. */
+  /** Of those that are decided and not done the ones that have not moved for longest, the longest first. */
   readonly quietest: readonly QuietTransaction[];
   /** What monitors have sent and nobody has dealt with. */
   readonly openDeliveries: number;

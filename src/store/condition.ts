@@ -1,7 +1,10 @@
-import { asc, count, eq, max, min, sql } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { Condition } from '#domain/attention.ts';
 import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
+
+/** Decided, and not done: what waits for people, or for depth alone, may be quiet for days. */
+const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
 
 /** How it is with everything that is owed, by the read model: it may be behind by what a vault is about to write. @param limit of transactions that are named */
 export async function conditionOf(db: D1Database, limit: number): Promise<Condition> {
@@ -23,7 +26,7 @@ export async function conditionOf(db: D1Database, limit: number): Promise<Condit
         updatedAtMs: transactions.updatedAtMs,
       })
       .from(transactions)
-      .where(watched)
+      .where(and(watched, inArray(transactions.state, MOVING)))
       .orderBy(asc(transactions.updatedAtMs))
       .limit(limit),
     orm

@@ -12,6 +12,8 @@ test('what is owed is counted, and the quietest is named; the key of the service
   const treasury = await foundTreasury();
   expect((await ask('GET /internal/status', { token: treasury.alice.token })).status).toBe(401);
   const { body } = await created(treasury);
+  // It waits for people, which is nobody's alarm.
+  const { body: waiting } = await created(treasury);
   for (const { token } of [treasury.alice, treasury.bob])
     await ask(`POST /transaction/${body['id']}/approve`, { token });
   const shown = async () => {
@@ -24,6 +26,8 @@ test('what is owed is counted, and the quietest is named; the key of the service
     expect(transactions.quietest.map(({ id }: { id: string }) => id)).toContain(body['id']);
   });
   const { transactions, vaults, deadLetters, deliveries } = await shown();
+  expect(transactions.quietest.map(({ id }: { id: string }) => id)).not.toContain(waiting['id']);
+  expect(transactions.outstanding['SUBMITTED']).toBeGreaterThanOrEqual(1);
   expect(transactions.outstanding['SIGNING']).toBeGreaterThanOrEqual(1);
   expect(vaults.count).toBeGreaterThanOrEqual(1);
   expect([deadLetters.count, deliveries.failed]).toEqual([expect.any(Number), expect.any(Number)]);
