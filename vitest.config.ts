@@ -53,7 +53,8 @@ export default defineConfig({
           include: [
             'test/{architecture,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
           ],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -85,7 +86,8 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/migrate.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
