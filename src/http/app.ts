@@ -10,6 +10,7 @@ import { problem } from '#http/problem.ts';
 import { check, jsonBody, noBody, optionalBody } from '#http/request-check.ts';
 import { requestId } from '#http/request-id.ts';
 import { ROUTES } from '#http/routes.ts';
+import { errorText, isQueryFault } from '#store/error-text.ts';
 
 const RETRY_SECONDS = '2';
 
@@ -59,13 +60,14 @@ function failed(error: Error, context: HttpContext): Response {
   if (error instanceof HTTPException && error.status === 400) {
     return problem(context, 'malformed-json', { detail: 'The body can not be read as JSON.' });
   }
-  if (error instanceof ObjectUnavailable) {
-    const headers = { 'retry-after': RETRY_SECONDS };
-    return problem(context, 'unavailable', { detail: 'Nothing is known to be changed. Try again.', headers });
-  }
+  if (error instanceof ObjectUnavailable) return unavailable(context);
   const requestIdText = context.get('requestId');
-  console.error(
-    JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: `${error.name}: ${error.message}` }),
-  );
+  console.error(JSON.stringify({ event: 'request-failed', requestId: requestIdText, error: errorText(error) }));
+  if (isQueryFault(error)) return unavailable(context);
   return problem(context, 'internal', { detail: 'The error was recorded under this request id.' });
+}
+
+function unavailable(context: HttpContext): Response {
+  const headers = { 'retry-after': RETRY_SECONDS };
+  return problem(context, 'unavailable', { detail: 'Nothing is known to be changed. Try again.', headers });
 }

@@ -7,6 +7,7 @@ import { appraise } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
 import type { VaultObject } from '#objects/vault.ts';
+import { errorText } from '#store/error-text.ts';
 
 /**
  * Looks where the attempts of a transaction are and reports it. The vault decides what that means, and when to look again:
@@ -64,7 +65,7 @@ async function worthOf(env: CoordinatorEnv, work: TransactionWork, found: Inclus
   const asked = appraise(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
     (appraisal) => ({ usdValue: usdValueOf(changes, appraisal), tokens: labelsOf(changes, appraisal) }),
     (error: unknown) => {
-      console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: String(error) }));
+      console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: errorText(error) }));
       return NOTHING;
     },
   );

@@ -16,6 +16,7 @@ import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
+import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({
   vaultId: z.int().positive(),
@@ -55,7 +56,7 @@ async function consumeDelivery(message: Message<unknown>, env: CoordinatorEnv): 
     else console.error(JSON.stringify({ event: 'delivery-malformed', messageId: message.id }));
     message.ack();
   } catch (error) {
-    console.error(JSON.stringify({ event: 'delivery-delayed', attempts: message.attempts, error: String(error) }));
+    console.error(JSON.stringify({ event: 'delivery-delayed', attempts: message.attempts, error: errorText(error) }));
     message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
   }
 }
@@ -68,7 +69,7 @@ async function consumeOne(message: Message<unknown>, env: CoordinatorEnv): Promi
     message.ack();
   } catch (error) {
     const job = parsed.success ? parsed.data.job : null;
-    console.error(JSON.stringify({ event: 'job-failed', job, attempts: message.attempts, error: String(error) }));
+    console.error(JSON.stringify({ event: 'job-failed', job, attempts: message.attempts, error: errorText(error) }));
     message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
   }
 }

@@ -3,6 +3,7 @@ import { parseVaultId } from '#domain/id.ts';
 import { raiseAlarms } from '#jobs/alarm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
+import { errorText } from '#store/error-text.ts';
 import { pruneDeliveries, takeDueDeliveries } from '#store/deliveries.ts';
 import { SESSION_SECONDS } from '#domain/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
@@ -50,6 +51,6 @@ async function nudge(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
   try {
     await vaultStub(env, vaultId).nudge();
   } catch (error) {
-    console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: String(error) }));
+    console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }
 }

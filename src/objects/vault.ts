@@ -19,8 +19,7 @@ import type { ActivityOutcome, ActivityReport } from '#objects/activity-desk.ts'
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
-import type { VaultNews } from '#objects/feed-desk.ts';
-import { FEED, FeedDesk } from '#objects/feed-desk.ts';
+import { FEED, FeedDesk, type VaultNews } from '#objects/feed-desk.ts';
 import type { VaultFoundation, WishFault } from '#objects/membership.ts';
 import { foundVault, withMember } from '#objects/membership.ts';
 import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
@@ -57,6 +56,7 @@ import type {
 } from '#objects/vault-views.ts';
 import { versionOf } from '#objects/vault-views.ts';
 import { oweReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
+import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
@@ -371,7 +371,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       await drainProjection(this.#storage, this.env.DB);
       await this.#commits.arm();
     } catch (error) {
-      console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId: this.#vault?.id, error: String(error) }));
+      console.error(JSON.stringify({ event: 'vault-alarm-failed', vaultId: this.#vault?.id, error: errorText(error) }));
       await this.#commits.armAt(nowMs + ALARM_RETRY_MS);
     }
   }
