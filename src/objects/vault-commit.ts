@@ -6,6 +6,8 @@ export class VaultCommit {
   readonly #rows: VaultStorage;
   readonly #onCommit: () => void;
   #armedAtMs: number | null = null;
+  /** How far the clock that rings was ahead of this one the last time. */
+  #aheadMs = 0;
 
   /** @param onCommit after each commit: whoever waits for news looks again */
   constructor(storage: DurableObjectStorage, rows: VaultStorage, onCommit: () => void) {
@@ -47,10 +49,19 @@ export class VaultCommit {
 
   async armAt(atMs: number): Promise<void> {
     this.#armedAtMs = atMs;
-    await this.#storage.setAlarm(atMs);
+    await this.#storage.setAlarm(atMs + this.#aheadMs);
   }
 
-  /** The alarm has rung, or was lost. */
+  /**
+   * The alarm has rung. It goes by another clock than this one: where it comes too early nothing is due yet, and set for the same time it would
+   * ring again and again until this clock has come as far.
+   */
+  rung(nowMs: number): void {
+    this.#aheadMs = Math.max(0, this.#aheadMs + (this.#armedAtMs ?? nowMs) - nowMs);
+    this.#armedAtMs = null;
+  }
+
+  /** The alarm was lost, or may have been. */
   disarm(): void {
     this.#armedAtMs = null;
   }

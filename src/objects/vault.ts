@@ -360,8 +360,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   override async alarm(): Promise<void> {
-    this.#commits.disarm();
     const nowMs = Date.now();
+    this.#commits.rung(nowMs);
     try {
       for (const row of this.#storage.due(nowMs, 100)) {
         if (row.job === 'expire') await this.#transactions.expire(row.transactionId);
