@@ -1,18 +1,73 @@
-import type { SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 
-/** SQLite as a Durable Object has it, for tests that would be too many for workerd. */
+/** SQLite in memory, with the statements that were prepared once. */
+export class Database {
+  readonly #db = new DatabaseSync(':memory:');
+  readonly #prepared = new Map<string, StatementSync>();
+
+  /** Several statements, without values. */
+  script(text: string): void {
+    this.#db.exec(text);
+  }
+
+  /** @param asArrays rows as lists of their values, not as records */
+  run(
+    query: string,
+    values: readonly SQLInputValue[],
+    asArrays = false,
+  ): { rows: readonly unknown[]; changes: number } {
+    const statement = this.#statement(query);
+    statement.setReturnArrays(asArrays);
+    if (statement.columns().length > 0) {
+      const rows = statement.all(...values);
+      return { rows, changes: rows.length };
+    }
+    return { rows: [], changes: Number.parseInt(String(statement.run(...values).changes), 10) };
+  }
+
+  /** All of it, or nothing. */
+  atomic<T>(work: () => T): T {
+    this.#db.exec('SAVEPOINT atomic');
+    try {
+      const result = work();
+      this.#db.exec('RELEASE atomic');
+      return result;
+    } catch (error) {
+      this.#db.exec('ROLLBACK TO atomic');
+      this.#db.exec('RELEASE atomic');
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    this.#db.close();
+  }
+
+  #statement(query: string): StatementSync {
+    const known = this.#prepared.get(query);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(query);
+    this.#prepared.set(query, statement);
+    return statement;
+  }
+}
+
+/** SQLite as a Durable Object has it, for what would be too much for workerd. */
 export function memorySql(): SqlStorage {
-  const db = new DatabaseSync(':memory:');
-  const exec = (query: string, ...bindings: SQLInputValue[]) => {
-    // A list of statements takes no values and gives no rows.
-    if (bindings.length === 0 && query.includes(';')) {
-      db.exec(query);
+  return objectSql(new Database());
+}
+
+/** The same, of a database that somebody else has too. */
+export function objectSql(db: Database): SqlStorage {
+  const exec = (query: string, ...values: SQLInputValue[]) => {
+    if (values.length === 0 && query.includes(';')) {
+      db.script(query);
       return cursor([], 0);
     }
-    const statement = db.prepare(query);
-    if (/^\s*select/i.test(query)) return cursor(statement.all(...bindings), 0);
-    return cursor([], Number.parseInt(String(statement.run(...bindings).changes), 10));
+    const { rows, changes } = db.run(query, values);
+    return cursor(rows, changes);
   };
   return { exec } as unknown as SqlStorage;
 }

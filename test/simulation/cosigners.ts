@@ -1,0 +1,237 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { CheckedRequest, SigningRequest } from '#cosigner/approval-check.ts';
+import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
+import { Ledger } from '#cosigner/ledger.ts';
+import { refusal, type Refused } from '#cosigner/refusal.ts';
+import type { SignedRecord } from '#cosigner/signed-record.ts';
+import { signingRequestOf } from '#cosigner/signing-request.ts';
+import { fieldsOf, mandateOf, policyOf } from '#cosigner/wire.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { encodePartial } from '#mpc/ecdsa/messages.ts';
+import { encodePoint, GENERATOR, invertScalar, modOrder, randomScalar } from '#mpc/secp256k1.ts';
+import { textSent } from './clocks.ts';
+import type { Schedule } from './schedule.ts';
+import { LostCall } from './schedule.ts';
+import { Database, objectSql } from '../objects/memory-sql.ts';
+
+/** Told of every partial signature that a node lets go, at the moment it does. */
+type Witness = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
+
+/**
+ * What the nodes of a simulated vault compute together: partial signatures that fit each other, and are others each time. The key is whole here,
+ * because the mathematics has tests of its own, and takes a hundred times as long as everything else in a history.
+ */
+export class Dealer {
+  readonly #secret = randomScalar();
+  readonly #sessions = new Map<string, { readonly R: Uint8Array; readonly u: bigint[]; readonly w: bigint[] }>();
+
+  get publicKey(): string {
+    return bytesToHex(encodePoint(GENERATOR.multiply(this.#secret)));
+  }
+
+  partial(
+    session: string,
+    digest: Uint8Array,
+    { place, of }: { readonly place: number; readonly of: number },
+  ): Uint8Array {
+    const name = `${session} ${bytesToHex(digest)}`;
+    const known = this.#sessions.get(name) ?? this.#deal(digest, of);
+    this.#sessions.set(name, known);
+    return encodePartial(known.R, known.u[place] ?? 0n, known.w[place] ?? 0n);
+  }
+
+  #deal(digest: Uint8Array, signers: number) {
+    const k = randomScalar();
+    const R = GENERATOR.multiply(k);
+    const s = modOrder(invertScalar(k) * modOrder(BigInt(`0x${bytesToHex(digest)}`) + R.toAffine().x * this.#secret));
+    const u = Array.from({ length: signers }, randomScalar);
+    const w = Array.from({ length: signers }, randomScalar);
+    const sum = (values: readonly bigint[]) => modOrder(values.reduce((total, value) => total + value, 0n));
+    w[0] = modOrder(modOrder(s * sum(u)) - sum(w.slice(1)));
+    return { R: encodePoint(R), u, w };
+  }
+}
+
+interface Session {
+  readonly signers: readonly number[];
+  readonly request: SigningRequest;
+  readonly checked: CheckedRequest;
+}
+
+export interface NodeTerms {
+  readonly index: number;
+  readonly threshold: number;
+  readonly wallet: string;
+  readonly keyId: string;
+  readonly policy: Policy;
+  readonly dealer: Dealer;
+  readonly witness: Witness;
+}
+
+/**
+ * One co-signer: its check of what is asked for, its sign-once ledger and its policies are the ones of production, its storage is a real
+ * one; only the rounds of the protocol are one, without mathematics. What is in memory is lost with it.
+ */
+export class SimulatedCosigner {
+  readonly db = new Database();
+  readonly ledger: Ledger;
+  readonly #schedule: Schedule;
+  readonly #terms: NodeTerms;
+  readonly #secret = crypto.getRandomValues(new Uint8Array(32));
+  readonly #opened = new Map<string, Session>();
+  readonly #running = new Map<string, Session>();
+  #peers: readonly SimulatedCosigner[] = [];
+  isAway = false;
+  /** How far its clock is wrong. */
+  skewMs = 0;
+
+  constructor(schedule: Schedule, terms: NodeTerms) {
+    this.#schedule = schedule;
+    this.#terms = terms;
+    this.ledger = new Ledger(objectSql(this.db));
+    this.ledger.putPolicy(terms.policy);
+  }
+
+  get index(): number {
+    return this.#terms.index;
+  }
+
+  meet(peers: readonly SimulatedCosigner[]): void {
+    this.#peers = peers;
+  }
+
+  restart(): void {
+    this.#opened.clear();
+    this.#running.clear();
+  }
+
+  /** As a service binding. */
+  async fetch(url: string, init: RequestInit): Promise<Response> {
+    const path = new URL(url).pathname.slice(1);
+    const body: unknown = JSON.parse(textSent(init));
+    const answered = this.#schedule.call(`cosigner-${this.index} ${path.split('/').at(-1)}`, async () => {
+      if (this.isAway) throw new LostCall('The node is away (simulated)');
+      if (this.#schedule.isLuck(this.#schedule.weather.crash)) {
+        this.#schedule.note(`cosigner-${this.index} restarts`);
+        this.restart();
+      }
+      return this.#serve(path, body);
+    });
+    const late = new Promise<never>((_, reject) => {
+      init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+    });
+    return Response.json(await Promise.race([answered, late]));
+  }
+
+  async #serve(path: string, body: unknown): Promise<Result<unknown, Refused>> {
+    const [kind = '', keyId = '', action = ''] = path.split('/');
+    if (kind === 'pairs') return accepted({});
+    if (kind !== 'key' || keyId !== this.#terms.keyId) return refused(refusal('unknown-key'));
+    switch (action) {
+      case 'open':
+        return this.#open(body);
+      case 'start':
+        return this.#start(body);
+      case 'round':
+        return this.#round(body);
+      case 'policy': {
+        const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
+        return this.#adopt(policyOf(policy), mandate);
+      }
+      case 'signed':
+        return accepted(this.#signedFor((body as { transactionId: string }).transactionId));
+      case 'witness':
+        return this.#remember(body as { record: SignedRecord; witnesses: Readonly<Record<string, string>> });
+      default:
+        return refused(refusal('malformed', action));
+    }
+  }
+
+  #check(request: SigningRequest) {
+    const nowMs = this.#schedule.nowMs + this.skewMs;
+    return checkRequest(request, { wallet: this.#terms.wallet, policies: this.ledger.policies(), nowMs });
+  }
+
+  async #open(body: unknown): Promise<Result<unknown, Refused>> {
+    const { signers, request: sent } = body as { signers: number[]; request: unknown };
+    if (signers.length !== this.#terms.threshold) return refused(refusal('malformed', 'signers'));
+    const request = signingRequestOf(sent);
+    const checked = await this.#check(request);
+    if (!checked.ok) return checked;
+    const free = this.ledger.signOnce(request.intent.transactionId, request.attempt, {
+      ...checked.value,
+      record: false,
+    });
+    if (!free.ok) return free;
+    const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
+    this.#opened.set(nonce, { signers, request, checked: checked.value });
+    return accepted({ nonce });
+  }
+
+  #start(body: unknown): Result<unknown, Refused> {
+    const { nonces } = body as { nonces: Readonly<Record<string, string>> };
+    const session = this.#opened.get(nonces[String(this.index)] ?? '');
+    if (session === undefined) return refused(refusal('unknown-session'));
+    const { request, checked } = session;
+    const written = this.ledger.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
+    // Another one came first: a real node throws here, and its answer is no answer.
+    if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
+    const sid = bytesToHex(sha256(utf8ToBytes(session.signers.map((signer) => nonces[String(signer)]).join())));
+    this.ledger.openSession(hexToBytes(sid));
+    this.#running.set(sid, session);
+    return accepted({ sid, envelopes: {} });
+  }
+
+  async #round(body: unknown): Promise<Result<unknown, Refused>> {
+    const { sid } = body as { sid: string };
+    const session = this.#running.get(sid);
+    if (session === undefined) return refused(refusal('session-over'));
+    const again = await this.#check(session.request);
+    if (!again.ok) return refused(refusal('aborted', 'no longer allowed', this.#terms.index));
+    if (!this.ledger.advance(hexToBytes(sid), 2)) return refused(refusal('session-over'));
+    const { signers, checked, request } = session;
+    this.#terms.witness(this.index, request, checked);
+    const place = { place: signers.indexOf(this.index), of: signers.length };
+    const parts = checked.signedMessages.map((message) => this.#terms.dealer.partial(sid, message, place));
+    return accepted({ sid, result: { partial: bytesToHex(concatBytes(...parts)) } });
+  }
+
+  async #adopt(policy: Policy, mandate: unknown): Promise<Result<null, Refused>> {
+    const policies = this.ledger.policies();
+    const [current, known] = [policies.at(-1), policies.find(({ version }) => version === policy.version)];
+    if (current === undefined) return refused(refusal('unknown-key'));
+    if (known !== undefined) {
+      return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
+    }
+    if (!(await follows(current, policy, mandate === null ? null : mandateOf(mandate)))) {
+      return refused(refusal('policy-mismatch', String(current.version)));
+    }
+    this.ledger.putPolicy(policy);
+    return accepted(null);
+  }
+
+  #signedFor(transactionId: string) {
+    return this.ledger.signedFor(transactionId).map((record) => ({ record, signature: this.#signatureOf(record) }));
+  }
+
+  /** Stands for a signature: the peers ask its maker. */
+  #signatureOf(record: SignedRecord): string {
+    const words = sha256(concatBytes(this.#secret, utf8ToBytes(JSON.stringify(record))));
+    return bytesToHex(concatBytes(words, words));
+  }
+
+  #remember({
+    record,
+    witnesses,
+  }: {
+    readonly record: SignedRecord;
+    readonly witnesses: Readonly<Record<string, string>>;
+  }): Result<null, Refused> {
+    const proven = this.#peers.filter((peer) => peer.#signatureOf(record) === witnesses[String(peer.index)]);
+    if (proven.length < this.#terms.threshold) return refused(refusal('not-enough-witnesses'));
+    return this.ledger.remember(record) ? accepted(null) : refused(refusal('second-digest'));
+  }
+}

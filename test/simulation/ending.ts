@@ -1,0 +1,171 @@
+import { unitsOf } from '#domain/amount.ts';
+import type { Transaction } from '#domain/transaction.ts';
+import { isFinal } from '#domain/transaction.ts';
+import { outstandingJob } from '#domain/job.ts';
+import { chainFault } from '#local/verify-history.ts';
+import type { HistoryEntry } from '#objects/history.ts';
+import { projectedTransaction } from '#objects/projection.ts';
+import type { Balance } from '#domain/ledger.ts';
+import type { Database } from '../objects/memory-sql.ts';
+import type { World } from './world.ts';
+import { CHAIN } from './world.ts';
+
+interface Row {
+  readonly document: string;
+  readonly job: string;
+  readonly nonce: string;
+  readonly n: number;
+  readonly id: string;
+  readonly state: string;
+  readonly record: string;
+  readonly entry: string;
+  readonly hash: string;
+}
+
+/** Of what its columns are, whoever asks knows. */
+function rowsOf(db: Database, query: string): readonly Row[] {
+  return db.run(query, []).rows as readonly Row[];
+}
+
+function vaultDb(world: World): Database {
+  return world.vaults.host(`vault:${world.vaultId}`).db;
+}
+
+function transactionsOf(world: World): readonly Transaction[] {
+  const rows = rowsOf(vaultDb(world), 'SELECT document FROM tx ORDER BY id');
+  return rows.map(({ document }) => JSON.parse(document) as Transaction);
+}
+
+function balanceOf(world: World): Balance | null {
+  const [row] = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${CHAIN}'`);
+  return row === undefined ? null : (JSON.parse(row.document) as Balance);
+}
+
+/** Every transaction has come to its end. */
+export function isQuiet(world: World): boolean {
+  return !transactionsOf(world).some((one) => !isFinal(one.state) || outstandingJob(one) !== null);
+}
+
+/** And everything is told, and the ledger agrees with the chain. */
+export function isSettled(world: World): boolean {
+  if (!isQuiet(world)) return false;
+  const owed = rowsOf(vaultDb(world), 'SELECT DISTINCT job FROM outbox');
+  if (owed.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
+  const open = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
+  if ((open[0]?.n ?? 0) > 0) return false;
+  const balance = balanceOf(world);
+  return (
+    balance !== null &&
+    balance.difference === null &&
+    unitsOf(balance.final) === world.chain.account(world.wallet).balance
+  );
+}
+
+/** What is out waits behind a nonce that was given back. */
+export function hasGap(world: World): boolean {
+  const used = BigInt(world.chain.account(world.wallet).nonce);
+  return [...world.nonces.hosts.values()].some(({ db }) => {
+    const lacking = rowsOf(db, 'SELECT nonce FROM free').some(({ nonce }) => BigInt(nonce) === used);
+    return lacking && rowsOf(db, 'SELECT nonce FROM owned').length > 0;
+  });
+}
+
+/** For people: what has not come to its end. */
+export function underWay(world: World): string {
+  const open = transactionsOf(world).filter((one) => !isFinal(one.state) || outstandingJob(one) !== null);
+  const lines = open.map(({ state, stateReason, attempts }) => {
+    const tried = attempts.map(({ nonce, purpose, sent }) => `${purpose} at ${nonce} ${sent?.outcome ?? 'not sent'}`);
+    return `${state} (${stateReason ?? 'no reason'}; ${tried.join(', ')})`;
+  });
+  const owed = rowsOf(vaultDb(world), 'SELECT job FROM outbox').map(({ job }) => job);
+  const balance = balanceOf(world);
+  return [
+    ...lines,
+    `owed: ${owed.join()}`,
+    `ledger ${balance?.final}, chain ${world.chain.account(world.wallet).balance}`,
+  ].join('; ');
+}
+
+/** What must be so when everything has come to its end. */
+export function judge(world: World): void {
+  const { oracle, chain } = world;
+  const transactions = transactionsOf(world);
+  for (const wish of oracle.wishes) {
+    const record = transactions.find(({ id }) => id === wish.id);
+    const times = oracle.paid(wish.amount);
+    if (wish.id !== null && record === undefined) oracle.fault(`I4: ${wish.key} was acknowledged and is not there`);
+    const same = transactions.filter(
+      ({ intent }) => intent.kind === 'transfer' && BigInt(intent.amount) === wish.amount,
+    );
+    if (same.length > 1) oracle.fault(`I4: ${wish.key} is there ${same.length} times`);
+    if (record === undefined) continue;
+    if ((record.state === 'SUCCEEDED') !== (times === 1)) {
+      oracle.fault(`I6: ${wish.key} is ${record.state}, and the chain has it ${times} times`);
+    }
+    if (wish.isStopped && times > 0) oracle.fault(`I4: ${wish.key} was stopped and is paid`);
+    // Who is no signer any more has no voice in what is undecided; where all stay, none is lost.
+    const voices = new Set(record.approvals.map(({ actor }) => actor.userId as string));
+    const lost = [...wish.heard].filter((person) => !voices.has(person) && oracle.terms.signers.includes(person));
+    if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${wish.key} has lost a voice that counted`);
+    if (record.approvals.length > voices.size) oracle.fault(`I4: ${wish.key} has a voice twice`);
+  }
+  judgeNonces(world);
+  judgeHistory(world);
+  judgeProjection(world, transactions);
+  const balance = balanceOf(world);
+  const held = chain.account(world.wallet).balance;
+  if (balance === null || unitsOf(balance.final) !== held) {
+    oracle.fault(`I7: the ledger says ${balance?.final ?? 'nothing'}, the chain ${held}`);
+  }
+}
+
+/** Every nonce that was given is used by the chain, or free again and the next to be used. */
+function judgeNonces(world: World): void {
+  for (const [name, { db }] of world.nonces.hosts) {
+    const owned = rowsOf(db, 'SELECT nonce FROM owned');
+    if (owned.length > 0) world.oracle.fault(`nonces: ${name} still owns ${owned.length}`);
+    const free = rowsOf(db, 'SELECT nonce FROM free').map(({ nonce }) => BigInt(nonce));
+    const used = BigInt(world.chain.account(world.wallet).nonce);
+    const next = BigInt(rowsOf(db, 'SELECT nonce FROM next')[0]?.nonce ?? used);
+    const gaps = free.filter((nonce) => nonce < used);
+    if (gaps.length > 0)
+      world.oracle.fault(`nonces: ${name} would give ${gaps.join()} again, and the chain is at ${used}`);
+    if (used + BigInt(free.length) !== next) {
+      world.oracle.fault(
+        `nonces: ${name} has a gap: the chain is at ${used}, ${free.length} are free, the next is ${next}`,
+      );
+    }
+  }
+}
+
+/** I11: one unbroken chain of lines, the same in D1 as in the vault; and what is over is over. */
+function judgeHistory(world: World): void {
+  const parsed = (rows: readonly { entry: string; hash: string }[]) =>
+    rows.map(({ entry, hash }) => ({ ...(JSON.parse(entry) as HistoryEntry), hash }));
+  const kept = parsed(rowsOf(vaultDb(world), 'SELECT document AS entry, hash FROM history ORDER BY seq'));
+  const told = parsed(
+    rowsOf(world.d1.db, `SELECT entry, hash FROM audit WHERE vault_id = ${world.vaultId} ORDER BY seq`),
+  );
+  const broken = chainFault(kept) ?? chainFault(told);
+  if (broken !== null) world.oracle.fault(`I11: ${broken}`);
+  if (kept.length !== told.length || kept.at(-1)?.hash !== told.at(-1)?.hash) {
+    world.oracle.fault(`I11: D1 has ${told.length} lines of ${kept.length}`);
+  }
+  for (const { transactionId, from, to, action } of kept) {
+    const isOver = from === 'REJECTED' || from === 'EXPIRED';
+    if (isOver && to !== from) world.oracle.fault(`I6: ${transactionId} goes from ${from} to ${to} by ${action}`);
+  }
+}
+
+/** D1 is what the object says, once everything is told. */
+function judgeProjection(world: World, transactions: readonly Transaction[]): void {
+  const rows = rowsOf(world.d1.db, 'SELECT id, record, state FROM transactions');
+  for (const transaction of transactions) {
+    const row = rows.find(({ id }) => id === transaction.id);
+    if (row?.record !== projectedTransaction(transaction).record || row.state !== transaction.state) {
+      world.oracle.fault(
+        `D1: ${transaction.id} is ${row?.state ?? 'not there'}, and the vault says ${transaction.state}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,282 @@
+import type { Weather } from './schedule.ts';
+import { CALM, Schedule } from './schedule.ts';
+import { simulate } from './clocks.ts';
+import { hasGap, isQuiet, isSettled, judge, underWay } from './ending.ts';
+import { approve, changePolicy, create, lookAgain, RECIPIENTS, speedUp, stop } from './people.ts';
+import type { Wish } from './oracle.ts';
+import type { Person } from './world.ts';
+import { World } from './world.ts';
+
+export interface Outcome {
+  readonly seed: number;
+  readonly faults: readonly string[];
+  readonly traceHash: string;
+  readonly events: number;
+  readonly calls: number;
+  readonly injected: number;
+  readonly crashes: number;
+  readonly paid: number;
+  readonly signatures: number;
+  readonly points: number;
+}
+
+/** How one history goes; all of it follows from the seed. */
+export interface Course {
+  readonly seed: number;
+  /** No weather, and crashes at these points alone: the same story each time. */
+  readonly crashPoints?: ReadonlySet<number>;
+  readonly tell?: (line: string) => void;
+}
+
+/** Each history that is lived has a day of its own: what modules remember of an earlier one is long ago. */
+let today = 0;
+const FIRST_DAY_MS = Date.UTC(2027, 0, 1);
+const DAY_MS = 24 * 60 * 60 * 1000;
+const STORM_MS = 4 * 60_000;
+/** Everything comes to its end by itself, in fair weather, within this. */
+const RECOVERY_MS = 3 * 60 * 60_000;
+const BLOCK_MS = 4_000;
+const LOOK_MS = 20_000;
+
+/** Lives one history, and judges it. */
+export async function live(course: Course): Promise<Outcome> {
+  const schedule = new Schedule(course.seed, FIRST_DAY_MS + today++ * DAY_MS, course.tell);
+  const world = new World(schedule);
+  simulate(schedule, (url, init) => world.network(url, init));
+  const unexpected = listen(schedule);
+  try {
+    await happen(course, world);
+  } finally {
+    unexpected.stop();
+    simulate(null, null);
+    world.close();
+  }
+  const { oracle } = world;
+  for (const line of unexpected.lines) oracle.fault(`unexpected: ${line}`);
+  const { events, calls, faults: injected, crashes } = schedule.counts;
+  return {
+    seed: course.seed,
+    faults: oracle.faults,
+    traceHash: schedule.traceHash(),
+    events,
+    calls,
+    injected,
+    crashes,
+    paid: oracle.wishes.filter(({ amount }) => oracle.paid(amount) > 0).length,
+    signatures: oracle.signatures,
+    points: schedule.points,
+  };
+}
+
+async function happen({ crashPoints }: Course, world: World): Promise<void> {
+  const { schedule, oracle } = world;
+  let isFounded = false;
+  const founded = world.found().then(
+    () => (isFounded = true),
+    (error: unknown) => oracle.fault(`founding: ${String(error)}`),
+  );
+  keepMining(world);
+  keepSweeping(world);
+  await schedule.run(() => isFounded || oracle.faults.length > 0, RECOVERY_MS);
+  await founded;
+  schedule.startCounting();
+  const isPlanned = crashPoints !== undefined;
+  schedule.crashPoints = crashPoints ?? new Set();
+  schedule.weather = isPlanned ? CALM : weatherOf(schedule);
+  const stories = isPlanned ? plannedStories(world) : randomStories(world);
+  if (!isPlanned) stir(world);
+  let areDone = false;
+  const done = Promise.all(stories).then(
+    () => (areDone = true),
+    (error: unknown) => oracle.fault(`a story broke: ${String(error)}`),
+  );
+  const isOver = () => oracle.faults.length > 0 || (isPlanned && areDone && isQuiet(world));
+  await schedule.run(isOver, isPlanned ? RECOVERY_MS : STORM_MS);
+  schedule.stopCounting();
+  schedule.weather = CALM;
+  for (const node of [...world.nodes, ...world.cosigners]) node.isAway = false;
+  for (const node of world.nodes) node.behind = 0;
+  let isSettledNow = false;
+  const look = () => {
+    isSettledNow = areDone && isSettled(world);
+    if (!isSettledNow && areDone) void help(world);
+    schedule.after(LOOK_MS, look);
+  };
+  look();
+  await schedule.run(() => isSettledNow || oracle.faults.length > 0, RECOVERY_MS);
+  if (oracle.faults.length > 0) return;
+  if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
+  else await done;
+  judge(world);
+}
+
+/** What people do when nothing goes on: they have the balances compared, and pay again where a nonce is lacking. */
+async function help(world: World): Promise<void> {
+  if (isQuiet(world)) return lookAgain(world);
+  if (!hasGap(world) || world.isHelped) return undefined;
+  world.isHelped = true;
+  const wish = world.oracle.wish(RECIPIENTS[0] ?? '', UNIT * 100n + BigInt(world.oracle.wishes.length));
+  const [alice] = world.people;
+  if (alice !== undefined) await create(world, wish, alice);
+  for (const person of world.people) await approve(world, wish, person);
+  world.isHelped = false;
+  return undefined;
+}
+
+/** Calm, breezy or stormy, each part by itself. */
+function weatherOf(schedule: Schedule): Weather {
+  const some = (most: number) => (schedule.isLuck(0.3) ? 0 : schedule.chance() ** 2 * most);
+  return {
+    lost: some(0.1),
+    unanswered: some(0.1),
+    crash: some(0.05),
+    slow: some(0.05),
+    doubled: some(0.4),
+    vanished: some(0.2),
+    evicted: some(0.5),
+  };
+}
+
+/** A block every few seconds; in foul weather some are undone, and what waits is forgotten. */
+function keepMining(world: World): void {
+  const { schedule, chain } = world;
+  const next = () => {
+    const isFoul = schedule.weather !== CALM;
+    if (isFoul && schedule.isLuck(0.04)) chain.reorganise(1 + schedule.upTo(schedule.isLuck(0.2) ? 7 : 2), 0.2);
+    if (isFoul && schedule.isLuck(0.04)) chain.forget(0.5);
+    world.oracle.mined(chain.mine());
+    const pause = isFoul && schedule.isLuck(0.02) ? 90_000 : BLOCK_MS / 2 + schedule.upTo(BLOCK_MS);
+    schedule.after(pause, next);
+  };
+  schedule.after(BLOCK_MS, next);
+}
+
+function keepSweeping(world: World): void {
+  const { schedule } = world;
+  const next = () => {
+    // Cron misses a minute now and then.
+    if (!schedule.isLuck(schedule.weather.vanished)) void world.sweep();
+    schedule.after(60_000, next);
+  };
+  schedule.after(60_000, next);
+}
+
+/** What the platform and the parties do to a service. */
+function stir(world: World): void {
+  const { schedule } = world;
+  const next = () => {
+    if (schedule.weather === CALM) return;
+    for (const namespace of [world.vaults, world.nonces]) {
+      for (const host of namespace.hosts.values()) {
+        if (host.isIdle && schedule.isLuck(schedule.weather.evicted)) host.evict();
+      }
+    }
+    if (schedule.isLuck(schedule.weather.crash / 2)) schedule.powerCut();
+    for (const node of world.nodes) {
+      node.isAway = schedule.isLuck(schedule.weather.lost);
+      node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
+    }
+    // Never more than one of three, or nothing could be signed.
+    const away = schedule.isLuck(0.3) ? schedule.upTo(3) : null;
+    for (const [i, node] of world.cosigners.entries()) node.isAway = i === away;
+    if (schedule.isLuck(0.05)) schedule.skewMs = schedule.upTo(240_000) - 60_000;
+    if (schedule.isLuck(0.05)) schedule.pick(world.cosigners).skewMs = schedule.upTo(120_000) - 60_000;
+    schedule.after(5_000, next);
+  };
+  schedule.after(5_000, next);
+}
+
+const UNIT = 1_000_000_000_000n;
+
+function randomStories(world: World): Promise<void>[] {
+  const { schedule } = world;
+  const wishes = Array.from({ length: 1 + schedule.upTo(5) }, (_, i) => randomWish(world, i));
+  const others = [deposits(world)];
+  if (schedule.isLuck(0.3)) others.push(later(world, 60_000, () => changePolicy(world, schedule.pick(world.people))));
+  return [...wishes, ...others];
+}
+
+async function later(world: World, mostMs: number, act: () => Promise<void>): Promise<void> {
+  await world.schedule.sleep(world.schedule.upTo(mostMs));
+  await act();
+}
+
+async function randomWish(world: World, index: number): Promise<void> {
+  const { schedule, oracle, people } = world;
+  await schedule.sleep(schedule.upTo(120_000));
+  const wish = oracle.wish(schedule.pick(RECIPIENTS), UNIT * BigInt(index + 1) + BigInt(schedule.upTo(1_000_000)));
+  const creator = schedule.pick(people);
+  await create(world, wish, creator);
+  // A client that lost its memory asks once more.
+  if (schedule.isLuck(0.2)) await create(world, wish, creator);
+  await Promise.all(people.map((person) => decide(world, wish, person)));
+}
+
+/** What one person does about one wish. */
+async function decide(world: World, wish: Wish, person: Person): Promise<void> {
+  const { schedule } = world;
+  const mood = schedule.chance();
+  await schedule.sleep(schedule.upTo(60_000));
+  if (mood < 0.04) return stop(world, wish, person, 'reject');
+  if (mood < 0.08) return stop(world, wish, person, 'cancel');
+  if (mood < 0.15) return undefined;
+  await approve(world, wish, person);
+  // Two fingers, or two windows.
+  if (mood > 0.9) await Promise.all([approve(world, wish, person), approve(world, wish, person)]);
+  if (mood > 0.8) {
+    await schedule.sleep(schedule.upTo(30_000));
+    if (mood > 0.95) await stop(world, wish, person, 'cancel');
+    else await speedUp(world, wish, person);
+  }
+  return undefined;
+}
+
+/** Others pay; a monitor tells of it, late, twice, or never. */
+async function deposits(world: World): Promise<void> {
+  const { schedule, chain } = world;
+  const count = schedule.upTo(4);
+  for (let i = 0; i < count; i++) {
+    await schedule.sleep(schedule.upTo(60_000));
+    const hash = chain.deposit(world.wallet, BigInt(1 + schedule.upTo(1_000_000_000)));
+    const told = schedule.upTo(3);
+    for (let time = 0; time < told; time++) {
+      await schedule.sleep(schedule.upTo(20_000));
+      await world.report(hash, `delivery-${i}`);
+    }
+    // A forged one: of a transaction that there is not.
+    if (schedule.isLuck(0.2)) await world.report(`0x${'f'.repeat(63)}${i}`, `forged-${i}`);
+  }
+}
+
+/** One payment by two voices and a deposit: short, so that every point of it can be the last. */
+function plannedStories(world: World): Promise<void>[] {
+  const [alice, bob] = world.people;
+  if (alice === undefined || bob === undefined) throw new Error('there are three people');
+  const story = async () => {
+    const wish = world.oracle.wish(RECIPIENTS[0] ?? '', UNIT);
+    await create(world, wish, alice);
+    await approve(world, wish, alice);
+    await approve(world, wish, bob);
+  };
+  const deposit = async () => {
+    const hash = world.chain.deposit(world.wallet, 5n);
+    await world.report(hash, 'delivery');
+  };
+  return [story(), deposit()];
+}
+
+/** Events of the log that say that something went wrong which nobody has planned. */
+const TROUBLE = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed', 'delivery-delayed']);
+
+/** Reads the log of the service: an error that no fault of the simulation explains is a finding. */
+function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: () => void } {
+  const lines: string[] = [];
+  const real = console.error;
+  console.error = (line: unknown) => {
+    const text = String(line);
+    const event = text.startsWith('{') ? (JSON.parse(text) as { event?: string }).event : undefined;
+    schedule.note(`log ${event ?? 'words'}`);
+    if (event === undefined || (TROUBLE.has(event) && !text.includes('(simulated)'))) lines.push(text);
+  };
+  return { lines, stop: () => (console.error = real) };
+}

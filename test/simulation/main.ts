@@ -1,0 +1,138 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { takeOverPlatform } from './clocks.ts';
+import type { Course, Outcome } from './history.ts';
+import { addTo, type Sum, sumOf, textOf } from './sum.ts';
+
+/**
+ * `npm run sim` lives random histories of the whole service and judges each of them (README, "How it is proven"):
+ *
+ *     npm run sim                         500 new ones
+ *     npm run sim -- --count 20000 --log test/simulation/runs.jsonl
+ *     npm run sim -- --seed 4711          one, and tells it
+ *     npm run sim -- --points             one payment, once for every point at which somebody can die
+ *     npm run sim -- --pairs 2000         the same with two deaths, so many pairs of them
+ *
+ * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did not: the seeds are named.
+ */
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    from: { type: 'string' },
+    count: { type: 'string', default: '500' },
+    points: { type: 'boolean', default: false },
+    pairs: { type: 'string' },
+    log: { type: 'string' },
+    /** Of a process that another one has started. */
+    part: { type: 'boolean', default: false },
+  },
+});
+
+const PROCESSES = 2;
+const AGAIN_EVERY = 10;
+
+const tell = console.log;
+/** The clock is another one as soon as something is simulated. */
+const begun = process.hrtime.bigint();
+const secondsNow = Math.floor(Date.now() / 1000);
+
+/** Lives a course, tells what was wrong, and adds it up. */
+async function judged(course: Course, sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<Outcome> {
+  const outcome = await live(course);
+  const points = [...(course.crashPoints ?? [])];
+  const name = `seed ${course.seed}${points.length === 0 ? '' : `, deaths at ${points.join()}`}`;
+  const again = course.seed % AGAIN_EVERY === 0 && course.tell === undefined ? await live(course) : outcome;
+  const faults = [...outcome.faults];
+  if (again.traceHash !== outcome.traceHash) faults.push(`it goes another way the second time: ${again.traceHash}`);
+  addTo(sum, { ...outcome, faults });
+  if (faults.length > 0) tell([`${name}, trace ${outcome.traceHash}:`, ...faults.map((one) => `  ${one}`)].join('\n'));
+  return outcome;
+}
+
+async function simulated(): Promise<Sum> {
+  takeOverPlatform();
+  const { live } = await import('./history.ts');
+  const sum = sumOf();
+  const one = options.seed;
+  if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), tell }, sum, live);
+  else if (options.points || options.pairs !== undefined) await sweep(sum, live);
+  else {
+    const first = firstSeed();
+    for (let seed = first; seed < first + countOf(); seed++) await judged({ seed }, sum, live);
+  }
+  return sum;
+}
+
+/** One story without weather, once for each point at which somebody can die; or for pairs of such points. */
+async function sweep(sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<void> {
+  const { points } = await judged({ seed: 1, crashPoints: new Set() }, sum, live);
+  const pairs = Number.parseInt(options.pairs ?? '0', 10);
+  if (options.points)
+    for (let at = 0; at < points; at++) await judged({ seed: 1, crashPoints: new Set([at]) }, sum, live);
+  // Spread evenly over all of them, and the same each time.
+  const all = (points * (points - 1)) / 2;
+  for (let i = 0; i < Math.min(pairs, all); i++) {
+    const place = Math.floor((i * all) / Math.min(pairs, all));
+    const [at, then] = pairAt(place, points);
+    await judged({ seed: 1, crashPoints: new Set([at, then]) }, sum, live);
+  }
+}
+
+/** The pair with this number, of all pairs in order. */
+function pairAt(place: number, points: number): readonly [number, number] {
+  let [first, rest] = [0, place];
+  while (rest >= points - 1 - first) {
+    rest -= points - 1 - first;
+    first++;
+  }
+  return [first, first + 1 + rest];
+}
+
+function countOf(): number {
+  return Number.parseInt(options.count, 10);
+}
+
+/** New ones where none is named. */
+function firstSeed(): number {
+  return options.from === undefined ? secondsNow : Number.parseInt(options.from, 10);
+}
+
+/** Shares the histories among processes: there are as many as a small machine has cores. */
+async function shared(): Promise<Sum> {
+  const [first, count] = [firstSeed(), countOf()];
+  const size = Math.ceil(count / PROCESSES);
+  const parts = Array.from(
+    { length: PROCESSES },
+    (_, i) => [first + i * size, Math.min(size, count - i * size)] as const,
+  );
+  const sums = await Promise.all(parts.map(([from, some]) => partOf(from, some)));
+  const sum = sumOf();
+  for (const one of sums) for (const key of Object.keys(sum) as (keyof Sum)[]) sum[key] += one[key];
+  if (options.log !== undefined) {
+    const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+    appendFileSync(options.log, `${JSON.stringify({ commit, from: first, count, ...sum })}\n`);
+  }
+  return sum;
+}
+
+async function partOf(from: number, count: number): Promise<Sum> {
+  const given = [...process.execArgv, import.meta.filename, '--part', '--from', String(from), '--count', String(count)];
+  const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  const code = await new Promise<number | null>((resolve) => {
+    child.on('close', resolve);
+  });
+  const lines = text.trimEnd().split('\n');
+  const last = lines.pop() ?? '';
+  for (const line of lines) tell(line);
+  if (code !== 0 && !last.startsWith('{')) throw new Error(`a part of the simulation ended with ${code}`);
+  return JSON.parse(last) as Sum;
+}
+
+const isAlone = options.part || options.seed !== undefined || options.points || options.pairs !== undefined;
+const total = isAlone ? await simulated() : await shared();
+const seconds = Math.round(Number(process.hrtime.bigint() - begun) / 1e9);
+tell(options.part ? JSON.stringify(total) : `${textOf(total)}, ${seconds} s`);
+if (total.bad > 0) process.exitCode = 1;

@@ -1,0 +1,147 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { CheckedRequest, SigningRequest } from '#cosigner/approval-check.ts';
+import type { Block, SimulatedChain } from './chain.ts';
+
+/** A payment that somebody wants, and everything that the people know of it. No two have the same amount: it is how the chain is read. */
+export interface Wish {
+  readonly key: string;
+  readonly to: string;
+  readonly amount: bigint;
+  /** So many of these have to want it, whatever else happens. */
+  readonly terms: Terms;
+  id: string | null;
+  /** Who has asked to approve it, whether or not an answer came. */
+  readonly asked: Set<string>;
+  /** Who has been told that the voice counts. */
+  readonly heard: Set<string>;
+  /** Somebody was told that it will not be. */
+  isStopped: boolean;
+  /** The service would not have it. */
+  isRefused: boolean;
+}
+
+export interface Terms {
+  readonly threshold: number;
+  readonly signers: readonly string[];
+}
+
+/**
+ * What must hold, by what people have asked for and what the chain says alone: it shares no code with the service. Faults are kept, the
+ * first of them is what a history fails with.
+ */
+export class Oracle {
+  readonly faults: string[] = [];
+  readonly wishes: Wish[] = [];
+  readonly #chain: SimulatedChain;
+  #wallet = '';
+  /** What is in force beyond doubt: while a change is under way, the weaker of both. */
+  #terms: Terms;
+  readonly #signed = new Map<
+    string,
+    { readonly intent: string; readonly nonce: string | null; readonly digests: Map<number, string> }
+  >();
+  signatures = 0;
+  /** Somebody wanted other terms. */
+  hasChanged = false;
+
+  constructor(chain: SimulatedChain, terms: Terms) {
+    this.#chain = chain;
+    this.#terms = terms;
+  }
+
+  set wallet(address: string) {
+    this.#wallet = address.toLowerCase();
+  }
+
+  fault(line: string): void {
+    this.faults.push(line);
+  }
+
+  get terms(): Terms {
+    return this.#terms;
+  }
+
+  /** From now on either may be in force. */
+  changing(to: Terms): void {
+    this.hasChanged = true;
+    const signers = [...new Set([...this.#terms.signers, ...to.signers])];
+    this.#terms = { threshold: Math.min(this.#terms.threshold, to.threshold), signers };
+  }
+
+  changed(to: Terms): void {
+    this.#terms = to;
+  }
+
+  wish(to: string, amount: bigint): Wish {
+    const wish: Wish = {
+      key: `wish-${this.wishes.length + 1}`,
+      to,
+      amount,
+      terms: this.#terms,
+      id: null,
+      asked: new Set(),
+      heard: new Set(),
+      isStopped: false,
+      isRefused: false,
+    };
+    this.wishes.push(wish);
+    return wish;
+  }
+
+  /** I5: one key, one transaction. */
+  created(wish: Wish, id: string): void {
+    if (wish.id !== null && wish.id !== id) this.fault(`I5: ${wish.key} made ${wish.id} and ${id}`);
+    const other = this.wishes.find((one) => one !== wish && one.id === id);
+    if (other !== undefined) this.fault(`I5: ${wish.key} and ${other.key} are both ${id}`);
+    wish.id = id;
+  }
+
+  /** A node lets a partial signature go. I1: one transaction, one intent, one nonce, and one digest for each attempt. I2: enough people wanted it. */
+  signed(
+    node: number,
+    { intent, attempt, purpose }: SigningRequest,
+    { intentDigest, signingDigest, bid }: CheckedRequest,
+  ): void {
+    this.signatures++;
+    const id = intent.transactionId;
+    const nonce = bid?.nonce.toString() ?? null;
+    const known = this.#signed.get(id) ?? { intent: intentDigest, nonce, digests: new Map<number, string>() };
+    this.#signed.set(id, known);
+    if (known.intent !== intentDigest) this.fault(`I1: node ${node} signs another intent for ${id}`);
+    if (known.nonce !== nonce) this.fault(`I1: node ${node} signs nonce ${nonce} for ${id}, which has ${known.nonce}`);
+    const digest = known.digests.get(attempt) ?? bytesToHex(signingDigest);
+    known.digests.set(attempt, digest);
+    if (digest !== bytesToHex(signingDigest)) this.fault(`I1: node ${node} signs a second digest for ${id}/${attempt}`);
+    if (intent.kind !== 'transfer') return this.fault(`I2: nobody wanted a ${intent.kind}`);
+    const wish = this.wishes.find((one) => one.amount === BigInt(intent.amount));
+    if (wish === undefined || wish.to.toLowerCase() !== intent.to.toLowerCase()) {
+      return this.fault(`I2: nobody wanted ${intent.amount} to go to ${intent.to}`);
+    }
+    const voices = [...wish.asked].filter((person) => wish.terms.signers.includes(person)).length;
+    if (voices < wish.terms.threshold)
+      this.fault(`I2: ${wish.key} is signed, and ${voices} of ${wish.terms.threshold} wanted it`);
+    if (wish.isStopped && purpose === 'intent')
+      this.fault(`I2: ${wish.key} is signed, and somebody was told that it is not`);
+  }
+
+  /** I3: what was wanted once is paid once, and nothing else ever is. */
+  mined(block: Block): void {
+    for (const { from, to, value, hash } of block.transfers) {
+      if (from !== this.#wallet || (to === this.#wallet && value === 0n)) continue;
+      const wish = this.wishes.find((one) => one.amount === value);
+      if (wish === undefined || wish.to.toLowerCase() !== to) {
+        this.fault(`I3: ${hash} pays ${value} to ${to}, and nobody wanted that`);
+        continue;
+      }
+      const times = this.paid(wish.amount);
+      if (times > 1) this.fault(`I3: ${wish.key} is paid ${times} times`);
+    }
+  }
+
+  /** How often it stands in the chain. */
+  paid(amount: bigint): number {
+    return this.#chain.blocks
+      .flatMap(({ transfers }) => transfers)
+      .filter(({ from, value }) => from === this.#wallet && value === amount).length;
+  }
+}

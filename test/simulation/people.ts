@@ -1,0 +1,85 @@
+import type { Wish } from './oracle.ts';
+import type { Answer, Person, World } from './world.ts';
+import { CHAIN } from './world.ts';
+
+/** As long as a client goes on asking before it takes the service for gone. */
+const MOST_TRIES = 200;
+const PAUSE_MS = 8_000;
+export const RECIPIENTS = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'];
+
+/** Asks until there is an answer that says what became of it. Null when the service is gone. */
+async function insist(world: World, ask: () => Promise<Answer | null>): Promise<Answer | null> {
+  for (let time = 1; time <= MOST_TRIES; time++) {
+    const answer = await ask();
+    if (answer !== null && answer.status < 500) return answer;
+    await world.schedule.sleep(1_000 + world.schedule.upTo(PAUSE_MS));
+  }
+  return null;
+}
+
+/** As an integrator does it: with a key, again and again with the same one. */
+export async function create(world: World, wish: Wish, creator: Person): Promise<void> {
+  const speed = world.schedule.pick(['slow', 'normal', 'fast']);
+  const body = { vaultId: world.vaultId, chain: CHAIN, to: wish.to, amount: wish.amount.toString(), speed };
+  const headers = { 'idempotency-key': wish.key };
+  const answer = await insist(world, () =>
+    world.ask('POST /transaction/transfer', { token: creator.token, body, headers }),
+  );
+  if (answer?.status === 201) world.oracle.created(wish, String(answer.body['id']));
+  else wish.isRefused = true;
+  if (answer === null) world.oracle.fault(`I12: ${wish.key} can not be created`);
+}
+
+export async function approve(world: World, wish: Wish, person: Person): Promise<void> {
+  if (wish.id === null) return;
+  wish.asked.add(person.id);
+  const answer = await insist(world, () => world.ask(`POST /transaction/${wish.id}/approve`, { token: person.token }));
+  if (answer?.status === 200) wish.heard.add(person.id);
+  // Decided already, or no signer any more.
+  else if (answer?.status !== 409 && answer?.status !== 403) world.oracle.fault(`approve: ${JSON.stringify(answer)}`);
+}
+
+/** Rejects it, or takes it back: where that is answered with the end of it, it is the end. */
+export async function stop(world: World, wish: Wish, person: Person, how: 'reject' | 'cancel'): Promise<void> {
+  if (wish.id === null) return;
+  const answer = await insist(world, () => world.ask(`POST /transaction/${wish.id}/${how}`, { token: person.token }));
+  const state = answer?.body['state'];
+  if (answer?.status === 200 && (state === 'REJECTED' || (state === 'CANCELLED' && how === 'cancel')))
+    wish.isStopped = true;
+  else if (answer?.status !== 200 && answer?.status !== 409 && answer?.status !== 403) {
+    world.oracle.fault(`${how}: ${JSON.stringify(answer)}`);
+  }
+}
+
+export async function speedUp(world: World, wish: Wish, person: Person): Promise<void> {
+  if (wish.id !== null) await world.ask(`POST /transaction/${wish.id}/speed-up`, { token: person.token });
+}
+
+/** Another threshold, or other signers, with the voices of everybody. */
+export async function changePolicy(world: World, proposer: Person): Promise<void> {
+  const { schedule, oracle, people } = world;
+  const signers = schedule.isLuck(0.5) ? people : people.slice(0, 2);
+  const threshold = signers.length === 3 && schedule.isLuck(0.5) ? 3 : 2;
+  const to = { threshold, signers: signers.map(({ id }) => id) };
+  const path = `/vault/${world.vaultId}/policy-change`;
+  const before = oracle.terms;
+  // From the first word on it may come to be.
+  oracle.changing(to);
+  const proposed = await world.ask(`POST ${path}`, { token: proposer.token, body: to });
+  if (proposed?.status !== 201) {
+    // It says nothing new, or nobody knows whether it stands: then either may be in force one day.
+    if (proposed !== null && proposed.status < 500) oracle.changed(before);
+    return;
+  }
+  for (const person of people) {
+    const approving = () => world.ask(`POST ${path}/${String(proposed.body['id'])}/approve`, { token: person.token });
+    const answer = await insist(world, approving);
+    if (answer?.body['state'] === 'ADOPTED') return oracle.changed(to);
+  }
+}
+
+/** Has the balances compared with the chain now. */
+export async function lookAgain(world: World): Promise<void> {
+  const [person] = world.people;
+  await world.ask(`POST /vault/${world.vaultId}/reprocess-incoming-transactions`, { token: person?.token ?? '' });
+}

@@ -1,0 +1,272 @@
+import { createHash, createHmac } from 'node:crypto';
+import { addressOn } from '#chains/address-on.ts';
+import { parseKeyId } from '#domain/id.ts';
+import { app } from '#http/app.ts';
+import { consume } from '#jobs/consume.ts';
+import { sweep } from '#jobs/sweep.ts';
+import { AccessTokenObject } from '#objects/access-token.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { SessionObject } from '#objects/session.ts';
+import { VaultObject } from '#objects/vault.ts';
+import { WalletNonceObject } from '#objects/wallet-nonce.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { ChainNode } from './chain-node.ts';
+import { CHAIN_ID, SimulatedChain } from './chain.ts';
+import { Dealer, SimulatedCosigner } from './cosigners.ts';
+import { SimulatedD1 } from './d1.ts';
+import { ObjectNamespace } from './objects.ts';
+import { Oracle } from './oracle.ts';
+import { SimulatedQueue } from './queues.ts';
+import type { Schedule } from './schedule.ts';
+import { LostCall } from './schedule.ts';
+
+export const CHAIN = 'simulated';
+const CAIP2 = `eip155:${CHAIN_ID}`;
+const SERVICE_KEY = 'service_key_of_the_simulation';
+const MONITOR_SECRET = Buffer.from('a monitor that nobody has').toString('base64');
+const UNLIMITED = 1_000_000_000;
+const SIGNING_THRESHOLD = 2;
+const DECISION_SECONDS = 300;
+
+const ROW = {
+  name: CHAIN,
+  caip2: CAIP2,
+  family: 'evm',
+  nativeSymbol: 'ETH',
+  nativeDecimals: 18,
+  confirmations: 3,
+  pollIntervalMs: 2_000,
+  maxFee: '50000000000000000',
+  explorer: null,
+};
+
+export interface Person {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** What came back; null when nothing did. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The whole service in one process: its own code, and around it a platform, a chain and co-signers that fail as the schedule says. */
+export class World {
+  readonly schedule: Schedule;
+  readonly chain: SimulatedChain;
+  readonly nodes: readonly ChainNode[];
+  readonly d1: SimulatedD1;
+  readonly vaults: ObjectNamespace;
+  readonly nonces: ObjectNamespace;
+  readonly #others: readonly ObjectNamespace[];
+  readonly oracle: Oracle;
+  readonly env: CoordinatorEnv;
+  cosigners: readonly SimulatedCosigner[] = [];
+  readonly people: Person[] = [];
+  vaultId = 0;
+  wallet = '';
+  /** Somebody is at it. */
+  isHelped = false;
+
+  constructor(schedule: Schedule) {
+    this.schedule = schedule;
+    this.chain = new SimulatedChain(schedule);
+    this.nodes = [1, 2].map((number) => new ChainNode(schedule, this.chain, `node-${number}`));
+    this.d1 = new SimulatedD1(schedule);
+    this.oracle = new Oracle(this.chain, { threshold: 0, signers: [] });
+    const namespace = (construct: (ctx: DurableObjectState, env: CoordinatorEnv) => object) =>
+      new ObjectNamespace(schedule, (ctx) => construct(ctx, this.env));
+    this.vaults = namespace((ctx, env) => new VaultObject(ctx, env));
+    this.nonces = namespace((ctx, env) => new WalletNonceObject(ctx, env));
+    const tokens = namespace((ctx, env) => new AccessTokenObject(ctx, env));
+    const sessions = namespace((ctx, env) => new SessionObject(ctx, env));
+    this.#others = [tokens, sessions];
+    this.env = this.#environment({ tokens, sessions });
+  }
+
+  #environment({ tokens, sessions }: { readonly tokens: ObjectNamespace; readonly sessions: ObjectNamespace }) {
+    const work = (batch: MessageBatch<unknown>) => consume(batch, this.env);
+    const queue = (name: string, mostAtOnce: number, mostRetries: number) => {
+      const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null };
+      const deadLetters = new SimulatedQueue(this.schedule, work, dead);
+      return new SimulatedQueue(this.schedule, work, {
+        name: `conclave-${name}`,
+        mostAtOnce,
+        mostRetries,
+        deadLetters,
+      });
+    };
+    const cosigner = (index: number) => ({
+      fetch: (url: string, init: RequestInit) => {
+        const node = this.cosigners[index - 1];
+        if (node === undefined) throw new LostCall('There is no node yet (simulated)');
+        return node.fetch(url, init);
+      },
+    });
+    const quotas = ['read', 'write', 'token-read', 'token-update', 'token-secret', 'user-profile'];
+    return {
+      DB: this.d1,
+      VAULT: this.vaults,
+      ACCESS_TOKEN: tokens,
+      SESSION: sessions,
+      WALLET_NONCE: this.nonces,
+      // As wrangler.toml has them.
+      SIGNING_QUEUE: queue('signing', 1, 10),
+      CONFIRMATION_QUEUE: queue('confirmation', 10, 10),
+      NOTIFICATION_QUEUE: queue('notification', 10, 3),
+      ACTIVITY_QUEUE: queue('activity', 10, 10),
+      COSIGNER_1: cosigner(1),
+      COSIGNER_2: cosigner(2),
+      COSIGNER_3: cosigner(3),
+      SHIELD: { limit: async () => ({ success: true }) },
+      RPC_URLS: JSON.stringify({ [CHAIN]: ['http://node-1.test', 'http://node-2.test'] }),
+      CHAINS: JSON.stringify([ROW]),
+      RATE_LIMITS: JSON.stringify(Object.fromEntries(quotas.map((name) => [name, UNLIMITED]))),
+      TOKEN_MAC_KEY: '01'.repeat(32),
+      WEBHOOK_ENDPOINTS: JSON.stringify({
+        monitor: { provider: 'standard-webhooks', secrets: [`whsec_${MONITOR_SECRET}`] },
+      }),
+      SERVICE_KEY_HASHES: createHash('sha256').update(SERVICE_KEY).digest('hex'),
+    } as unknown as CoordinatorEnv;
+  }
+
+  /** Where the coordinator's own requests go. */
+  async network(url: string, init: RequestInit): Promise<Response> {
+    const node = this.nodes[url.startsWith('http://node-1.test') ? 0 : 1];
+    if (node === undefined) throw new Error(`nobody is at ${url}`);
+    return node.serve(init);
+  }
+
+  /** One request to the service. Null when no answer came: then nobody knows what it did. */
+  async ask(line: string, { token = SERVICE_KEY, body, headers = {} }: Ask = {}): Promise<Answer | null> {
+    const [method = '', path = ''] = line.split(' ');
+    const sent = body === undefined ? null : JSON.stringify(body);
+    const request = new Request(`https://conclave.test${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(sent === null ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(sent === null ? {} : { body: sent }),
+    });
+    const life = this.schedule.birth(`request ${line.replaceAll(/[0-9A-Z]{26}/g, 'id')}`);
+    const dead = new Promise<null>((resolve) => {
+      life.onEnd(() => resolve(null));
+    });
+    const ctx = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} };
+    const answered = this.schedule.call('request', async () => {
+      const served = this.schedule.live(life, async () => {
+        const response = await app.fetch(request, this.env, ctx);
+        const text = await response.text();
+        return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
+      });
+      return Promise.race([served, dead]);
+    });
+    const answer = await answered.catch((error: unknown) => {
+      if (error instanceof LostCall) return null;
+      throw error;
+    });
+    this.schedule.bury(life);
+    this.schedule.note(`${method} ${answer?.status ?? 'no answer'}`);
+    return answer;
+  }
+
+  /** What a monitor says of a transaction. */
+  async report(hash: string, name: string): Promise<void> {
+    const body = JSON.stringify({ type: 'chain.activity', data: { chain: CAIP2, txHash: hash } });
+    const at = String(Math.floor((this.schedule.nowMs + this.schedule.skewMs) / 1000));
+    const signature = createHmac('sha256', Buffer.from(MONITOR_SECRET, 'base64')).update(`${name}.${at}.${body}`);
+    await this.ask('POST /webhook/standard-webhooks/monitor', {
+      body: JSON.parse(body),
+      headers: {
+        'webhook-id': name,
+        'webhook-timestamp': at,
+        'webhook-signature': `v1,${signature.digest('base64')}`,
+      },
+    });
+  }
+
+  /** What cron does each minute. */
+  async sweep(): Promise<void> {
+    const life = this.schedule.birth('cron');
+    const dead = new Promise<void>((resolve) => {
+      life.onEnd(resolve);
+    });
+    const minute = Math.floor(this.schedule.nowMs / 60_000) * 60_000;
+    this.schedule.note('cron');
+    const swept = this.schedule.live(life, async () => sweep(this.env, minute));
+    // What went wrong is told in its log, and the next one follows.
+    await Promise.race([swept.catch(() => {}), dead]);
+    this.schedule.bury(life);
+  }
+
+  /** Three people, a vault in which two of them decide, a wallet with money in it, and the nodes of its key. In fair weather. */
+  async found(): Promise<void> {
+    for (const name of ['alice', 'bob', 'carol']) {
+      const user = await this.#service('POST /internal/user', { name, email: `${name}@example.com` });
+      const id = String(user['id']);
+      const issued = await this.#service(`POST /internal/user/${id}/access-token`, { name: 'simulation' });
+      this.people.push({ id, token: String(issued['token']) });
+    }
+    const signers = this.people.map(({ id }) => id);
+    this.oracle.changed({ threshold: 2, signers });
+    const vault = await this.#service('POST /internal/vault', {
+      name: 'Treasury',
+      members: this.people.map(({ id }) => ({ userId: id, roles: ['initiator', 'signer', 'admin'] })),
+      threshold: 2,
+      initialState: 'SUBMITTED',
+      chains: [CHAIN],
+      decisionPeriodSeconds: DECISION_SECONDS,
+      signingThreshold: SIGNING_THRESHOLD,
+    });
+    this.vaultId = vault['id'] as number;
+    const dealer = new Dealer();
+    const keyId = parseKeyId('a'.repeat(26));
+    const wallet = addressOn(CAIP2, 'ecdsa-secp256k1', hexToBytes(dealer.publicKey));
+    if (keyId === null || wallet === null) throw new Error('the key must be one');
+    this.wallet = wallet;
+    this.oracle.wallet = wallet;
+    const stub = this.env.VAULT.getByName(`vault:${this.vaultId}`);
+    const described = await stub.describe();
+    if (described === null) throw new Error('the vault must be there');
+    const { policy } = described;
+    this.cosigners = [1, 2, 3].map(
+      (index) =>
+        new SimulatedCosigner(this.schedule, {
+          index,
+          threshold: SIGNING_THRESHOLD,
+          wallet,
+          keyId,
+          policy,
+          dealer,
+          witness: (node, request, checked) => this.oracle.signed(node, request, checked),
+        }),
+    );
+    for (const node of this.cosigners) node.meet(this.cosigners);
+    const publicShares = { '1': dealer.publicKey, '2': dealer.publicKey, '3': dealer.publicKey };
+    const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: dealer.publicKey, publicShares } as const;
+    await stub.recordKey({ ...key, addresses: { [CHAIN]: wallet } });
+    this.chain.deposit(wallet, 10n ** 19n);
+    this.chain.mine();
+  }
+
+  async #service(line: string, body: unknown): Promise<Answer['body']> {
+    const answer = await this.ask(line, { body });
+    if (answer?.status !== 201) throw new Error(`${line}: ${JSON.stringify(answer)}`);
+    return answer.body;
+  }
+
+  close(): void {
+    for (const namespace of [this.vaults, this.nonces, ...this.#others]) namespace.close();
+    for (const node of this.cosigners) node.db.close();
+    this.d1.db.close();
+  }
+}
+
+export interface Ask {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
