@@ -277,9 +277,12 @@ function recordOf(transactionId: string, attempt: number, checked: CheckedReques
   };
 }
 
-/** There is nothing to cancel before the first bytes. */
-function begins(attempt: number, { purpose }: CheckedRequest): boolean {
-  return attempt === 1 && purpose === 'intent';
+/**
+ * The first that this node is asked for may be bytes that do nothing: of a payment that is given up, whose nonce others wait for. Where other
+ * nodes have signed something for it they hold the cancellation against that, and any two groups have a node in common.
+ */
+function begins(attempt: number, { bid, purpose }: CheckedRequest): boolean {
+  return purpose === 'cancellation' ? bid !== null : attempt === 1;
 }
 
 /** What was cancelled is not carried out any more, whatever a coordinator says afterwards. */

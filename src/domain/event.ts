@@ -39,6 +39,8 @@ export type TransactionEvent =
   | { readonly type: 'delaySigning'; readonly reason: string }
   /** Nothing will ever be signed: no signature was released, and the nonce is free again. */
   | { readonly type: 'failSigning'; readonly reason: FailureReason; readonly detail: string | null }
+  /** The same, but others wait above its nonce: an attempt that does nothing uses it up first. */
+  | { readonly type: 'fillNonce'; readonly reason: FailureReason; readonly detail: string | null }
   /** Of a message: there is nothing to broadcast. */
   | { readonly type: 'signMessage'; readonly signature: string }
   | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }

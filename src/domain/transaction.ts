@@ -138,6 +138,8 @@ export interface Transaction {
   readonly attempts: readonly Attempt[];
   /** Somebody wants it undone while it waits to be mined: every further attempt is a cancellation. */
   readonly cancelling: boolean;
+  /** Why nothing of it will be carried out, since its nonce is used up because others wait above it; else null, or absent in what is old. */
+  readonly givenUp?: string | null;
   readonly inclusion: AppraisedInclusion | null;
   /** Of a message, in hex, as the chain's wallets give it. */
   readonly signature: string | null;

@@ -47,6 +47,7 @@ type Change = Partial<
     | 'rejection'
     | 'attempts'
     | 'cancelling'
+    | 'givenUp'
     | 'inclusion'
     | 'signature'
     | 'nonceHeld'
@@ -110,7 +111,8 @@ const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
   const wanted =
     newest === null ||
     callsForAnother(newest) ||
-    (newest.signed !== null && callsForCancellation(newest, transaction.cancelling));
+    (newest.signed !== null && callsForCancellation(newest, transaction.cancelling)) ||
+    isGivenUp(newest, transaction);
   if (event.attempt.purpose !== nextPurpose(transaction)) return null;
   if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
   const attempt = unsignedAttempt(event.attempt, (newest?.number ?? 0) + 1, nowMs);
@@ -123,7 +125,13 @@ const delaySigning: Step<'delaySigning'> = (transaction, event) =>
 const failSigning: Step<'failSigning'> = (transaction, event) =>
   transaction.attempts.some((attempt) => attempt.signed !== null)
     ? null
-    : { state: 'FAILED', stateReason: event.reason };
+    : { state: 'FAILED', stateReason: transaction.givenUp ?? event.reason };
+
+/** Nothing is signed yet, and from here on nothing but a cancellation is. */
+const fillNonce: Step<'fillNonce'> = ({ attempts, cancelling }, { reason }) =>
+  cancelling || attempts.some(({ signed }) => signed !== null)
+    ? null
+    : { cancelling: true, givenUp: reason, stateReason: reason };
 
 const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
@@ -197,6 +205,8 @@ const include: Step<'include'> = (transaction, event) => {
   if (inclusion.confirmations < confirmationsNeeded) {
     return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
   }
+  const { givenUp = null } = transaction;
+  if (cancels && givenUp !== null) return { state: 'FAILED', stateReason: givenUp, ...found };
   if (cancels) return { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found };
   return inclusion.succeeded
     ? { state: 'SUCCEEDED', stateReason: null, ...found }
@@ -252,7 +262,7 @@ const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibi
 const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
-  SIGNING: { prepare, delaySigning, failSigning, sign, signMessage, setVisibility },
+  SIGNING: { prepare, delaySigning, failSigning, fillNonce, sign, signMessage, setVisibility },
   BROADCAST: {
     cancel: cancelInBroadcast,
     prepare,
@@ -320,6 +330,11 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
 /** It can not, or not well enough, be included as it is. */
 function callsForAnother({ sent }: Attempt): boolean {
   return sent?.outcome === 'underpriced' || sent?.outcome === 'lapsed';
+}
+
+/** Bytes that nobody will sign any more: others take their nonce. */
+function isGivenUp({ signed, purpose }: Attempt, transaction: Transaction): boolean {
+  return signed === null && purpose !== nextPurpose(transaction);
 }
 
 function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {

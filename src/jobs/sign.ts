@@ -1,4 +1,5 @@
 import type { ChainAdapter, ChainSignature, PreparationFault } from '#chains/chain-adapter.ts';
+import type { Chain } from '#domain/chain.ts';
 import type { FailureReason } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
@@ -38,7 +39,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   const work = await vault.work(id, 'sign');
   if (work === null) return;
   if (Date.now() >= signingEndsAtMs(work.transaction.intent) + CLOCK_TOLERANCE_MS) {
-    await giveUp(vault, work.transaction, { reason: 'SIGNING_TIMEOUT', detail: null });
+    await giveUp({ env, vault, work }, { reason: 'SIGNING_TIMEOUT', detail: null });
     return;
   }
   const { intent } = work.transaction;
@@ -57,7 +58,9 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     const fault = prepared.refusal;
     if (fault.kind === 'busy') await vault.record(id, { type: 'delaySigning', reason: 'WALLET_BUSY' });
     else if (fault.kind === 'transient') await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
-    else await giveUp(vault, work.transaction, fault);
+    // What fills a nonce for others is not given up for a price: it may fall.
+    else if (fillsNonce(work.transaction)) await vault.record(id, { type: 'delaySigning', reason: fault.reason });
+    else await giveUp({ env, vault, work }, fault);
     return;
   }
   await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
@@ -76,8 +79,8 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, Prepar
   const { env, vault, adapter, transaction, intent } = preparation;
   const { id } = transaction;
   const newest = newestAttempt(transaction);
-  if (newest !== null && newest.signed === null) return accepted(newest);
   const purpose = nextPurpose(transaction);
+  if (newest !== null && newest.signed === null && newest.purpose === purpose) return accepted(newest);
   const effect = effectOf(intent, purpose);
   const allocator = allocatorOf(env, transaction);
   const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
@@ -115,6 +118,7 @@ async function allocateNonce(
     latest: counts.value.latest.toString(),
     pending: counts.value.pending.toString(),
   });
+  if (nonce === null) return refused({ kind: 'busy' });
   if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(nonce);
   await allocator.release({ transactionId: transaction.id });
   return refused({ kind: 'busy' });
@@ -169,24 +173,46 @@ async function signaturesOf(
   attempt: Signable,
   evidence: readonly string[],
 ): Promise<readonly ChainSignature[] | null> {
-  const { transaction, key, policies, signingThreshold } = work;
-  const { id, intent, approvals } = transaction;
+  const { key, policies, signingThreshold } = work;
+  const { id, intent, approvals } = work.transaction;
   const request = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;
   if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
-  else await giveUp(vault, transaction, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
+  else await giveUp({ env, vault, work }, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
   return null;
 }
 
-/** Nothing new will be signed: that is the end of a first attempt, and of a replacement only the end of replacing. */
+/**
+ * Nothing new will be signed: that is the end of a first attempt, and of a replacement only the end of replacing. Where others wait above
+ * its nonce, an attempt that does nothing uses it up: what was approved once may be undone.
+ */
 async function giveUp(
-  vault: VaultStub,
-  { id, attempts }: Transaction,
+  { env, vault, work }: Pick<SigningTurn, 'env' | 'vault' | 'work'>,
   { reason, detail }: { readonly reason: FailureReason; readonly detail: string | null },
 ): Promise<void> {
-  const replaces = attempts.some(({ signed }) => signed !== null);
-  await vault.record(id, replaces ? { type: 'abandonReplacement', reason } : { type: 'failSigning', reason, detail });
+  const { transaction, chain } = work;
+  const { id, attempts, cancelling } = transaction;
+  if (attempts.some(({ signed }) => signed !== null)) {
+    await vault.record(id, { type: 'abandonReplacement', reason });
+    return;
+  }
+  const canFill = hasAccountNonces(chain) && !cancelling;
+  const allocator = allocatorOf(env, transaction);
+  const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
+  const after = await vault.record(id, { type: mayGo ? 'failSigning' : 'fillNonce', reason, detail });
+  // Another consumer was faster, and it goes on.
+  if (canFill && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
+}
+
+function fillsNonce({ state, givenUp = null }: Transaction): boolean {
+  return state === 'SIGNING' && givenUp !== null;
+}
+
+/** Where one transaction of a wallet waits for the one before. */
+function hasAccountNonces(chain: Chain): boolean {
+  const { mostInFlight, paysWithCoins } = adapterFor(chain, []);
+  return mostInFlight === null && !paysWithCoins;
 }
 
 /** Reads the id of a message; null for one that no version of this service has sent. */

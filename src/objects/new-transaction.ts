@@ -69,6 +69,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     rejection: null,
     attempts: [],
     cancelling: false,
+    givenUp: null,
     inclusion: null,
     signature: null,
     speed: request.speed,

@@ -1,12 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { NonceBook } from '#domain/wallet-nonce.ts';
-import { allocate, EMPTY_BOOK, release, settle } from '#domain/wallet-nonce.ts';
+import { allocate, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS free (nonce TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS leaving (transaction_id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS next (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
 `;
 
@@ -20,14 +21,14 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     ctx.storage.sql.exec(SCHEMA);
   }
 
-  /** Counts are those of the chain, as decimal text. */
+  /** Counts are those of the chain, as decimal text. Null: another transaction is about to end, ask again. */
   allocate(request: { readonly transactionId: string; readonly latest: string; readonly pending: string }): {
-    readonly nonce: string;
+    readonly nonce: string | null;
   } {
     const counts = { latest: BigInt(request.latest), pending: BigInt(request.pending) };
     const { book, nonce } = allocate(this.#load(), request.transactionId, counts);
     this.#store(book);
-    return { nonce: nonce.toString() };
+    return { nonce: nonce?.toString() ?? null };
   }
 
   /** Coins that a transaction has to leave alone. */
@@ -53,6 +54,18 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     return true;
   }
 
+  /** See `leave`: whether a transaction that signed nothing may end without its nonce being used up. Idempotent. */
+  leave(request: { readonly transactionId: string }): boolean {
+    const { book, mayGo } = leave(this.#load(), request.transactionId);
+    this.#store(book);
+    return mayGo;
+  }
+
+  /** It goes on after all. Idempotent. */
+  stay(request: { readonly transactionId: string }): void {
+    this.#store(stay(this.#load(), request.transactionId));
+  }
+
   /** For a transaction that failed before anything was sent, or whose place is used again. Idempotent. */
   release(request: { readonly transactionId: string }): void {
     this.ctx.storage.sql.exec('DELETE FROM coin WHERE transaction_id = ?', request.transactionId);
@@ -68,11 +81,13 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     const { sql } = this.ctx.storage;
     const owned = sql.exec<{ transaction_id: string; nonce: string }>('SELECT transaction_id, nonce FROM owned');
     const free = sql.exec<{ nonce: string }>('SELECT nonce FROM free');
+    const leaving = sql.exec<{ transaction_id: string }>('SELECT transaction_id FROM leaving');
     const next = sql.exec<{ nonce: string }>('SELECT nonce FROM next').toArray()[0];
     return {
       owned: new Map([...owned].map((row) => [row.transaction_id, BigInt(row.nonce)])),
       free: new Set([...free].map((row) => BigInt(row.nonce))),
       next: next === undefined ? EMPTY_BOOK.next : BigInt(next.nonce),
+      leaving: new Set([...leaving].map((row) => row.transaction_id)),
     };
   }
 
@@ -86,6 +101,8 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
       }
       sql.exec('DELETE FROM free');
       for (const nonce of book.free) sql.exec('INSERT INTO free (nonce) VALUES (?)', nonce.toString());
+      sql.exec('DELETE FROM leaving');
+      for (const id of book.leaving) sql.exec('INSERT INTO leaving (transaction_id) VALUES (?)', id);
       sql.exec('INSERT OR REPLACE INTO next (only_row, nonce) VALUES (0, ?)', book.next.toString());
     });
   }

@@ -4,13 +4,22 @@ import type { Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, parseTransaction, recoverMessageAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
+import { effectOf, intentBytes } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { present } from '../chains/evm/cast.ts';
 import { alice, amount, bob } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
-import { anvilAdapter, approved, approvedMessage, approvedTransfer, newKey, startNodes, vote } from './nodes.ts';
+import {
+  anvilAdapter,
+  approved,
+  approvedMessage,
+  approvedTransfer,
+  attemptOf,
+  newKey,
+  startNodes,
+  vote,
+} from './nodes.ts';
 import { refusedByAll } from './refused-by-all.ts';
 
 /** What three real co-signers sign besides transfers, and what they do not. */
@@ -87,4 +96,26 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   const other: typeof action =
     action.kind === 'erc20-approve' ? { ...action, amount: amount('26') } : { ...action, value: amount('8') };
   await refusedByAll(nodes, { ...approved(key, action), attempt: approved(key, other).attempt }, 'payload-refused');
+});
+
+test('of a payment that is given up nothing is signed but what uses its nonce up, though one node had begun with it', async () => {
+  const request = approvedTransfer({ key, nonce: 580n });
+  // One of them has written down the payment, the other never answers: there is no signature.
+  nodes.watch(({ node, path }) => {
+    if (node === 2 && path.endsWith('/start')) throw new Error('the line is cut');
+  });
+  await expect(thresholdSign(nodes.some(1, 2), request)).rejects.toThrow('the line is cut');
+  nodes.watch(() => {});
+  const nothing = effectOf(request.intent, 'cancellation');
+  const filler = {
+    ...request,
+    attempt: {
+      ...attemptOf(nothing, { nonce: 580n, maxFeePerGas: 2_400_000_000n }, 2),
+      purpose: 'cancellation' as const,
+    },
+  };
+  expect((await thresholdSign(nodes.some(2, 3), filler)).ok).toBe(true);
+  expect((await thresholdSign(nodes.some(1, 2), filler)).ok).toBe(true);
+  const carriedOut = await thresholdSign(nodes.some(2, 3), request);
+  expect(carriedOut.ok ? '' : carriedOut.reason).toContain('second-digest');
 });

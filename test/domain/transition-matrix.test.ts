@@ -32,6 +32,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   prepare: { type: 'prepare', attempt: PREPARED },
   delaySigning: { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
   failSigning: { type: 'failSigning', reason: 'INSUFFICIENT_FUNDS', detail: null },
+  fillNonce: { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null },
   sign: { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH },
   signMessage: { type: 'signMessage', signature: '0x5151' },
   send: { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' },
@@ -81,6 +82,9 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   failSigning: row(
     ' .            .            FAILED       .             .            .            .            .        .         .',
+  ),
+  fillNonce: row(
+    '   .            .            SIGNING      .             .            .            .            .        .         .',
   ),
   sign: row(
     '        .            .            BROADCAST    .             .            .            .            .        .         .',

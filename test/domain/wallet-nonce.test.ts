@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { NonceBook } from '#domain/wallet-nonce.ts';
-import { allocate, EMPTY_BOOK, release, settle } from '#domain/wallet-nonce.ts';
+import { allocate, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
 
 const FRESH = { latest: 0n, pending: 0n };
 
@@ -10,6 +10,7 @@ function allocated(book: NonceBook, ids: readonly string[], counts = FRESH) {
   for (const id of ids) {
     const { book: after, nonce } = allocate(book, id, counts);
     book = after;
+    if (nonce === null) throw new Error('nobody is about to leave here');
     nonces.push(nonce);
   }
   return { book, nonces };
@@ -79,7 +80,7 @@ function play(all: readonly Step[]) {
     if (what === 'allocate') {
       const given = allocate(book, id, { latest, pending: latest });
       book = given.book;
-      owners.set(id, given.nonce);
+      if (given.nonce !== null) owners.set(id, given.nonce);
     } else if (what === 'release') {
       book = release(book, id);
       owners.delete(id);
@@ -115,6 +116,49 @@ test('whatever happens, nothing is stuck: with new transfers for every gap, all 
       const { nonces } = allocated(before, fillers, { latest, pending: latest });
       const covered = [...owners.values(), ...nonces].toSorted((a, b) => (a < b ? -1 : 1));
       expect(covered).toEqual(Array.from({ length: covered.length }, (_, i) => latest + BigInt(i)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('whoever has others above may not leave; nobody gets a nonce above whoever may, until it is gone or stays', () => {
+  const { book } = allocated(EMPTY_BOOK, ['a', 'b']);
+  expect(leave(book, 'a')).toEqual({ book, mayGo: false });
+  expect(leave(book, 'x')).toEqual({ book, mayGo: true });
+  const { book: leaving, mayGo } = leave(book, 'b');
+  expect(mayGo).toBe(true);
+  expect(leave(leaving, 'b').mayGo).toBe(true);
+  expect(allocate(leaving, 'c', FRESH)).toEqual({ book: leaving, nonce: null });
+  // What was given back below it is in nobody's way.
+  expect(allocate(release(leaving, 'a'), 'c', FRESH).nonce).toBe(0n);
+  expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
+  expect(allocate(stay(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
+  expect(allocate(settle(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
+  // It goes on by itself when it asks for its nonce.
+  expect(allocate(allocate(leaving, 'b', FRESH).book, 'c', FRESH).nonce).toBe(2n);
+});
+
+test('where nobody gives back what it may not, there is never a gap', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      let book = EMPTY_BOOK;
+      const [gone, away] = [new Set<string>(), new Set<string>()];
+      for (const [what, who] of all) {
+        const id = `transaction-${who}`;
+        if (gone.has(id)) continue;
+        if (what === 'allocate') {
+          book = allocate(book, id, FRESH).book;
+          away.delete(id);
+        } else if (what === 'release' && !away.has(id)) {
+          const left = leave(book, id);
+          book = left.book;
+          if (left.mayGo) away.add(id);
+        } else if (away.has(id)) {
+          book = release(book, id);
+          gone.add(id);
+        }
+        expect([...book.free]).toEqual([]);
+      }
     }),
     { numRuns: 500 },
   );

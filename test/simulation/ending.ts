@@ -61,19 +61,9 @@ export function isSettled(world: World): boolean {
   );
 }
 
-/** What is out waits behind a nonce that was given back. */
-export function hasGap(world: World): boolean {
-  const used = BigInt(world.chain.account(world.wallet).nonce);
-  return [...world.nonces.hosts.values()].some(({ db }) => {
-    const lacking = rowsOf(db, 'SELECT nonce FROM free').some(({ nonce }) => BigInt(nonce) === used);
-    return lacking && rowsOf(db, 'SELECT nonce FROM owned').length > 0;
-  });
-}
-
 /** For people: what has not come to its end. */
 export function underWay(world: World): string {
-  const open = transactionsOf(world).filter((one) => !isFinal(one.state) || outstandingJob(one) !== null);
-  const lines = open.map(({ state, stateReason, attempts }) => {
+  const lines = transactionsOf(world).map(({ state, stateReason, attempts }) => {
     const tried = attempts.map(({ nonce, purpose, sent }) => `${purpose} at ${nonce} ${sent?.outcome ?? 'not sent'}`);
     return `${state} (${stateReason ?? 'no reason'}; ${tried.join(', ')})`;
   });

@@ -1,7 +1,7 @@
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './clocks.ts';
-import { hasGap, isQuiet, isSettled, judge, underWay } from './ending.ts';
+import { isQuiet, isSettled, judge, underWay } from './ending.ts';
 import { approve, changePolicy, create, lookAgain, RECIPIENTS, speedUp, stop } from './people.ts';
 import type { Wish } from './oracle.ts';
 import type { Person } from './world.ts';
@@ -99,7 +99,8 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   let isSettledNow = false;
   const look = () => {
     isSettledNow = areDone && isSettled(world);
-    if (!isSettledNow && areDone) void help(world);
+    // By itself it compares once an hour; whoever waits asks for it.
+    if (!isSettledNow && areDone && isQuiet(world)) void lookAgain(world);
     schedule.after(LOOK_MS, look);
   };
   look();
@@ -108,19 +109,6 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
   else await done;
   judge(world);
-}
-
-/** What people do when nothing goes on: they have the balances compared, and pay again where a nonce is lacking. */
-async function help(world: World): Promise<void> {
-  if (isQuiet(world)) return lookAgain(world);
-  if (!hasGap(world) || world.isHelped) return undefined;
-  world.isHelped = true;
-  const wish = world.oracle.wish(RECIPIENTS[0] ?? '', UNIT * 100n + BigInt(world.oracle.wishes.length));
-  const [alice] = world.people;
-  if (alice !== undefined) await create(world, wish, alice);
-  for (const person of world.people) await approve(world, wish, person);
-  world.isHelped = false;
-  return undefined;
 }
 
 /** Calm, breezy or stormy, each part by itself. */
@@ -275,7 +263,7 @@ function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: 
   console.error = (line: unknown) => {
     const text = String(line);
     const event = text.startsWith('{') ? (JSON.parse(text) as { event?: string }).event : undefined;
-    schedule.note(`log ${event ?? 'words'}`);
+    schedule.note(`log ${text.slice(0, 200)}`);
     if (event === undefined || (TROUBLE.has(event) && !text.includes('(simulated)'))) lines.push(text);
   };
   return { lines, stop: () => (console.error = real) };

@@ -66,8 +66,6 @@ export class World {
   readonly people: Person[] = [];
   vaultId = 0;
   wallet = '';
-  /** Somebody is at it. */
-  isHelped = false;
 
   constructor(schedule: Schedule) {
     this.schedule = schedule;

@@ -38,6 +38,12 @@ const checked = (
     leastRisePercent: 110n,
   },
 });
+const bidOf = (fee: bigint) => ({
+  nonce: 4n,
+  maxFeePerGas: fee,
+  maxPriorityFeePerGas: fee,
+  leastRisePercent: 110n,
+});
 const message = (digest: number) => ({ ...checked(digest), bid: null });
 const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
@@ -62,19 +68,30 @@ describe('the sign-once row', () => {
     const { open } = book();
     const cancels = (digest: number, fee: bigint, nonce = 4n) =>
       checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
-    const [bare, answers] = await open((ledger) => [
-      ask(ledger, TX, 1, cancels(1, 1000n)),
-      [
-        ask(ledger, OTHER_TX, 1, checked(1)),
-        ask(ledger, OTHER_TX, 2, cancels(2, 1050n)),
-        ask(ledger, OTHER_TX, 2, cancels(2, 1100n, 5n)),
-        ask(ledger, OTHER_TX, 2, cancels(2, 1100n)),
-        ask(ledger, OTHER_TX, 3, checked(3, { fee: 2000n, tip: 200n })),
-        ask(ledger, OTHER_TX, 3, cancels(3, 2000n)),
-      ],
+    const answers = await open((ledger) => [
+      ask(ledger, TX, 1, checked(1)),
+      ask(ledger, TX, 2, cancels(2, 1050n)),
+      ask(ledger, TX, 2, cancels(2, 1100n, 5n)),
+      ask(ledger, TX, 2, cancels(2, 1100n)),
+      ask(ledger, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
+      ask(ledger, TX, 3, cancels(3, 2000n)),
     ]);
-    expect(bare).toBe('second-digest');
     expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
+  });
+
+  test('a cancellation may be the first that a node sees of a payment, which it then never signs; of a message there is none', async () => {
+    const { open } = book();
+    const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
+    const answers = await open((ledger) => [
+      ask(ledger, TX, 2, cancels(1)),
+      ask(ledger, TX, 1, checked(2)),
+      ask(ledger, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
+      ask(ledger, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
+      ask(ledger, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
+      ask(ledger, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
+    ]);
+    const no = 'second-digest';
+    expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
   });
 
   test('asking without writing commits to nothing', async () => {

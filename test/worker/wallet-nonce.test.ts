@@ -17,7 +17,7 @@ test('many at once get different nonces without a gap', async () => {
   const object = wallet();
   const ids = Array.from({ length: 20 }, (_, i) => `transaction-${i}`);
   const given = await Promise.all(ids.map((transactionId) => object.allocate({ transactionId, ...FRESH })));
-  const nonces = given.map(({ nonce }) => Number.parseInt(nonce, 10)).toSorted((a, b) => a - b);
+  const nonces = given.map(({ nonce }) => Number.parseInt(nonce ?? '', 10)).toSorted((a, b) => a - b);
   expect(nonces).toEqual(ids.map((_, i) => i));
 });
 
@@ -64,4 +64,16 @@ test('a coin is claimed by one transaction, all of a claim or nothing, until tha
   await object.release({ transactionId: 'a' });
   await object.release({ transactionId: 'a' });
   expect(await object.claim({ transactionId: 'b', coins: ['x:0', 'y:1'] })).toBe(true);
+});
+
+test('who is about to leave is remembered, and nobody gets a nonce above it', async () => {
+  const object = wallet();
+  await object.allocate({ transactionId: 'a', ...FRESH });
+  await object.allocate({ transactionId: 'b', ...FRESH });
+  expect(await object.leave({ transactionId: 'a' })).toBe(false);
+  expect(await object.leave({ transactionId: 'b' })).toBe(true);
+  await evictDurableObject(object);
+  expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: null });
+  await object.stay({ transactionId: 'b' });
+  expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '2' });
 });
