@@ -234,18 +234,23 @@ const missInBroadcast: Step<'miss'> = (transaction, event) => {
 /** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
 const reorganise: Step<'miss'> = (transaction) => {
   if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
-  const newest = newestAttempt(transaction);
-  if (newest === null || newest.sent === null) return null;
-  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
   return {
     state: 'BROADCAST',
     stateReason: 'REORGED',
     inclusion: null,
     displayType: typeAfter(transaction, null),
     nonceHeld: true,
-    attempts: replaceNewest(transaction, { ...newest, sent }),
+    attempts: sentAgain(transaction),
   };
 };
+
+/** One that was not sent yet, because an earlier one was mined meanwhile, goes its way from where it was. */
+function sentAgain(transaction: Transaction): readonly Attempt[] {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.sent === null) return transaction.attempts;
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
+  return replaceNewest(transaction, { ...newest, sent });
+}
 
 const settle: Step<'settle'> = (transaction) =>
   transaction.nonceHeld && outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;

@@ -172,3 +172,15 @@ describe('a cancellation on the chain', () => {
     expect([given.cancelling, given.attempts.length, outstandingJob(given)]).toEqual([true, 2, 'confirm']);
   });
 });
+
+test('a block that is undone while a further attempt is not sent yet, or not even signed, leaves that one to go its way', () => {
+  const mined = { state: 'CONFIRMING', inclusion: inclusion() } as const;
+  const first = { ...signedAttempt(), sent: { outcome: 'accepted', answer: null, atMs: NOON_MS, times: 1 } } as const;
+  const second = { ...signedAttempt(), number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: NOON_MS } };
+  const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
+  const unsent = after(transactionIn('CONFIRMING', { ...mined, attempts: [first, second] }), miss).transaction;
+  expect([unsent.state, unsent.stateReason, outstandingJob(unsent)]).toEqual(['BROADCAST', 'REORGED', 'broadcast']);
+  const bare = { ...second, signed: null };
+  const unsigned = after(transactionIn('CONFIRMING', { ...mined, attempts: [first, bare] }), miss).transaction;
+  expect([unsigned.state, outstandingJob(unsigned)]).toEqual(['BROADCAST', 'sign']);
+});
