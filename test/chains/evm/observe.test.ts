@@ -156,6 +156,15 @@ test('a revert is no success, and the contract says why', async () => {
   expect(await inclusionOf(watched(bob(), [blocked]))).toMatchObject({ succeeded: false, failure: 'switched off' });
 });
 
+test('what would have been paid was not, where it failed: only the fee is gone', async () => {
+  const from = await nextWallet();
+  // A token takes no coins.
+  const hash = await chain.client.sendTransaction({ account: from, to: odd.SilentToken, value: 5n, gas: 100_000n });
+  await chain.mined(hash);
+  const nothing = { succeeded: false, movements: [], movementCount: 0, changes: [] };
+  expect(await inclusionOf(watched(from, [hash]))).toMatchObject(nothing);
+});
+
 test('a failure is told without its reason where a node cannot replay it', async () => {
   const from = await nextWallet();
   const hash = await payToken(from, odd.BlockingToken);

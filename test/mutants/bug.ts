@@ -1,0 +1,14 @@
+/** A bug that somebody else has had, or could have here, planted in one place. */
+export interface Bug {
+  readonly name: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly was: string;
+  readonly is: string;
+  /** What has to fail: test files, or the simulation. */
+  readonly caughtBy: readonly string[] | 'simulation';
+}
+
+export const SIM = 'simulation';
+export const domain = (name: string) => [`test/domain/${name}.test.ts`];
+export const evm = (name: string) => [`test/chains/evm/${name}.test.ts`];

@@ -1,0 +1,79 @@
+import { domain, type Bug } from './bug.ts';
+
+/** Voices: twice by one person, after the end, for something else, by somebody who has left. */
+export const VOTE_BUGS: readonly Bug[] = [
+  {
+    name: 'two tokens of one person are two voices',
+    file: 'src/domain/approval.ts',
+    was: 'return new Set(counted.map(({ actor }) => actor.userId));',
+    is: 'return new Set(counted.map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
+    caughtBy: ['test/domain/transition.test.ts', 'test/cosigner/approval-check.test.ts'],
+  },
+  {
+    name: 'a voice for other bytes counts',
+    file: 'src/domain/approval.ts',
+    was: 'vote.digest === digest && hasVoice(vote, policy)',
+    is: 'hasVoice(vote, policy)',
+    caughtBy: ['test/cosigner/approval-check.test.ts'],
+  },
+  {
+    name: 'lowering the threshold approves what waits',
+    file: 'src/domain/approval.ts',
+    was: 'const threshold = Math.max(thresholdThen, thresholdFor(now, exposure));',
+    is: 'const threshold = thresholdFor(now, exposure);',
+    caughtBy: ['test/domain/transition.test.ts', 'test/cosigner/approval-check.test.ts'],
+  },
+  {
+    name: 'a look-alike takes no voice more',
+    file: 'src/domain/approval.ts',
+    was: 'return wantsOneMore(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;',
+    is: 'return threshold;',
+    caughtBy: [
+      'test/cosigner/approval-check.test.ts',
+      'test/domain/lookalike.test.ts',
+      'test/domain/transition.test.ts',
+    ],
+  },
+  {
+    name: 'an approval counts at the moment of the expiry',
+    file: 'src/domain/transition.ts',
+    was: 'if (nowMs >= transaction.intent.expiresAtMs) return { code:',
+    is: 'if (nowMs > transaction.intent.expiresAtMs) return { code:',
+    caughtBy: domain('transition'),
+  },
+  {
+    name: 'an approval of another intent is taken',
+    file: 'src/domain/transition.ts',
+    was: "if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };",
+    is: '',
+    caughtBy: domain('transition'),
+  },
+  {
+    name: 'where devices sign, a mere word is taken',
+    file: 'src/domain/transition.ts',
+    was: "if (isUnsigned(event, policy)) return { code: 'device-signature-required' };",
+    is: '',
+    caughtBy: ['test/domain/device.test.ts', 'test/domain/transition.test.ts'],
+  },
+  {
+    name: 'the limit of a day does not bind the last voice',
+    file: 'src/domain/transition.ts',
+    was: "if (overspent !== null) return { code: 'policy-forbids', breach: overspent };",
+    is: '',
+    caughtBy: ['test/domain/rules.test.ts', 'test/domain/transition.test.ts'],
+  },
+  {
+    name: 'what was rejected can still be approved',
+    file: 'src/domain/transition.ts',
+    was: 'REJECTED: { setVisibility },',
+    is: 'REJECTED: { approve, setVisibility },',
+    caughtBy: domain('transition-matrix'),
+  },
+  {
+    name: 'the voice of a removed signer stays',
+    file: 'src/objects/vault.ts',
+    was: 'dropVotes: (policy) => this.#transactions.dropVotes(policy),',
+    is: 'dropVotes: () => {},',
+    caughtBy: ['test/worker/vault.test.ts'],
+  },
+];
