@@ -1,0 +1,300 @@
+import { expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/event.ts';
+import { outstandingJob } from '#domain/job.ts';
+import type { Actor, Attempt, Transaction } from '#domain/transaction.ts';
+import { isFinal, newestAttempt } from '#domain/transaction.ts';
+import { decide, nextPurpose } from '#domain/transition.ts';
+import {
+  alice,
+  bob,
+  carol,
+  DIGEST,
+  EXPIRES_AT_MS,
+  inclusion,
+  NOON_MS,
+  policy,
+  PREPARED,
+  transactionIn,
+  UNSPENT,
+} from './cast.ts';
+
+/**
+ * Everything that can happen to one payment of three signers, in every order: people who repeat themselves and change the policy, consumers
+ * that come twice, late or never again after a crash, a network whose answer is lost, blocks that are undone. Every state that can be reached
+ * through the one transition table is looked at, and from each of them everything is then let come to its end.
+ */
+
+const PEOPLE: readonly Actor[] = [alice, bob, carol];
+const WITHOUT_CAROL = { ...policy, version: 2, signers: [alice.userId, bob.userId] };
+const MOST_ATTEMPTS = 2;
+const DEEP_ENOUGH = 3;
+
+type Depth = 1 | 3 | 'final';
+
+/** The record, and what is true around it. Bits are by the number of an attempt. */
+interface Place {
+  readonly record: Transaction;
+  readonly isLate: boolean;
+  readonly hasCarol: boolean;
+  /** The network has these bytes now, and has had them at some time. */
+  readonly out: number;
+  readonly everOut: number;
+  /** What some consumer has read, and may still report. */
+  readonly everSigned: number;
+  readonly mined: { readonly attempt: number; readonly depth: Depth } | null;
+  /** Everything that was ever seen of the chain: it may be told late. */
+  readonly seen: readonly string[];
+  /** No node ever takes what is signed. */
+  readonly isBad: boolean;
+}
+
+const hashOf = (attempt: number) => `0x${String(attempt).padStart(64, '0')}`;
+const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
+const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
+
+function after(place: Place, event: TransactionEvent): Place {
+  const circumstances = {
+    nowMs: place.isLate ? EXPIRES_AT_MS : NOON_MS,
+    policy: place.hasCarol ? policy : WITHOUT_CAROL,
+    spentOf: UNSPENT,
+  };
+  const decided = decide(place.record, event, circumstances);
+  return decided.ok && decided.value.changed ? { ...place, record: decided.value.transaction } : place;
+}
+
+/** What people do, in any order and as often as they like. */
+function byPeople(place: Place): Place[] {
+  const { record, hasCarol } = place;
+  const signers = hasCarol ? PEOPLE : PEOPLE.slice(0, 2);
+  const later: Place = { ...place, isLate: true };
+  const alone = after({ ...place, hasCarol: false }, { type: 'dropVotes', policy: WITHOUT_CAROL });
+  return [
+    ...signers.map((actor) => after(place, { type: 'approve', actor, device: null, digest: DIGEST })),
+    after(place, { type: 'reject', actor: bob }),
+    after(place, { type: 'cancel', actor: alice }),
+    after(place, { type: 'speedUp', actor: alice }),
+    ...(isFinal(record.state) ? [] : [later, after(later, { type: 'expire' }), alone]),
+  ];
+}
+
+/** What consumers report, of now or of long ago. */
+function byMachines(place: Place): Place[] {
+  const { record, everOut, everSigned, isBad } = place;
+  const attempts = record.attempts.map(({ number }) => number);
+  const prepares = (['intent', 'cancellation'] as const).map((purpose): TransactionEvent => {
+    return { type: 'prepare', attempt: { ...PREPARED, purpose } };
+  });
+  const sent = attempts.flatMap((attempt): TransactionEvent[] => {
+    const answer = null;
+    const others = (everOut & ~(1 << attempt)) !== 0;
+    if (!has(everSigned, attempt)) return [];
+    return [
+      { type: 'send', attempt, outcome: 'unknown', answer },
+      ...(has(everOut, attempt) ? [{ type: 'send', attempt, outcome: 'accepted', answer } as const] : []),
+      ...(others ? [{ type: 'send', attempt, outcome: 'underpriced', answer } as const] : []),
+      ...(isBad ? [{ type: 'refuseBroadcast', attempt, answer: 'no' } as const] : []),
+    ];
+  });
+  const told = place.seen.map((line): TransactionEvent => {
+    const [attempt = '', depth = ''] = line.split(' ');
+    return included(Number.parseInt(attempt, 10), depth === 'final' ? 'final' : depth === '3' ? 3 : 1);
+  });
+  const events: TransactionEvent[] = [
+    ...(attempts.length < MOST_ATTEMPTS ? prepares : []),
+    { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
+    { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
+    { type: 'fillNonce', reason: 'SIGNERS_REFUSED', detail: null },
+    { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
+    ...attempts.map((attempt): TransactionEvent => {
+      return { type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) };
+    }),
+    ...sent,
+    ...told,
+    { type: 'miss', inMempool: false, nonceTaken: false },
+    { type: 'miss', inMempool: true, nonceTaken: false },
+    { type: 'settle' },
+  ];
+  return events.map((event) => knowing(after(place, event)));
+}
+
+/** What is signed in the record is read by somebody. */
+function knowing(place: Place): Place {
+  const bits = place.record.attempts.reduce(
+    (sum, { number, signed }) => (signed === null ? sum : sum | (1 << number)),
+    0,
+  );
+  return { ...place, everSigned: place.everSigned | bits };
+}
+
+function included(attempt: number, depth: Depth): TransactionEvent {
+  const confirmations = depth === 1 ? 1 : depth === 3 ? DEEP_ENOUGH : 64;
+  const found = inclusion({ hash: hashOf(attempt), confirmations, finalized: depth === 'final' });
+  return { type: 'include', inclusion: found, confirmationsNeeded: DEEP_ENOUGH };
+}
+
+/** What the network and the chain do by themselves with what was handed to them. */
+function byTheWorld(place: Place): Place[] {
+  const { out, everOut, everSigned, mined, isBad } = place;
+  const next: Place[] = [];
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const bit = 1 << attempt;
+    if (has(everSigned, attempt) && !has(out, attempt) && !isBad) {
+      next.push({ ...place, out: out | bit, everOut: everOut | bit });
+    }
+    if (has(out, attempt)) next.push({ ...place, out: out & ~bit });
+    if (has(out, attempt) && mined === null) next.push(withBlock(place, { attempt, depth: 1 }));
+  }
+  if (mined?.depth === 1) next.push(withBlock(place, { ...mined, depth: 3 }));
+  if (mined?.depth === 3) next.push(withBlock(place, { ...mined, depth: 'final' }));
+  if (mined !== null && mined.depth !== 'final') next.push({ ...place, mined: null });
+  return next;
+}
+
+function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
+  const line = `${mined.attempt} ${mined.depth}`;
+  return { ...place, mined, seen: place.seen.includes(line) ? place.seen : [...place.seen, line].toSorted() };
+}
+
+const shape = ({ purpose, signed, sent }: Attempt) =>
+  `${purpose[0]}${signed === null ? '-' : 's'}${sent?.outcome ?? '-'}`;
+
+/** Two places with the same name are the same for everything that can follow. */
+function nameOf({ record, ...around }: Place): string {
+  const { state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld } = record;
+  const voices = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
+  const where = found === null ? '' : `${numberOf(found.hash)} ${found.confirmations} ${found.finalized}`;
+  const seenBlock = around.mined === null ? '' : `${around.mined.attempt} ${around.mined.depth}`;
+  const { isLate, hasCarol, out, everOut, everSigned, seen } = around;
+  return [
+    state,
+    voices,
+    attempts.map(shape).join(),
+    cancelling,
+    givenUp,
+    where,
+    nonceHeld,
+    isLate,
+    hasCarol,
+    out,
+    everOut,
+    everSigned,
+    seenBlock,
+    seen.join(),
+  ].join('|');
+}
+
+function purposeOf({ attempts }: Transaction, mined: Place['mined']): string | null {
+  return attempts.find(({ number }) => number === mined?.attempt)?.purpose ?? null;
+}
+
+/** What must never be, whatever happened before. */
+function faultOf({ record, everOut, mined }: Place): string | null {
+  const { state, approvals, attempts, inclusion: found } = record;
+  const people = new Set(approvals.map(({ actor }) => actor.userId));
+  if (people.size < approvals.length) return 'a person counts twice';
+  if (attempts.length > 0 && people.size < 2) return 'too few wanted it, and there are bytes';
+  if (attempts.some(({ number }, i) => i > 0 && number <= (attempts[i - 1]?.number ?? 0)))
+    return 'attempts lose their order';
+  if (attempts.some(({ nonce }) => nonce !== PREPARED.nonce)) return 'an attempt has another nonce';
+  const isOver = state === 'REJECTED' || state === 'EXPIRED';
+  if (isOver && everOut !== 0) return 'it is over, and its bytes are out';
+  if (state === 'FAILED' && found === null && everOut !== 0) return 'it was given up, and its bytes are out';
+  if (state === 'CANCELLED' && found === null && everOut !== 0) return 'it was taken back, and its bytes are out';
+  if (mined !== null && purposeOf(record, mined) === null) return 'what is mined is forgotten';
+  if (state === 'SUCCEEDED' && attempts.find(({ signed }) => signed?.hash === found?.hash)?.purpose !== 'intent') {
+    return 'it succeeded by something else';
+  }
+  if (!isFinal(state) && outstandingJob(record) === null) return 'nobody has anything to do, and it is not over';
+  return null;
+}
+
+/** Everybody does what there is to do, in fair weather. Gives how it ends. */
+function ended(place: Place): Place {
+  let now = place;
+  for (let step = 0; step < 60; step++) {
+    const job = outstandingJob(now.record);
+    if (job === null) return now;
+    now = knowing(worked(now, job));
+  }
+  return now;
+}
+
+function worked(place: Place, job: NonNullable<ReturnType<typeof outstandingJob>>): Place {
+  const newest = newestAttempt(place.record);
+  const number = newest?.number ?? 0;
+  switch (job) {
+    case 'expire':
+      return after({ ...place, isLate: true }, { type: 'expire' });
+    case 'sign': {
+      const purpose = nextPurpose(place.record);
+      const prepared = after(place, { type: 'prepare', attempt: { ...PREPARED, purpose } });
+      const attempt = newestAttempt(prepared.record)?.number ?? 0;
+      return after(prepared, { type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) });
+    }
+    case 'broadcast':
+      if (place.isBad) return after(place, { type: 'refuseBroadcast', attempt: number, answer: 'no' });
+      return after(
+        { ...place, out: place.out | (1 << number), everOut: place.everOut | (1 << number) },
+        { type: 'send', attempt: number, outcome: 'accepted', answer: null },
+      );
+    case 'confirm': {
+      if (place.mined !== null) {
+        const { attempt } = place.mined;
+        return after({ ...place, mined: { attempt, depth: 'final' } }, included(attempt, 'final'));
+      }
+      const waiting = [3, 2, 1, 4, 5, 6].find((attempt) => has(place.out, attempt));
+      if (waiting === undefined) return after(place, { type: 'miss', inMempool: false, nonceTaken: false });
+      const mined = { attempt: waiting, depth: 'final' as const };
+      return after({ ...place, mined }, included(waiting, 'final'));
+    }
+    case 'settle':
+      return after(place, { type: 'settle' });
+  }
+}
+
+function endingFault(place: Place): string | null {
+  // What may be out is never given up, whatever nodes say of it: somebody has to look.
+  if (place.isBad && place.record.attempts.some(({ sent }) => sent !== null)) return null;
+  const { record, mined } = ended(place);
+  if (outstandingJob(record) !== null || !isFinal(record.state)) return `it never ends: ${record.state}`;
+  const purpose = purposeOf(record, mined);
+  if ((record.state === 'SUCCEEDED') !== (purpose === 'intent')) return `it ends as ${record.state}, mined: ${purpose}`;
+  return record.nonceHeld ? 'its nonce is held for ever' : null;
+}
+
+function explore(isBad: boolean): { readonly places: number; readonly faults: readonly string[] } {
+  const bare = { attempts: [], approvals: [], nonceHeld: false };
+  const chain = { out: 0, everOut: 0, everSigned: 0, mined: null, seen: [] };
+  const start: Place = { record: transactionIn('SUBMITTED', bare), isLate: false, hasCarol: true, ...chain, isBad };
+  const known = new Set([nameOf(start)]);
+  const faults: string[] = [];
+  let edge = [start];
+  while (edge.length > 0 && faults.length === 0) {
+    const further: Place[] = [];
+    for (const place of edge) {
+      for (const next of [...byPeople(place), ...byMachines(place), ...byTheWorld(place)]) {
+        const name = nameOf(next);
+        if (known.has(name)) continue;
+        known.add(name);
+        further.push(next);
+        const fault = faultOf(next) ?? endingFault(next);
+        if (fault !== null) faults.push(`${fault}: ${nameOf(place)} to ${name}`);
+      }
+    }
+    edge = further;
+  }
+  return { places: known.size, faults };
+}
+
+test.each([
+  ['whose bytes the network takes', false],
+  ['whose bytes no node ever takes', true],
+])(
+  'every state that a payment can be in, %s, is sound and comes to its right end',
+  (_, isBad) => {
+    const { places, faults } = explore(isBad);
+    expect(faults.slice(0, 3)).toEqual([]);
+    expect(places).toBeGreaterThan(1_000);
+  },
+  600_000,
+);
