@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { authenticate, authenticateService, sessionOnly } from '#http/authenticate.ts';
 import type { HttpContext, HttpEnv, Route } from '#http/context.ts';
+import { counted, onRoute } from '#http/counted.ts';
 import { docs } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import { openApi } from '#http/openapi.ts';
@@ -16,11 +17,13 @@ const RETRY_SECONDS = '2';
 
 export const app = new Hono<HttpEnv>();
 
+app.use(counted);
 app.use(requestId);
 app.get('/openapi.json', (context) => context.json(openApi()));
 app.get('/docs', docs);
 for (const route of ROUTES) {
-  app.on([route.method], [route.path], ...doorsOf(route), ...checksOf(route), (context) => route.handle(context));
+  const steps = [onRoute(route.path), ...doorsOf(route), ...checksOf(route)];
+  app.on([route.method], [route.path], ...steps, (context) => route.handle(context));
 }
 app.notFound((context) => missing(context));
 app.onError((error, context) => failed(error, context));

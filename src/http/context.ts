@@ -20,6 +20,8 @@ export interface HttpEnv {
   readonly Bindings: CoordinatorEnv;
   readonly Variables: {
     requestId: string;
+    /** The path of the route that answers, as it is declared; absent where none does. */
+    route?: string;
     /** Set by `authenticate`; only routes behind it may read it. */
     caller: Caller;
   };

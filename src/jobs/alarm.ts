@@ -2,6 +2,7 @@ import { attentionsOf } from '#domain/attention.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { measure } from '#objects/metrics.ts';
 import { conditionOf } from '#store/condition.ts';
 
 const EVERY_MS = 15 * 60_000;
@@ -14,5 +15,6 @@ export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<v
   const condition = await conditionOf(env.DB, 20);
   for (const { code, detail } of attentionsOf(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
     console.error(JSON.stringify({ event: 'alarm', code, detail }));
+    measure(env, { kind: 'alarm', texts: [code] });
   }
 }

@@ -14,6 +14,7 @@ import { reconcile } from '#jobs/reconcile.ts';
 import { settle } from '#jobs/settle.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import { measure } from '#objects/metrics.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';
@@ -55,7 +56,9 @@ async function consumeDelivery(message: Message<unknown>, env: CoordinatorEnv): 
     if (parsed.success) await ingest(env, parsed.data.deliveryId);
     else console.error(JSON.stringify({ event: 'delivery-malformed', messageId: message.id }));
     message.ack();
+    measureJob(env, message, ['ingest', 'done']);
   } catch (error) {
+    measureJob(env, message, ['ingest', 'failed']);
     console.error(JSON.stringify({ event: 'delivery-delayed', attempts: message.attempts, error: errorText(error) }));
     message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
   }
@@ -63,15 +66,25 @@ async function consumeDelivery(message: Message<unknown>, env: CoordinatorEnv): 
 
 async function consumeOne(message: Message<unknown>, env: CoordinatorEnv): Promise<void> {
   const parsed = jobMessage.safeParse(message.body);
+  const job = parsed.success ? parsed.data.job : null;
   try {
     if (parsed.success) await work(parsed.data, env);
     else console.error(JSON.stringify({ event: 'job-malformed', messageId: message.id }));
     message.ack();
+    measureJob(env, message, [job ?? 'malformed', 'done']);
   } catch (error) {
-    const job = parsed.success ? parsed.data.job : null;
+    measureJob(env, message, [job ?? 'malformed', 'failed']);
     console.error(JSON.stringify({ event: 'job-failed', job, attempts: message.attempts, error: errorText(error) }));
     message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
   }
+}
+
+function measureJob(
+  env: CoordinatorEnv,
+  { attempts, timestamp }: Message<unknown>,
+  texts: readonly [job: string, outcome: 'done' | 'failed'],
+): void {
+  measure(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
 async function work(message: JobMessage, env: CoordinatorEnv): Promise<void> {

@@ -46,6 +46,8 @@ export interface CoordinatorEnv {
   readonly COORDINATOR_SECRET?: string;
   /** Coarse shield per address for requests without a valid credential; the limits of spec part 8 count in the token's object. */
   readonly SHIELD: RateLimit;
+  /** Where the service is counted (`metrics.ts`); nothing is where it is absent. */
+  readonly METRICS?: AnalyticsEngineDataset;
   /** JSON: chain name to the addresses of its nodes, in order of preference. Never taken from a caller. */
   readonly RPC_URLS: string;
   /** JSON: chain rows that add to the registry or replace its rows. Empty for none. */

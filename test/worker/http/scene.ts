@@ -26,6 +26,8 @@ export interface Ask {
   /** Sent as it is. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** With other bindings than the tests have. */
+  readonly env?: CoordinatorEnv;
 }
 
 export interface Person {
@@ -34,7 +36,8 @@ export interface Person {
 }
 
 /** One request to the real Worker. */
-export async function ask(line: string, { token, body, raw, headers }: Ask = {}): Promise<Answer> {
+export async function ask(line: string, asked: Ask = {}): Promise<Answer> {
+  const { token, body, raw, headers, env: bound = coordinator } = asked;
   const [method = '', path = ''] = line.split(' ');
   const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
   const { app } = await promises();
@@ -47,7 +50,7 @@ export async function ask(line: string, { token, body, raw, headers }: Ask = {})
     },
     ...(sent === null ? {} : { body: sent }),
   });
-  const response = await app.fetch(request, coordinator, createExecutionContext());
+  const response = await app.fetch(request, bound, createExecutionContext());
   const text = await response.text();
   const answer = { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
   expectDocumented(line, answer);
