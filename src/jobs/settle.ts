@@ -18,7 +18,6 @@ export async function settle(
   const allocator = env.WALLET_NONCE.getByName(`nonce:${intent.chain}:${intent.from}`);
   const isSpent = adapterFor(work.chain, []).mostInFlight === null;
   const used = isSpent && (inclusion !== null || stateReason === 'CONFLICTED');
-  if (used) await allocator.settle({ transactionId: id });
-  else await allocator.release({ transactionId: id });
+  await allocator.end({ transactionId: id, isSpent: used });
   await vault.record(id, { type: 'settle' });
 }

@@ -1,13 +1,16 @@
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
+/** No two clocks of one platform differ by more. */
+const MOST_PATIENCE_MS = 60_000;
+
 /** The storage transactions of one vault, and the alarm that drives what they leave to be done. */
 export class VaultCommit {
   readonly #storage: DurableObjectStorage;
   readonly #rows: VaultStorage;
   readonly #onCommit: () => void;
   #armedAtMs: number | null = null;
-  /** How far the clock that rings was ahead of this one the last time. */
-  #aheadMs = 0;
+  /** Added to what is due, while the clock that rings seems to be ahead of this one. */
+  #patienceMs = 0;
 
   /** @param onCommit after each commit: whoever waits for news looks again */
   constructor(storage: DurableObjectStorage, rows: VaultStorage, onCommit: () => void) {
@@ -49,15 +52,17 @@ export class VaultCommit {
 
   async armAt(atMs: number): Promise<void> {
     this.#armedAtMs = atMs;
-    await this.#storage.setAlarm(atMs + this.#aheadMs);
+    await this.#storage.setAlarm(atMs + this.#patienceMs);
   }
 
   /**
    * The alarm has rung. It goes by another clock than this one: where it comes too early nothing is due yet, and set for the same time it would
-   * ring again and again until this clock has come as far.
+   * ring again and again until this clock has come as far. So each time that it is too early the next one is set a little later than before;
+   * one that was on its way when another was set costs a millisecond.
    */
   rung(nowMs: number): void {
-    this.#aheadMs = Math.max(0, this.#aheadMs + (this.#armedAtMs ?? nowMs) - nowMs);
+    const isEarly = this.#armedAtMs !== null && nowMs < this.#armedAtMs;
+    this.#patienceMs = isEarly ? Math.min(Math.max(1, 2 * this.#patienceMs), MOST_PATIENCE_MS) : 0;
     this.#armedAtMs = null;
   }
 

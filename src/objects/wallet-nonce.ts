@@ -8,8 +8,12 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS free (nonce TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS leaving (transaction_id TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS ended (transaction_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS next (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
 `;
+
+/** As long a consumer may come late with a transaction that is over; none runs longer than a quarter of an hour. */
+const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * The persistent nonce allocator of one wallet on one chain. Asked twice for the same transaction it gives the same nonce;
@@ -21,10 +25,11 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     ctx.storage.sql.exec(SCHEMA);
   }
 
-  /** Counts are those of the chain, as decimal text. Null: another transaction is about to end, ask again. */
+  /** Counts are those of the chain, as decimal text. Null: this transaction is over, or another one is about to end. */
   allocate(request: { readonly transactionId: string; readonly latest: string; readonly pending: string }): {
     readonly nonce: string | null;
   } {
+    if (this.#hasEnded(request.transactionId)) return { nonce: null };
     const counts = { latest: BigInt(request.latest), pending: BigInt(request.pending) };
     const { book, nonce } = allocate(this.#load(), request.transactionId, counts);
     this.#store(book);
@@ -39,12 +44,13 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   }
 
   /**
-   * Claims all of these coins for a transaction, or none of them: false when another has one. What it claimed before stays claimed, for
+   * Claims all of these coins for a transaction, or none of them: false when another has one, or it is over. What it claimed before stays claimed, for
    * the attempt that it is part of. Idempotent.
    */
   claim({ transactionId, coins }: { readonly transactionId: string; readonly coins: readonly string[] }): boolean {
     const { sql } = this.ctx.storage;
     const others = new Set(this.claimedByOthers({ transactionId }));
+    if (this.#hasEnded(transactionId)) return false;
     if (coins.some((coin) => others.has(coin))) return false;
     this.ctx.storage.transactionSync(() => {
       for (const coin of coins) {
@@ -66,15 +72,30 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     this.#store(stay(this.#load(), request.transactionId));
   }
 
-  /** For a transaction that failed before anything was sent, or whose place is used again. Idempotent. */
+  /** For a transaction that has to wait for a place. Idempotent. */
   release(request: { readonly transactionId: string }): void {
     this.ctx.storage.sql.exec('DELETE FROM coin WHERE transaction_id = ?', request.transactionId);
     this.#store(release(this.#load(), request.transactionId));
   }
 
-  /** For a transaction whose nonce the chain has used for good. Idempotent. */
-  settle(request: { readonly transactionId: string }): void {
-    this.#store(settle(this.#load(), request.transactionId));
+  /**
+   * For a transaction that is over: its nonce is used for good, or is the next one's. A consumer that comes late with it gets nothing more: what
+   * it took nobody would ever give back. Idempotent.
+   */
+  end({ transactionId, isSpent }: { readonly transactionId: string; readonly isSpent: boolean }): void {
+    const { sql } = this.ctx.storage;
+    const nowMs = Date.now();
+    this.ctx.storage.transactionSync(() => {
+      sql.exec('INSERT OR REPLACE INTO ended (transaction_id, at_ms) VALUES (?, ?)', transactionId, nowMs);
+      sql.exec('DELETE FROM ended WHERE at_ms < ?', nowMs - REMEMBERED_MS);
+      if (isSpent) this.#store(settle(this.#load(), transactionId));
+      else this.release({ transactionId });
+    });
+  }
+
+  #hasEnded(transactionId: string): boolean {
+    const known = this.ctx.storage.sql.exec('SELECT 1 FROM ended WHERE transaction_id = ?', transactionId);
+    return known.toArray().length > 0;
   }
 
   #load(): NonceBook {

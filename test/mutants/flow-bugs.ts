@@ -33,8 +33,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'the nonce of a mined transaction is given out again',
     file: 'src/jobs/settle.ts',
-    was: 'if (used) await allocator.settle({ transactionId: id });',
-    is: 'if (used) await allocator.release({ transactionId: id });',
+    was: 'await allocator.end({ transactionId: id, isSpent: used });',
+    is: 'await allocator.end({ transactionId: id, isSpent: false && used });',
     caughtBy: SIM,
   },
   {
@@ -122,7 +122,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'an alarm whose clock is ahead rings without end',
     file: 'src/objects/vault-commit.ts',
-    was: 'await this.#storage.setAlarm(atMs + this.#aheadMs);',
+    was: 'await this.#storage.setAlarm(atMs + this.#patienceMs);',
     is: 'await this.#storage.setAlarm(atMs);',
     caughtBy: ['test/objects/vault-commit.test.ts'],
   },

@@ -34,8 +34,8 @@ test('the book outlives the memory of its object', async () => {
 test('what was settled or given back twice changes nothing more', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
-  await object.settle({ transactionId: 'a' });
-  await object.settle({ transactionId: 'a' });
+  await object.end({ transactionId: 'a', isSpent: true });
+  await object.end({ transactionId: 'a', isSpent: true });
   await object.release({ transactionId: 'a' });
   expect(await object.allocate({ transactionId: 'b', latest: '1', pending: '1' })).toEqual({ nonce: '1' });
 });
@@ -76,4 +76,14 @@ test('who is about to leave is remembered, and nobody gets a nonce above it', as
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: null });
   await object.stay({ transactionId: 'b' });
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '2' });
+});
+
+test('whoever comes late with a transaction that is over gets no nonce and no coin, also after a restart', async () => {
+  const object = wallet();
+  await object.end({ transactionId: 'a', isSpent: false });
+  await evictDurableObject(object);
+  expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: null });
+  expect(await object.claim({ transactionId: 'a', coins: ['coin'] })).toBe(false);
+  expect(await object.allocate({ transactionId: 'b', ...FRESH })).toEqual({ nonce: '0' });
+  expect(await object.claim({ transactionId: 'b', coins: ['coin'] })).toBe(true);
 });
