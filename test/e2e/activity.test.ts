@@ -178,19 +178,26 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   const { alice } = world.people();
   const cookie = await sessionCookie(world.service(), alice.id);
   const listen = async (lastEventId: string) => {
+    const over = new AbortController();
     const headers = { cookie, 'last-event-id': lastEventId };
-    const response = await fetch(`${world.stack().url}/vault/${vault.id}/events`, { headers });
-    if (response.body === null) throw new Error('a stream has a body');
-    return response.body.pipeThrough(new TextDecoderStream());
+    const url = `${world.stack().url}/vault/${vault.id}/events`;
+    const { body } = await fetch(url, { headers, signal: over.signal });
+    if (body === null) throw new Error('a stream has a body');
+    return { reader: body.getReader(), hangUp: () => over.abort() };
   };
-  /** The text up to the end of the answer that tells of a hash. */
-  const heardOf = async (stream: ReadableStream<string>, hash: string): Promise<string> => {
+  /** The text up to the end of the answer that tells of a hash; then the line is hung up. */
+  const heardOf = async ({ reader, hangUp }: Awaited<ReturnType<typeof listen>>, hash: string): Promise<string> => {
+    const decoder = new TextDecoder();
     let text = '';
-    for await (const part of stream) {
-      text += part;
-      if (text.includes(hash) && /\nid: \d+\n\n$/.test(text)) break;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`the stream is over, and of ${hash} it told nothing`);
+      text += decoder.decode(value, { stream: true });
+      const end = text.includes(hash) ? /\nid: \d+\n\n/.exec(text.slice(text.lastIndexOf(hash))) : null;
+      if (end === null) continue;
+      hangUp();
+      return text.slice(0, text.lastIndexOf(hash) + end.index + end[0].length);
     }
-    return text;
   };
   const stream = await listen('');
   const hash = await pay(17n);
