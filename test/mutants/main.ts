@@ -39,7 +39,7 @@ function copyOf(root: string): string {
 function commandOf({ caughtBy }: Pick<Bug, 'caughtBy'>): readonly string[] {
   if (caughtBy === 'simulation') {
     const sim = ['--no-warnings', '--import', './test/simulation/register.ts', 'test/simulation/main.ts'];
-    return [...sim, '--part', '--from', '1', '--count', HISTORIES];
+    return [...sim, '--part', '--stop', '--from', '1', '--count', HISTORIES];
   }
   const isOfWorkers = caughtBy.some((file) => file.startsWith('test/worker/'));
   const config = isOfWorkers ? ['--project', 'worker'] : ['--config', 'test/mutants/vitest.config.ts'];

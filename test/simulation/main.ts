@@ -24,6 +24,8 @@ const { values: options } = parseArgs({
     points: { type: 'boolean', default: false },
     pairs: { type: 'string' },
     log: { type: 'string' },
+    /** At the first that is bad: for who only wants to know whether there is one. */
+    stop: { type: 'boolean', default: false },
     /** Of a process that another one has started. */
     part: { type: 'boolean', default: false },
   },
@@ -59,7 +61,10 @@ async function simulated(): Promise<Sum> {
   else if (options.points || options.pairs !== undefined) await sweep(sum, live);
   else {
     const first = firstSeed();
-    for (let seed = first; seed < first + countOf(); seed++) await judged({ seed }, sum, live);
+    for (let seed = first; seed < first + countOf(); seed++) {
+      await judged({ seed }, sum, live);
+      if (options.stop && sum.bad > 0) break;
+    }
   }
   return sum;
 }
