@@ -6,9 +6,16 @@ import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
 
 /**
- * The coordinator as one file: it starts in each file of tests, and its 800 modules one by one would take five seconds each time.
+ * The coordinator as one file: it starts in each file of tests, and its 800 modules one by one would take five seconds each time. The pool
+ * asks for it once per file as well, and it is made once: who wrote it anew would take it from under those who are just reading it.
  */
-async function coordinatorUnderTest(): Promise<string> {
+let coordinator: Promise<string> | undefined;
+function coordinatorUnderTest(): Promise<string> {
+  coordinator ??= bundleOfCoordinator();
+  return coordinator;
+}
+
+async function bundleOfCoordinator(): Promise<string> {
   const outfile = resolve(import.meta.dirname, 'node_modules/.cache/conclave/coordinator-under-test.js');
   await build({
     entryPoints: [resolve(import.meta.dirname, 'test/worker/main.ts')],
