@@ -35,15 +35,20 @@ function copyOf(root: string): string {
   return folder;
 }
 
-/** What has to fail, as a command. Tests of Workers run in their pool, the others without it. */
-function commandOf({ caughtBy }: Pick<Bug, 'caughtBy'>): readonly string[] {
+/**
+ * What has to fail, as a command. Tests of Workers run in their pool, the others without it.
+ *
+ * @param upTo a pool that is stopped at the first failure says nothing of it, so who wants its words lets all of them run
+ */
+function commandOf(caughtBy: Bug['caughtBy'], upTo: 'first' | 'last'): readonly string[] {
   if (caughtBy === 'simulation') {
     const sim = ['--no-warnings', '--import', './test/simulation/register.ts', 'test/simulation/main.ts'];
     return [...sim, '--part', '--stop', '--from', '1', '--count', HISTORIES];
   }
   const isOfWorkers = caughtBy.some((file) => file.startsWith('test/worker/'));
   const config = isOfWorkers ? ['--project', 'worker'] : ['--config', 'test/mutants/vitest.config.ts'];
-  return ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', ...config, ...caughtBy];
+  const until = upTo === 'first' ? ['--bail', '1'] : [];
+  return ['node_modules/vitest/vitest.mjs', 'run', ...until, ...config, ...caughtBy];
 }
 
 interface Verdict {
@@ -63,7 +68,7 @@ async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
   );
   const started = Date.now();
   try {
-    const { failed, words } = await run(commandOf(bug), folder, MOST_MS);
+    const { failed, words } = await run(commandOf(bug.caughtBy, 'first'), folder, MOST_MS);
     return { isCaught: failed === 'itself', ms: Date.now() - started, words };
   } finally {
     writeFileSync(path, whole);
@@ -102,7 +107,7 @@ async function control(bugs: readonly Bug[], folder: string): Promise<void> {
   const others = [...files].filter((file) => !ofWorkers.includes(file));
   const groups = [others, ofWorkers].filter((group) => group.length > 0);
   for (const caughtBy of [...groups, ...(kinds.has('simulation') ? (['simulation'] as const) : [])]) {
-    const { failed, words } = await run(commandOf({ caughtBy }), folder, CONTROL_MS);
+    const { failed, words } = await run(commandOf(caughtBy, 'last'), folder, CONTROL_MS);
     if (failed !== 'not') throw new Error(`without any bug this fails: ${String(caughtBy)}\n${words}`);
   }
   console.log('Without a bug nothing fails.');
