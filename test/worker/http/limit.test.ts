@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Person } from './scene.ts';
-import { anotherToken, ask, coordinator, created, enter, foundTreasury, payment } from './scene.ts';
+import { anotherToken, ask, coordinator, created, enter, foundTreasury, PATIENCE_MS, payment } from './scene.ts';
 
 /** Spec part 8: windows of sixty seconds for each token, 20 reads, 10 writes, 300 profiles. */
 
@@ -133,7 +133,7 @@ test('an object that was put to sleep remembers what was used', async () => {
   await vi.waitFor(async () => {
     const { windows } = await storedWindows(trent);
     expect(windows?.['read']?.used).toBe(20);
-  });
+  }, PATIENCE_MS);
   await evictDurableObject(stubOf(trent));
   expect((await read()).status).toBe(429);
 });

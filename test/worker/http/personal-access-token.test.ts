@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person } from './scene.ts';
-import { anotherToken, ask, asService, coordinator, enter } from './scene.ts';
+import { anotherToken, ask, asService, coordinator, enter, PATIENCE_MS } from './scene.ts';
 
 /** Spec part 4, personal access tokens: what their owners do with them, and nobody else. */
 
@@ -60,7 +60,7 @@ test('the time of its last use survives a sleep of its object', async () => {
   const used = await ask(`GET ${path(other)}`, { token: trent.token });
   expect(used.body['lastUsedAt']).not.toBeNull();
   const stub = coordinator.ACCESS_TOKEN.getByName(`token:${idOf(other)}`);
-  await vi.waitFor(() => evictDurableObject(stub));
+  await vi.waitFor(() => evictDurableObject(stub), PATIENCE_MS);
   const later = await ask(`GET ${path(other)}`, { token: trent.token });
   expect(later.body['lastUsedAt']).toBe(used.body['lastUsedAt']);
 });

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import type { VaultObject } from '#objects/vault.ts';
 import type { Answer, Treasury } from './scene.ts';
-import { ask, asService, coordinator, created, foundTreasury } from './scene.ts';
+import { ask, asService, coordinator, created, foundTreasury, PATIENCE_MS } from './scene.ts';
 
 /** Twenty reads a minute are enough for who polls: a tag says what is known, and `Prefer: wait` waits for news. */
 
@@ -139,5 +139,5 @@ async function untilSomebodyWaits({ id }: Treasury): Promise<void> {
   await vi.waitFor(async () => {
     const waiting = await runInDurableObject(stub, (vault: VaultObject) => vault.changes.waiting);
     expect(waiting).toBe(1);
-  });
+  }, PATIENCE_MS);
 }

@@ -11,6 +11,9 @@ export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SE
 export const WALLET = '0x1111111111111111111111111111111111111111';
 export const RECIPIENT = '0x2222222222222222222222222222222222222222';
 
+/** For what follows an answer in its own time. Nobody waits longer than it takes, and a busy machine takes long. */
+export const PATIENCE_MS = 20_000;
+
 /** What the tests look at in any answer. */
 export interface Answer {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Ask, Person } from './scene.ts';
-import { ask, asService, created, enter, foundTreasury, payment } from './scene.ts';
+import { ask, asService, created, enter, foundTreasury, PATIENCE_MS, payment } from './scene.ts';
 
 /** A person in a browser: what a cookie opens, from where, and for how long (spec part 5 method 2). */
 
@@ -125,7 +125,7 @@ test('the vaults of whoever is logged in, as each vault says itself', async () =
     expect(status).toBe(200);
     return body['data'] as readonly Readonly<Record<string, unknown>>[];
   };
-  await vi.waitFor(async () => expect(await seen(treasury.alice)).toHaveLength(1));
+  await vi.waitFor(async () => expect(await seen(treasury.alice)).toHaveLength(1), PATIENCE_MS);
   expect(await seen(treasury.alice)).toEqual([
     {
       id: treasury.id,
@@ -138,11 +138,11 @@ test('the vaults of whoever is logged in, as each vault says itself', async () =
       members: expect.arrayContaining([{ userId: treasury.alice.id, name: expect.any(String) as string }]) as unknown[],
     },
   ]);
-  await vi.waitFor(async () => expect((await seen(other.victor)).map(({ id }) => id)).toEqual([other.id]));
+  await vi.waitFor(async () => expect((await seen(other.victor)).map(({ id }) => id)).toEqual([other.id]), PATIENCE_MS);
   // Whoever comes to belong to a second one sees both; whoever is put out sees it no more, whatever the directory says.
   const path = `/internal/vault/${other.id}/member/${treasury.victor.id}`;
   await asService(`PUT ${path}`, { roles: ['viewer'] });
-  await vi.waitFor(async () => expect(await seen(treasury.victor)).toHaveLength(2));
+  await vi.waitFor(async () => expect(await seen(treasury.victor)).toHaveLength(2), PATIENCE_MS);
   await asService(`DELETE ${path}`);
   expect((await seen(treasury.victor)).map(({ id }) => id)).toEqual([treasury.id]);
   expect(await seen(await enter('stranger'))).toEqual([]);

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { asService, ask, created, foundTreasury } from './scene.ts';
+import { asService, ask, created, foundTreasury, PATIENCE_MS } from './scene.ts';
 
 /** How it is with what is owed. What wants a person is in test/domain/attention.test.ts. */
 
@@ -24,7 +24,7 @@ test('what is owed is counted, and the quietest is named; the key of the service
   await vi.waitFor(async () => {
     const { transactions } = await shown();
     expect(transactions.quietest.map(({ id }: { id: string }) => id)).toContain(body['id']);
-  });
+  }, PATIENCE_MS);
   const { transactions, vaults, deadLetters, deliveries } = await shown();
   expect(transactions.quietest.map(({ id }: { id: string }) => id)).not.toContain(waiting['id']);
   expect(transactions.outstanding['SUBMITTED']).toBeGreaterThanOrEqual(1);
