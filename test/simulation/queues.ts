@@ -76,7 +76,6 @@ export class SimulatedQueue {
     const letters = this.#ready.slice(0, this.#terms.mostAtOnce);
     this.#ready = this.#ready.slice(letters.length);
     if (letters.length === 0) return;
-    const life = this.#schedule.birth(`consumer of ${this.#terms.name}`);
     const settled = new Set<Letter>();
     const again = new Map<Letter, number>();
     for (const letter of letters) letter.attempts++;
@@ -88,22 +87,20 @@ export class SimulatedQueue {
       ack: () => void settled.add(letter),
       retry: ({ delaySeconds = 0 } = {}) => void again.set(letter, delaySeconds * 1000),
     }));
-    const killed = new Promise<'killed'>((resolve) => {
-      life.onEnd(() => resolve('killed'));
-    });
-    const timeUp = this.#schedule.after(LONGEST_RUN_MS, () => life.end());
     this.#schedule.note(`${letters.map(({ id, attempts }) => `${id}/${attempts}`).join()} delivered`);
     const batch = { queue: this.#terms.name, messages } as unknown as MessageBatch<unknown>;
-    const work = this.#schedule.live(life, async () => this.#consume(batch));
-    const outcome = await Promise.race([
-      work.then(
-        () => 'done' as const,
-        () => 'failed' as const,
-      ),
-      killed,
-    ]);
-    timeUp();
-    this.#schedule.bury(life);
+    const outcome = await this.#schedule.lifetime(`consumer of ${this.#terms.name}`, async (life) => {
+      const forget = this.#schedule.after(LONGEST_RUN_MS, () => life.end());
+      life.onEnd(forget);
+      try {
+        await this.#consume(batch);
+        return 'done';
+      } catch {
+        return 'failed';
+      } finally {
+        forget();
+      }
+    });
     for (const letter of letters) {
       // An acknowledgement goes out when the consumer is done; of one that died nobody knows.
       const isDone = outcome === 'done' ? !again.has(letter) : outcome === 'failed' && settled.has(letter);

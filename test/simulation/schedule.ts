@@ -186,9 +186,17 @@ export class Schedule {
     return life;
   }
 
-  /** It has done what there was to do, and is not asked any more. */
-  bury(life: Life): void {
-    this.#lives.delete(life);
+  /** A life from its first deed to its last: what it came to, or null when it died before. */
+  async lifetime<T extends {}>(name: string, deed: (life: Life) => T | Promise<T>): Promise<T | null> {
+    const life = this.birth(name);
+    const dead = new Promise<null>((resolve) => {
+      life.onEnd(() => resolve(null));
+    });
+    try {
+      return await Promise.race([this.live(life, async () => deed(life)), dead]);
+    } finally {
+      this.#lives.delete(life);
+    }
   }
 
   /** The power goes: everything that is in memory is lost at once. */

@@ -149,24 +149,19 @@ export class World {
       },
       ...(sent === null ? {} : { body: sent }),
     });
-    const life = this.schedule.birth(`request ${line.replaceAll(/[0-9A-Z]{26}/g, 'id')}`);
-    const dead = new Promise<null>((resolve) => {
-      life.onEnd(() => resolve(null));
-    });
+    const name = `request ${line.replaceAll(/[0-9A-Z]{26}/g, 'id')}`;
     const ctx = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} };
-    const answered = this.schedule.call('request', async () => {
-      const served = this.schedule.live(life, async () => {
+    const answered = this.schedule.call('request', () =>
+      this.schedule.lifetime(name, async () => {
         const response = await app.fetch(request, this.env, ctx);
         const text = await response.text();
         return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
-      });
-      return Promise.race([served, dead]);
-    });
+      }),
+    );
     const answer = await answered.catch((error: unknown) => {
       if (error instanceof LostCall) return null;
       throw error;
     });
-    this.schedule.bury(life);
     this.schedule.note(`${method} ${answer?.status ?? 'no answer'}`);
     return answer;
   }
@@ -188,16 +183,13 @@ export class World {
 
   /** What cron does each minute. */
   async sweep(): Promise<void> {
-    const life = this.schedule.birth('cron');
-    const dead = new Promise<void>((resolve) => {
-      life.onEnd(resolve);
-    });
     const minute = Math.floor(this.schedule.nowMs / 60_000) * 60_000;
     this.schedule.note('cron');
-    const swept = this.schedule.live(life, async () => sweep(this.env, minute));
-    // What went wrong is told in its log, and the next one follows.
-    await Promise.race([swept.catch(() => {}), dead]);
-    this.schedule.bury(life);
+    await this.schedule.lifetime('cron', async () => {
+      // What went wrong is told in its log, and the next one follows.
+      await sweep(this.env, minute).catch(() => {});
+      return 'swept';
+    });
   }
 
   /** Three people, a vault in which two of them decide, a wallet with money in it, and the nodes of its key. In fair weather. */
