@@ -202,7 +202,7 @@ async function giveUp(
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
   const after = await vault.record(id, { type: mayGo ? 'failSigning' : 'fillNonce', reason, detail });
   // Another consumer was faster, and it goes on.
-  if (canFill && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
+  if (canFill && mayGo && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }
 
 function fillsNonce({ state, givenUp = null }: Transaction): boolean {

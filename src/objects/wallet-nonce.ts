@@ -62,8 +62,9 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
 
   /** See `leave`: whether a transaction that signed nothing may end without its nonce being used up. Idempotent. */
   leave(request: { readonly transactionId: string }): boolean {
-    const { book, mayGo } = leave(this.#load(), request.transactionId);
-    this.#store(book);
+    const before = this.#load();
+    const { book, mayGo } = leave(before, request.transactionId);
+    if (book !== before) this.#store(book);
     return mayGo;
   }
 
