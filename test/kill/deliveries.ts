@@ -1,4 +1,3 @@
-import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
@@ -18,6 +17,7 @@ import type { Stack, StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
 import { until } from '#local/until.ts';
 import { anvilClient } from '../anvil-client.ts';
+import { databaseFile } from './ill-database.ts';
 
 /**
  * Ten thousand deliveries of a monitor, many of them twice and more, some about nothing, while the service that works on them is killed
@@ -164,14 +164,12 @@ const BUSY_MS = 10_000;
 
 /** Out of the file of D1 itself: what became of a delivery is nobody's business over HTTP. */
 function rowsIn(folder: string): readonly DeliveryRow[] {
-  for (const file of globSync(join(folder, 'state', '**', 'd1', '**', '*.sqlite'))) {
-    const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
-    const isIt = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'deliveries'").all().length > 0;
-    const rows = isIt ? db.prepare('SELECT state, outcome FROM deliveries').all() : [];
+  const db = new DatabaseSync(databaseFile(folder), { readOnly: true, timeout: BUSY_MS });
+  try {
+    return db.prepare('SELECT state, outcome FROM deliveries').all() as unknown as readonly DeliveryRow[];
+  } finally {
     db.close();
-    if (isIt) return rows as unknown as readonly DeliveryRow[];
   }
-  throw new Error('there is no file of D1');
 }
 
 async function settled(stack: Stack, folder: string): Promise<boolean> {

@@ -22,38 +22,48 @@ async function answered<T>(asked: Promise<T>): Promise<T | null> {
   });
 }
 
-/** Creates a transfer and approves it as far as answers come. False when the service is gone. */
-export async function wishAndApprove(signers: readonly Person[], body: TransferBody, wishes: Wish[]): Promise<boolean> {
+/** How far an order came: `unavailable`, the service has said that it can not now; `gone`, nobody has said anything. */
+export type Reach = 'done' | 'unavailable' | 'gone';
+
+/** Creates a transfer and approves it as far as answers come. */
+export async function wishAndApprove(signers: readonly Person[], body: TransferBody, wishes: Wish[]): Promise<Reach> {
   const key = randomUUID();
   const wish: Wish = { key, body: { ...body, note: key }, id: null, approvedBy: new Set() };
   wishes.push(wish);
-  return (await ensureCreated(signers, wish)) && (await ensureApproved(signers, wish));
+  return ensure(signers, wish);
 }
 
-/** Asks again with the same key, as an integrator does who does not know. False when no answer came. */
-export async function ensureCreated(signers: readonly Person[], wish: Wish): Promise<boolean> {
+/** Asks for whatever of it is not acknowledged yet. */
+export async function ensure(signers: readonly Person[], wish: Wish): Promise<Reach> {
+  const created = await ensureCreated(signers, wish);
+  return created === 'done' ? ensureApproved(signers, wish) : created;
+}
+
+/** Asks again with the same key, as an integrator does who does not know. */
+async function ensureCreated(signers: readonly Person[], wish: Wish): Promise<Reach> {
   const [creator] = signers;
   if (creator === undefined) throw new Error('somebody must create');
   const headers = { 'idempotency-key': wish.key };
   const asked = creator.client.ask<TransactionRecord>('POST', '/transaction/transfer', { body: wish.body, headers });
   const answer = await answered(asked);
-  if (answer === null) return false;
-  // 503 says that nothing is known to be changed: it is as good as no answer.
-  if (answer.status === 503) return false;
+  if (answer === null) return 'gone';
+  // It says that nothing is known to be changed: as good as no answer, but somebody is there.
+  if (answer.status === 503) return 'unavailable';
   if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   if (wish.id !== null && wish.id !== answer.body.id) throw new Error(`the key ${wish.key} stands for two transfers`);
   wish.id = answer.body.id;
-  return true;
+  return 'done';
 }
 
-/** Gives the voices that are not acknowledged yet. False when no answer came. */
-export async function ensureApproved(signers: readonly Person[], wish: Wish): Promise<boolean> {
+/** Gives the voices that are not acknowledged yet. */
+async function ensureApproved(signers: readonly Person[], wish: Wish): Promise<Reach> {
   for (const signer of signers) {
     if (wish.approvedBy.has(signer.name)) continue;
     const answer = await answered(signer.client.ask('POST', `/transaction/${wish.id}/approve`));
-    if (answer === null || answer.status === 503) return false;
+    if (answer === null) return 'gone';
+    if (answer.status === 503) return 'unavailable';
     if (answer.status !== 200) throw new Error(`approve answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     wish.approvedBy.add(signer.name);
   }
-  return true;
+  return 'done';
 }

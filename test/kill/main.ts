@@ -13,12 +13,15 @@ import { startStack } from '#local/stack.ts';
 import { until } from '#local/until.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { agreedBalance, faults } from './check.ts';
+import { lockDatabase } from './ill-database.ts';
+import { startIllNode } from './ill-node.ts';
 import type { Wish } from './load.ts';
-import { ensureApproved, ensureCreated, wishAndApprove } from './load.ts';
+import { ensure, wishAndApprove } from './load.ts';
 
 /**
  * Kills the whole service at random moments under load, restarts it on what is left, and then compares what clients were told,
- * what D1 and the objects hold, and what the chain has. KILLS and SEED may be set; a seed repeats the moments, not the races.
+ * what D1 and the objects hold, and what the chain has. While it lives its node is ill, D1 fails, or a co-signer is away; after the last kill
+ * all of them are well. KILLS and SEED may be set; a seed repeats the moments, not the races.
  */
 
 const KILLS = Number.parseInt(process.env['KILLS'] ?? '20', 10);
@@ -27,16 +30,41 @@ const CLIENTS = 4;
 /** Per client and life: more would only make the wait for the last signature longer. */
 const TRANSFERS_PER_LIFE = 4;
 const LONGEST_LIFE_MS = 1_500;
+/** Some lives are long enough for what was tried in vain to be tried again. */
+const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
 const RECOVERY_MS = 300_000;
+const COSIGNERS = 3;
 const ETHER = 10n ** 18n;
 const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
+
+/** What is not well during one life. */
+interface Weather {
+  readonly lifeMs: number;
+  /** The share of the node's answers that are wrong. */
+  readonly illness: number;
+  readonly absent: readonly number[];
+  /** When D1 begins to fail, and for how long. */
+  readonly database: { readonly fromMs: number; readonly forMs: number } | null;
+}
+
+function weatherOf(next: () => number): Weather {
+  const lifeMs = next() < LONG_LIVES ? LONG_LIFE_MS : next() * LONGEST_LIFE_MS;
+  const [illness, absence, failure] = [next(), next(), next()];
+  return {
+    lifeMs,
+    illness: illness < 0.5 ? illness : 0,
+    absent: absence < 0.4 ? [1 + Math.floor((absence / 0.4) * COSIGNERS)] : [],
+    database: failure < 0.4 ? { fromMs: (failure / 0.4) * lifeMs, forMs: next() * lifeMs } : null,
+  };
+}
 
 async function main(): Promise<readonly string[]> {
   console.log(`${KILLS} kills, seed ${SEED}`);
   const next = seededRandom(SEED);
   const folder = await mkdtemp(join(tmpdir(), 'conclave-kill-'));
   const anvil = await startAnvil();
-  const options: StackOptions = { folder, rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED };
+  const node = await startIllNode(anvil.url, next);
+  const options: StackOptions = { folder, rpcUrls: { anvil: [node.url] }, rateLimits: UNLIMITED };
   let stack = await startStack(options);
   try {
     const service = new Client(stack.url, stack.serviceKey);
@@ -54,36 +82,62 @@ async function main(): Promise<readonly string[]> {
     const body: TransferBody = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' };
     const signersNow = () => people.slice(0, 2).map((person) => ({ ...person, client: person.client.at(stack.url) }));
 
+    await stack.stop();
+
     const wishes: Wish[] = [];
     for (let kill = 1; kill <= KILLS; kill++) {
+      const weather = weatherOf(next);
+      stack = await startStack({ ...options, absent: weather.absent });
+      node.fallIll(weather.illness);
       const signers = signersNow();
       const clients = Array.from({ length: CLIENTS }, async () => {
-        for (let i = 0; i < TRANSFERS_PER_LIFE; i++) if (!(await wishAndApprove(signers, body, wishes))) return;
+        for (let i = 0; i < TRANSFERS_PER_LIFE; i++)
+          if ((await wishAndApprove(signers, body, wishes)) === 'gone') return;
       });
-      await pause(next() * LONGEST_LIFE_MS);
+      const failure = weather.database === null ? null : failOnce(folder, weather.database);
+      await pause(weather.lifeMs);
       await stack.kill();
-      await Promise.all(clients);
-      const open = wishes.filter(({ id }) => id === null).length;
-      console.log(`kill ${kill}: ${wishes.length} transfers asked for, ${open} without an answer so far`);
-      stack = await startStack(options);
+      await Promise.all([...clients, failure]);
+      console.log(`kill ${kill}: ${inWords(weather, wishes)}`);
     }
+    node.fallIll(0);
+    stack = await startStack(options);
     await recover(signersNow(), wishes);
+    console.log([...node.had].map(([name, times]) => `${name} ${times}`).join(', '));
     const person = signersNow()[0];
     if (person === undefined) throw new Error('somebody must look');
     return await faults({ person, signers: people, vault, wishes, chain, recipient });
   } finally {
     await stack.stop();
+    await node.stop();
     await anvil.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function failOnce(folder: string, { fromMs, forMs }: NonNullable<Weather['database']>): Promise<void> {
+  await pause(fromMs);
+  await lockDatabase(folder, forMs);
+}
+
+function inWords({ lifeMs, illness, absent, database }: Weather, wishes: readonly Wish[]): string {
+  const open = wishes.filter(({ id }) => id === null).length;
+  return [
+    `after ${Math.round(lifeMs)} ms`,
+    ...(illness === 0 ? [] : [`with ${Math.round(illness * 100)} % of the node's answers wrong`]),
+    ...absent.map((number) => `without co-signer ${number}`),
+    ...(database === null ? [] : [`D1 failing for ${Math.round(database.forMs)} ms`]),
+    `${wishes.length} transfers asked for`,
+    `${open} without an answer so far`,
+  ].join(', ');
 }
 
 /** Does what clients do after a breakdown: asks again for everything that has no answer, and waits. */
 async function recover(signers: readonly Person[], wishes: readonly Wish[]): Promise<void> {
   const unknown = wishes.filter(({ id }) => id === null).length;
   for (const wish of wishes) {
-    if (!(await ensureCreated(signers, wish))) throw new Error('the service is gone, and nobody has killed it');
-    if (!(await ensureApproved(signers, wish))) throw new Error('the service is gone, and nobody has killed it');
+    const reach = await ensure(signers, wish);
+    if (reach !== 'done') throw new Error(`the service is ${reach}, and nobody has killed it`);
   }
   console.log(`${wishes.length} transfers stand, ${unknown} of them were asked for again; waiting for the last`);
   const reader = signers[0];

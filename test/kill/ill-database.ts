@@ -1,0 +1,27 @@
+import { globSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** The service itself writes for much shorter. */
+const PATIENCE_MS = 2_000;
+
+/** The file that the local D1 is kept in. */
+export function databaseFile(folder: string): string {
+  const pattern = `${folder}/state/v3/d1/miniflare-D1DatabaseObject/*.sqlite`;
+  const files = globSync(pattern).filter((file) => !file.endsWith('metadata.sqlite'));
+  const [file] = files;
+  if (file === undefined || files.length > 1) throw new Error(`${files.length} local databases in ${folder}`);
+  return file;
+}
+
+/** D1 refuses what it is asked until so many milliseconds are over: somebody else has locked its file. */
+export async function lockDatabase(folder: string, forMs: number): Promise<void> {
+  const database = new DatabaseSync(databaseFile(folder), { timeout: PATIENCE_MS });
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    await pause(forMs);
+    database.exec('ROLLBACK');
+  } finally {
+    database.close();
+  }
+}
