@@ -159,7 +159,7 @@ async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
     devices: signers.map(({ device }) => device),
     rules: NO_RULES,
   } as const;
-  const founded = foundVault({ id, ...foundation });
+  const founded = foundVault({ id, reference: 'bench', foundedAtMs: Date.now(), ...foundation });
   if (!founded.ok) throw new Error(founded.refusal);
   const { policy } = founded.value;
   const generated = await generateKey(cosignersOf(env), { scheme, threshold: 2, policies: [policy] });

@@ -61,6 +61,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }),
   },
   'vault show': { usage: '--vault ID', method: 'GET', path: (args) => `/internal/vault/${part(args, 'vault')}` },
+  'vault project': {
+    usage: '--vault ID',
+    method: 'POST',
+    path: (args) => `/internal/vault/${part(args, 'vault')}/projection`,
+  },
   'recovery export': {
     usage: '--vault ID',
     method: 'GET',

@@ -53,6 +53,9 @@ export interface KeyRefresh {
 
 export interface Vault {
   readonly id: VaultId;
+  /** The operator's own name for it, for good: by it the same founding is known again. */
+  readonly reference: string;
+  readonly foundedAtMs: number;
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
   readonly policy: Policy;

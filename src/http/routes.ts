@@ -6,6 +6,7 @@ import { status } from '#http/internal/status.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
+import { projectVault } from '#http/internal/projection.ts';
 import { readRecovery } from '#http/internal/recovery.ts';
 import { createUser, unlinkIdentity } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
@@ -113,6 +114,7 @@ const routes = [
   removeMember,
   proposeAsOperator,
   putWallet,
+  projectVault,
   deadLetters,
   status,
 ] as const;

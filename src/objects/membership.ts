@@ -13,6 +13,9 @@ import { policyHash } from '#objects/new-transaction.ts';
 
 export interface VaultFoundation {
   readonly id: VaultId;
+  /** The operator's own name for it. */
+  readonly reference: string;
+  readonly foundedAtMs: number;
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
   readonly threshold: number;
@@ -36,14 +39,18 @@ export type WishFault = PolicyFault | 'no-such-device';
 
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
 export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFault> {
-  const { id, configuration, members } = foundation;
+  const { id, reference, foundedAtMs, configuration, members } = foundation;
   const policy = { vaultId: id, ...firstPolicy(foundation) };
   const fault = policyFault(policy);
-  return fault === null ? accepted({ id, configuration, members, policy, keys: [] }) : refused(fault);
+  return fault === null
+    ? accepted({ id, reference, foundedAtMs, configuration, members, policy, keys: [] })
+    : refused(fault);
 }
 
 /** What a vault is governed by at first; it may be one that can not be. */
-export function firstPolicy(foundation: Omit<VaultFoundation, 'id'>): Omit<Policy, 'vaultId'> {
+export function firstPolicy(
+  foundation: Omit<VaultFoundation, 'id' | 'reference' | 'foundedAtMs'>,
+): Omit<Policy, 'vaultId'> {
   return {
     version: 1,
     signers: sorted(foundation.members.filter(isSigner).map(({ userId }) => userId)),

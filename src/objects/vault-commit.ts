@@ -24,14 +24,17 @@ export class VaultCommit {
    * turn: whoever has waited for something else meanwhile must not go on with what was before.
    *
    * @param remember called when the writes stand, before anything is waited for
+   * @returns what the writes gave
    */
-  async run(writes: () => void, remember: () => void = () => {}): Promise<void> {
+  async run<T>(writes: () => T, remember: () => void = () => {}): Promise<T> {
     let armed: Promise<void> = Promise.resolve();
     const armedBefore = this.#armedAtMs;
+    let given: T;
     try {
-      this.#storage.transactionSync(() => {
-        writes();
+      given = this.#storage.transactionSync(() => {
+        const written = writes();
         armed = this.arm();
+        return written;
       });
     } catch (error) {
       this.#armedAtMs = armedBefore;
@@ -41,6 +44,7 @@ export class VaultCommit {
     remember();
     await armed;
     this.#onCommit();
+    return given;
   }
 
   /** Sets the alarm to what is due first, unless one before that is set already. */

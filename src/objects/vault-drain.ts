@@ -1,3 +1,4 @@
+import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import type { OutboxRow } from '#objects/outbox.ts';
@@ -5,12 +6,14 @@ import { resendDelayMs } from '#objects/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/projection.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { project } from '#store/transactions.ts';
-import { enterMembers, enterWallets } from '#store/vaults.ts';
+import { enterMembers, enterVault, enterWallets } from '#store/vaults.ts';
 
 /** D1 takes a batch of this many records well within its limits. */
 const RECORDS_PER_BATCH = 50;
 const AUDIT_PER_BATCH = 200;
 const JOBS_PER_ALARM = 100;
+/** At once: an invocation may ask a thousand others. What is left is due, and the alarm comes back for it. */
+const MOST_BATCHES = 300;
 
 export interface DueWork {
   readonly storage: VaultStorage;
@@ -38,10 +41,10 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promi
 
 /**
  * Brings the read model up to date. Upserts are guarded by the record's version, so running it twice, or late, is harmless;
- * a row goes only after D1 has answered, and only if it was not renewed meanwhile.
+ * a row goes only after D1 has answered, and only if it was not renewed meanwhile. Fifteen thousand records at once are the most.
  */
 export async function drainProjection(storage: VaultStorage, db: D1Database): Promise<void> {
-  for (;;) {
+  for (let batch = 0; batch < MOST_BATCHES; batch++) {
     const rows = storage.unprojected(RECORDS_PER_BATCH);
     const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
     const vault = storage.vault();
@@ -53,14 +56,24 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
       return activity === null ? [] : [projectedActivity(activity)];
     });
     const lines = history.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
-    if (rows.some((row) => row.transactionId === '')) {
-      const userIds = vault.members.map(({ userId }) => userId);
-      await enterMembers(db, vault.id, userIds);
-      for (const { keyId, addresses } of vault.keys) await enterWallets(db, { vaultId: vault.id, keyId, addresses });
-    }
+    if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
     storage.recordProjected(history.at(-1)?.entry.seq ?? 0, rows);
   }
+  // Lines of the history have no row of their own that the alarm would come back for.
+  storage.oweDirectory(Date.now());
+}
+
+/** What the directory has to know of a vault. */
+async function enter(db: D1Database, vault: Vault): Promise<void> {
+  const { id, reference, foundedAtMs, configuration, members, keys } = vault;
+  await enterVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs });
+  await enterMembers(
+    db,
+    id,
+    members.map(({ userId }) => userId),
+  );
+  for (const { keyId, addresses } of keys) await enterWallets(db, { vaultId: id, keyId, addresses });
 }
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {

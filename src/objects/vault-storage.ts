@@ -331,6 +331,24 @@ export class VaultStorage {
     return this.#sql.exec<{ due: number | null }>('SELECT min(due_at_ms) AS due FROM outbox').one().due;
   }
 
+  /** The vault's own entry, and with it whatever else is not told yet. */
+  oweDirectory(dueAtMs: number): void {
+    this.owe({ transactionId: '', job: 'project', version: 0, dueAtMs, tries: 0 });
+  }
+
+  /** As if the read model had nothing of this vault. Gives how much there is to be told. */
+  oweProjection(nowMs: number): { readonly records: number; readonly lines: number } {
+    const row = "'project', version, ?, 0";
+    this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM tx`, nowMs);
+    const activities = "SELECT id, document ->> '$.version' AS version FROM activity";
+    this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
+    this.oweDirectory(nowMs);
+    this.#sql.exec('UPDATE projected SET seq = 0');
+    const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id <> ''";
+    const { records } = this.#sql.exec<{ records: number }>(count).one();
+    return { records, lines: this.historyLength() };
+  }
+
   #rows(clause: string, ...bindings: (string | number)[]): readonly OutboxRow[] {
     return this.#sql
       .exec<{ tx_id: string; job: string; version: number; due_at_ms: number; tries: number }>(

@@ -11,6 +11,7 @@ import { effectsOfCreation } from '#domain/transition.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/ledger.ts';
 import { ledgerLines } from '#domain/ledger.ts';
+import { oweKeys } from '#objects/key-desk.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -72,6 +73,15 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     atMs: Date.now(),
   });
   oweProjection(storage, '', 0);
+}
+
+/** Everything that a founding brings with it. */
+export function writeFounding(storage: VaultStorage, vault: Vault, chains: readonly Chain[]): void {
+  storage.createTables();
+  storage.putVault(vault);
+  storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
+  writeVaultChange(storage, vault, { action: 'found', detail: null, actor: null });
+  oweKeys(storage, vault, chains);
 }
 
 export interface ActivityChange extends Omit<Cause, 'action'> {

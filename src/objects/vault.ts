@@ -28,7 +28,6 @@ import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
 import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
-import { policyHash } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import type { NotificationWork } from '#objects/notification-desk.ts';
 import { NotificationDesk } from '#objects/notification-desk.ts';
@@ -55,7 +54,7 @@ import type {
   VoteOutcome,
 } from '#objects/vault-views.ts';
 import { versionOf } from '#objects/vault-views.ts';
-import { oweReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
+import { oweReconciliation, writeFounding, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
@@ -111,21 +110,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
   }
 
-  /** Idempotent: a vault that exists answers what it is. Refuses what `policyFault` refuses. */
-  async initialise(foundation: VaultFoundation): Promise<Result<Vault, PolicyFault>> {
-    if (this.#vault !== null) return accepted(this.#vault);
+  /** Idempotent for one reference. Refuses `number-taken`, where another one was first, and what `policyFault` refuses. */
+  async initialise(foundation: VaultFoundation): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
+    const known = this.#vault;
+    if (known !== null) return known.reference === foundation.reference ? accepted(known) : refused('number-taken');
     const founded = foundVault(foundation);
     if (!founded.ok) return founded;
-    const vault = founded.value;
-    const write = () => {
-      this.#storage.createTables();
-      this.#storage.putVault(vault);
-      this.#storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
-      writeVaultChange(this.#storage, vault, { action: 'found', detail: null, actor: null });
-      oweKeys(this.#storage, vault, this.#chains);
-    };
+    const write = () => writeFounding(this.#storage, founded.value, this.#chains);
     await this.#commits.run(write, () => {
-      this.#vault = vault;
+      this.#vault = founded.value;
     });
     return founded;
   }
@@ -138,6 +131,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const vault = this.#vault;
     if (vault !== null) await drainProjection(this.#storage, this.env.DB);
     return vault;
+  }
+
+  /** Tells the read model everything again: it was set back, or lost. Null when the vault does not exist. */
+  async project(): Promise<ReturnType<VaultStorage['oweProjection']> | null> {
+    return this.#vault === null ? null : this.#commits.run(() => this.#storage.oweProjection(Date.now()));
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */

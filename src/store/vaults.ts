@@ -1,4 +1,4 @@
-import { asc, desc, eq, inArray, lt } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, lt, ne } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { members, users, vaults, wallets } from '#store/schema.ts';
 
@@ -15,6 +15,22 @@ export async function allocateVault(
   const [found] = await orm.select({ id: vaults.id }).from(vaults).where(eq(vaults.reference, vault.reference));
   if (found === undefined) throw new Error('a vault that was just inserted must be there');
   return found.id;
+}
+
+/**
+ * Enters a vault as it says itself that it is. Idempotent. Where the directory was set back, whoever has been given this number since, or this
+ * reference, has it no more: the vaults that are there were first.
+ */
+export async function enterVault(
+  db: D1Database,
+  vault: { readonly id: number; readonly name: string; readonly reference: string; readonly createdAtMs: number },
+): Promise<void> {
+  const orm = drizzle(db);
+  const { name, reference, createdAtMs } = vault;
+  await orm.batch([
+    orm.delete(vaults).where(and(eq(vaults.reference, reference), ne(vaults.id, vault.id))),
+    orm.insert(vaults).values(vault).onConflictDoUpdate({ target: vaults.id, set: { name, reference, createdAtMs } }),
+  ]);
 }
 
 /** Enters the addresses of a vault's key. Idempotent: an address has one vault for good. */

@@ -226,7 +226,8 @@ export function entered(
     chains: [chain.name],
     signingThreshold: 2,
   } as const;
-  const vault = { id: policy.vaultId, configuration, members: [], policy: governedBy, keys: [key] };
+  const founding = { reference: 'treasury', foundedAtMs: createdAtMs };
+  const vault = { id: policy.vaultId, ...founding, configuration, members: [], policy: governedBy, keys: [key] };
   return newTransaction(
     {
       chain: chain.name,

@@ -1,4 +1,4 @@
-import { domain, type Bug, evm } from './bug.ts';
+import { domain, type Bug, evm, SIM } from './bug.ts';
 
 /** What nodes of a chain, monitors and callers say, and what of it is believed. */
 export const OUTSIDE_BUGS: readonly Bug[] = [
@@ -127,5 +127,19 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     was: "if (site !== undefined && site !== 'same-origin') return !(isLook && site === 'none');",
     is: '',
     caughtBy: ['test/worker/http/session.test.ts'],
+  },
+  {
+    name: 'whoever founds a vault is given one that is there',
+    file: 'src/objects/vault.ts',
+    was: 'return known.reference === foundation.reference ? accepted(known) : refused(',
+    is: "return known.reference !== '' ? accepted(known) : refused(",
+    caughtBy: ['test/worker/http/set-back.test.ts'],
+  },
+  {
+    name: 'a read model that was set back never gets its history again',
+    file: 'src/objects/vault-storage.ts',
+    was: "this.#sql.exec('UPDATE projected SET seq = 0');",
+    is: '',
+    caughtBy: SIM,
   },
 ];

@@ -25,6 +25,8 @@ export function newVaultScene({ isTelling = true } = {}) {
   const terms = { name: 'Treasury', initialState: 'SUBMITTED', decisionPeriodSeconds: 3600, mostPending: 100 } as const;
   const founded = foundVault({
     id,
+    reference: 'treasury',
+    foundedAtMs: Date.now(),
     configuration: { ...terms, chains: ['anvil'], signingThreshold: 2 },
     members: [{ userId: alice.userId, roles: ['signer'] }],
     threshold: 1,

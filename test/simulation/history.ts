@@ -2,6 +2,7 @@ import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './clocks.ts';
 import { isQuiet, isSettled, judge, underWay } from './ending.ts';
+import { setBack } from './set-back.ts';
 import { approve, changePolicy, create, lookAgain, RECIPIENTS, speedUp, stop } from './people.ts';
 import type { Wish } from './oracle.ts';
 import type { Person } from './world.ts';
@@ -109,6 +110,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
   else await done;
   judge(world);
+  if (oracle.faults.length === 0) await setBack(world);
 }
 
 /** Calm, breezy or stormy, each part by itself. */

@@ -36,6 +36,8 @@ async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED';
   const vault = coordinator.VAULT.getByName(`vault:${id}`);
   const founded = await vault.initialise({
     id,
+    reference: `vault-${id}`,
+    foundedAtMs: Date.now(),
     configuration: {
       name: 'Treasury',
       initialState: differences.initialState ?? 'SUBMITTED',

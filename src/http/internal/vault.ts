@@ -6,14 +6,17 @@ import { APPROVAL_MODES } from '#domain/device.ts';
 import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
 import { ROLES } from '#domain/member.ts';
+import type { PolicyFault } from '#domain/policy.ts';
 import { policyFault } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
 import { deviceBody, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { askObject, ObjectUnavailable } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
@@ -24,10 +27,13 @@ import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { fewestSigners, LARGEST_PARTY } from '#mpc/party.ts';
 import { cosignerPlaces } from '#nodes/cosigner-places.ts';
+import type { VaultFoundation } from '#objects/membership.ts';
 import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
+/** In one request: the next one goes on behind them. */
+const MOST_TAKEN_NUMBERS = 50;
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const vaultBody = z.strictObject({
@@ -149,15 +155,33 @@ async function found(context: HttpContext): Promise<Response> {
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
-  const id = parseVaultId(await allocateVault(context.env.DB, { name: body.name, reference, createdAtMs: nowMs }));
-  if (id === null) throw new Error('an allocated vault id must parse');
-  const founded = await askObject(
-    () => vaultStub(context.env, id),
-    (vault) => vault.initialise({ id, ...foundation }),
-  );
+  const founded = await underNextNumber(context, { ...foundation, reference, foundedAtMs: nowMs });
   return founded.ok
     ? context.json(vaultRecord(context, founded.value), 201)
     : policyProblem(context, founded.refusal, FIELDS_OF_FOUNDING);
+}
+
+/**
+ * Founds it under a number of the directory. One that was set back gives numbers out again: a vault that is there already is entered anew, by
+ * what it says of itself, and the next number is tried.
+ */
+async function underNextNumber(
+  context: HttpContext,
+  foundation: Omit<VaultFoundation, 'id'>,
+): Promise<Result<Vault, PolicyFault>> {
+  const { reference, foundedAtMs: createdAtMs, configuration } = foundation;
+  for (let tries = 0; tries < MOST_TAKEN_NUMBERS; tries++) {
+    const entry = { name: configuration.name, reference, createdAtMs };
+    const id = parseVaultId(await allocateVault(context.env.DB, entry));
+    if (id === null) throw new Error('an allocated vault id must parse');
+    const stub = () => vaultStub(context.env, id);
+    const founded = await askObject(stub, (vault) => vault.initialise({ id, ...foundation }));
+    if (founded.ok) return founded;
+    if (founded.refusal !== 'number-taken') return refused(founded.refusal);
+    await askObject(stub, (vault) => vault.project());
+    await askObject(stub, (vault) => vault.describe());
+  }
+  throw new ObjectUnavailable(`${MOST_TAKEN_NUMBERS} numbers in a row were taken`);
 }
 
 function withUser<R>(userId: UserId | null, roles: R) {

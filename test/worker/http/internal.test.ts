@@ -204,10 +204,11 @@ test('what is asked of a vault or person that does not exist is 404', async () =
     await asService('GET /internal/vault/999999'),
     await asService('GET /internal/vault/zero'),
     await asService('POST /internal/vault/999999/policy-change', { threshold: 1 }),
+    await asService('POST /internal/vault/999999/projection'),
     await asService(`PUT /internal/vault/999999/member/${trent.id}`, { roles: ['viewer'] }),
     await asService('DELETE /internal/vault/1/member/nobody'),
   ];
-  expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+  expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
 });
 
 test('what the queues have given up on is shown', async () => {

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
+import { askObject } from '#http/object-call.ts';
+
+const projectionSchema = z
+  .strictObject({
+    records: z.int().meta({ description: 'Transactions, and activity of others, that the read model is told again' }),
+    lines: z.int().meta({ description: 'Lines of the history' }),
+  })
+  .meta({ id: 'Projection' });
+
+/**
+ * POST /internal/vault/{vaultId}/projection (ours): the vault tells the read model everything again, as if it had nothing: D1 was set back, or
+ * lost. 202: lists are whole when the newest line of the history is there. Again it begins anew, and changes nothing.
+ *
+ * Refuses, in order: the service key, `vault-not-found`.
+ */
+export const projectVault = route({
+  method: 'POST',
+  path: '/internal/vault/:vaultId/projection',
+  access: 'service',
+  summary: 'has a vault tell the read model everything again',
+  answer: { status: 202, schema: projectionSchema },
+  refuses: ['vault-not-found'],
+  handle: project,
+});
+
+async function project(context: HttpContext): Promise<Response> {
+  const object = vaultOfPath(context);
+  const owed = object === null ? null : await askObject(object, (stub) => stub.project());
+  return owed === null ? noSuchVault(context) : context.json(owed, 202);
+}
