@@ -32,7 +32,9 @@ const TRANSFERS_PER_LIFE = 4;
 const LONGEST_LIFE_MS = 1_500;
 /** Some lives are long enough for what was tried in vain to be tried again. */
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
-const RECOVERY_MS = 300_000;
+const RECOVERY_MS = 3_600_000;
+/** Nothing at all has moved for as long: that is no recovery any more. */
+const STANDSTILL_MS = 180_000;
 const COSIGNERS = 3;
 const ETHER = 10n ** 18n;
 const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
@@ -102,9 +104,9 @@ async function main(): Promise<readonly string[]> {
     }
     node.fallIll(0);
     stack = await startStack(options);
-    await recover(signersNow(), wishes);
+    await recover(signersNow(), wishes, () => chain.sentBy(vault.address));
     console.log([...node.had].map(([name, times]) => `${name} ${times}`).join(', '));
-    const person = signersNow()[0];
+    const [person] = signersNow();
     if (person === undefined) throw new Error('somebody must look');
     return await faults({ person, signers: people, vault, wishes, chain, recipient });
   } finally {
@@ -133,19 +135,46 @@ function inWords({ lifeMs, illness, absent, database }: Weather, wishes: readonl
 }
 
 /** Does what clients do after a breakdown: asks again for everything that has no answer, and waits. */
-async function recover(signers: readonly Person[], wishes: readonly Wish[]): Promise<void> {
+async function recover(
+  signers: readonly Person[],
+  wishes: readonly Wish[],
+  sent: () => Promise<number>,
+): Promise<void> {
   const unknown = wishes.filter(({ id }) => id === null).length;
   for (const wish of wishes) {
     const reach = await ensure(signers, wish);
     if (reach !== 'done') throw new Error(`the service is ${reach}, and nobody has killed it`);
   }
   console.log(`${wishes.length} transfers stand, ${unknown} of them were asked for again; waiting for the last`);
-  const reader = signers[0];
-  if (reader === undefined) throw new Error('somebody must look');
+  let [last, movedAtMs] = [await sent(), Date.now()];
+  const paid = async () => {
+    const now = await sent();
+    if (now > last) [last, movedAtMs] = [now, Date.now()];
+    if (Date.now() - movedAtMs > STANDSTILL_MS) {
+      throw new Error(`nothing moves at ${now} of ${wishes.length}: ${await wordsOfOpen(signers, wishes)}`);
+    }
+    return now >= wishes.length ? true : null;
+  };
+  // A thousand take their time, one after the other.
+  await until('last payment', paid, RECOVERY_MS);
   for (const { id } of wishes) {
-    const look = async () => ((await reader.client.read(id ?? '')).state === 'SUCCEEDED' ? true : null);
-    await until(`success of ${id}`, look, RECOVERY_MS);
+    const look = async () => ((await readerOf(signers).read(id ?? '')).state === 'SUCCEEDED' ? true : null);
+    await until(`success of ${id}`, look, STANDSTILL_MS);
   }
+}
+
+function readerOf([reader]: readonly Person[]): Client {
+  if (reader === undefined) throw new Error('somebody must look');
+  return reader.client;
+}
+
+async function wordsOfOpen(signers: readonly Person[], wishes: readonly Wish[]): Promise<string> {
+  const words: string[] = [];
+  for (const { id } of wishes) {
+    const { state, stateReason } = await readerOf(signers).read(id ?? '');
+    if (state !== 'SUCCEEDED') words.push(`${id} is ${state} (${stateReason})`);
+  }
+  return words.join(', ');
 }
 
 const found = await main();
