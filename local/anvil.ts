@@ -24,6 +24,7 @@ export interface Anvil {
 
 /** Anvil listens 0.1 s after its start; a machine under load gets a hundred times that. */
 const START_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 10_000;
 
 /** Starts a local EVM chain with funded, unlocked accounts, and returns when it answers. Throws when it does not start: port in use, no anvil. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
@@ -40,7 +41,10 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const stop = async () => {
     process.off('exit', abandon);
     if (isRunning(child)) child.kill('SIGINT');
+    // One that has locked itself up (seen after a thousand transactions of many at once) hears nothing else.
+    const insist = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
     await exited;
+    clearTimeout(insist);
   };
   const [failed, late] = [exited.then((failure) => ({ failure })), new AbortController()];
   const started = await Promise.race([failed, listening(child.stdout), deadline(late.signal)]);

@@ -75,7 +75,22 @@ export async function startIllNode(behind: string, chance: () => number): Promis
   };
 }
 
-async function forwarded(url: string, question: string): Promise<{ readonly status: number; readonly text: string }> {
+interface Forwarded {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The one before, of all that anybody has asked. */
+let before: Promise<unknown> = Promise.resolve();
+
+/** One after the other: asked much at once, anvil locks itself up after a thousand transactions (foundry-rs/foundry#10452 is of the kind). */
+function forwarded(url: string, question: string): Promise<Forwarded> {
+  const answer = before.then(() => ask(url, question));
+  before = answer.catch(() => {});
+  return answer;
+}
+
+async function ask(url: string, question: string): Promise<Forwarded> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

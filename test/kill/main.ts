@@ -33,6 +33,8 @@ const LONGEST_LIFE_MS = 1_500;
 /** Some lives are long enough for what was tried in vain to be tried again. */
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
 const RECOVERY_MS = 3_600_000;
+/** Between two looks at the chain: a node that is asked all the time does little else. */
+const LOOK_MS = 1_000;
 /** Nothing at all has moved for as long: that is no recovery any more. */
 const STANDSTILL_MS = 180_000;
 const COSIGNERS = 3;
@@ -156,7 +158,7 @@ async function recover(
     return now >= wishes.length ? true : null;
   };
   // A thousand take their time, one after the other.
-  await until('last payment', paid, RECOVERY_MS);
+  await until('last payment', paid, RECOVERY_MS, LOOK_MS);
   for (const { id } of wishes) {
     const look = async () => ((await readerOf(signers).read(id ?? '')).state === 'SUCCEEDED' ? true : null);
     await until(`success of ${id}`, look, STANDSTILL_MS);
