@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf, parseAmount, UINT256_MAX, unitsOf } from '#domain/amount.ts';
+import { amountOf, decimalText, parseAmount, UINT256_MAX, unitsOf } from '#domain/amount.ts';
 
 for (const text of [
   '',
@@ -29,6 +29,7 @@ for (const text of [
 test('zero and the largest uint256 are amounts', () => {
   expect(parseAmount('0')).toBe('0');
   expect(parseAmount(String(UINT256_MAX))).toBe(String(UINT256_MAX));
+  expect(UINT256_MAX).toBe(BigInt(`0x${'f'.repeat(64)}`));
 });
 
 test('the chain sets the bound', () => {
@@ -45,6 +46,23 @@ test('every amount survives the way to bigint and back, to the last unit', () =>
 });
 
 test('a number of units that no chain carries is a bug, not an amount', () => {
-  expect(() => amountOf(-1n)).toThrow();
-  expect(() => amountOf(UINT256_MAX + 1n)).toThrow();
+  expect(() => amountOf(-1n)).toThrow('between 0 and 2^256 - 1');
+  expect(() => amountOf(UINT256_MAX + 1n)).toThrow('between 0 and 2^256 - 1');
+});
+
+test.each([
+  [0n, 18, '0'],
+  [1n, 18, '0.000000000000000001'],
+  [10n ** 18n, 18, '1'],
+  [15n * 10n ** 17n, 18, '1.5'],
+  [10n ** 17n, 18, '0.1'],
+  [12_345_600n, 6, '12.3456'],
+  [100n, 2, '1'],
+  [1_000n, 2, '10'],
+  [99n, 2, '0.99'],
+  [7n, 0, '7'],
+  [0n, 0, '0'],
+  [UINT256_MAX, 77, '1.15792089237316195423570985008687907853269984665640564039457584007913129639935'],
+])('%d units of %d digits are %s coins', (units, decimals, coins) => {
+  expect(decimalText(units, decimals)).toBe(coins);
 });

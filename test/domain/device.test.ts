@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { voicesFor } from '#domain/approval.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
-import { enrolmentBytes, MOST_DEVICES } from '#domain/device.ts';
+import { APPROVAL_MODES, DEVICE_ALGORITHMS, enrolmentBytes, inOrderOfKeys, MOST_DEVICES } from '#domain/device.ts';
 import type { DeviceKeyId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, policyFault } from '#domain/policy.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { Actor } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
@@ -40,6 +41,56 @@ test.each<[string, Partial<Policy>, string]>([
   ['none at all', { devices: [] }, 'signer-without-device'],
 ])('a policy of devices with %s is none', (_name, differences, fault) => {
   expect(policyFault({ ...byDevice, ...differences })).toBe(fault);
+});
+
+test('a hundred devices are the most, in the order of their keys', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => deviceOf(alice, i + 1));
+  expect(MOST_DEVICES).toBe(100);
+  const waiting = (list: readonly Device[]) => policyFault({ ...policy, devices: list });
+  expect([waiting(many(100)), waiting(many(101))]).toEqual([null, 'too-many-devices']);
+  const [one, two, three] = many(3);
+  if (one === undefined || two === undefined || three === undefined) throw new Error('there are three');
+  for (const list of [
+    [one, two, three],
+    [three, two, one],
+    [two, three, one],
+    [three, one, two],
+  ]) {
+    expect(inOrderOfKeys(list)).toEqual([one, two, three]);
+  }
+});
+
+test('these are the ways to sign, and to count, that everybody knows', () => {
+  expect([DEVICE_ALGORITHMS, APPROVAL_MODES]).toEqual([
+    ['ed25519', 'webauthn-p256'],
+    ['token', 'device'],
+  ]);
+});
+
+test('what is hashed of a device names each of its values', () => {
+  const script = deviceOf(alice, 1);
+  const passkey: Device = {
+    ...script,
+    algorithm: 'webauthn-p256',
+    credentialId: 'A'.repeat(22),
+    rpId: 'example.com',
+    origin: 'https://example.com',
+  };
+  const common = [
+    ['userId', alice.userId],
+    ['algorithm', 'ed25519'],
+    ['publicKey', script.publicKey],
+  ];
+  const none = ['credentialId', 'rpId', 'origin'].map((name) => [name, null]);
+  expect(readCanonical(enrolmentBytes(script))).toEqual({ domain: 'conclave/device/v1', fields: [...common, ...none] });
+  expect(readCanonical(enrolmentBytes(passkey)).fields).toEqual([
+    common[0],
+    ['algorithm', 'webauthn-p256'],
+    common[2],
+    ['credentialId', 'A'.repeat(22)],
+    ['rpId', 'example.com'],
+    ['origin', 'https://example.com'],
+  ]);
 });
 
 test('while tokens count, devices may wait for the day on which they do', () => {

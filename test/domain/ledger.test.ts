@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/amount.ts';
 import type { Balance } from '#domain/ledger.ts';
-import { compare, ledgerLines, newBalance, nextComparisonMs } from '#domain/ledger.ts';
+import { ADJUSTMENT_REASONS, compare, ledgerLines, newBalance, nextComparisonMs } from '#domain/ledger.ts';
 import type { BalanceChange } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { amount, NOON_MS } from './cast.ts';
@@ -114,9 +114,15 @@ test.each<[string, Partial<Balance>, bigint, string]>([
   });
 });
 
+test('these are all the reasons that a history may name', () => {
+  expect(ADJUSTMENT_REASONS).toEqual(['OPENING', 'LATE_RECORD', 'UNSEEN_PAYMENT', 'CHANGED_BY_TOKEN']);
+});
+
 test('a comparison that comes late, about an older block, says nothing', () => {
   const before = holding(5n, { check: agreed(9), ...differing(2n) });
   expect(compare(before, at(8, 7n, 5n, LOOKED_INTO_MS))).toBe(before);
+  // The same block once more, after everything was told, is not late.
+  expect(compare(before, at(9, 7n, 5n, LOOKED_INTO_MS)).final).toBe('7');
 });
 
 test('what never agrees is compared less and less often, until it agrees again', () => {

@@ -26,3 +26,12 @@ test('a value is there or not; a third mark is none, and neither is a text that 
   broken[4] = 0xff;
   expect(() => readCanonical(broken)).toThrow();
 });
+
+test('a text may begin with what other readers take for a mark of the byte order', () => {
+  const fields = [['\uFEFFname', '\uFEFF']] as const;
+  expect(readCanonical(canonicalBytes('\uFEFF', fields))).toEqual({ domain: '\uFEFF', fields });
+});
+
+test('what breaks off is said to', () => {
+  expect(() => readCanonical(canonicalBytes('abc', []).slice(0, 5))).toThrow('breaks off');
+});

@@ -34,6 +34,8 @@ test('a nonce that was given back is the next to be used, the lowest first', () 
   const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c', 'd']);
   const returned = release(release(book, 'c'), 'b');
   expect(allocated(returned, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
+  const otherWay = release(release(book, 'b'), 'c');
+  expect(allocated(otherWay, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
 });
 
 test('a nonce that was given back and that the chain has used since is gone', () => {
@@ -134,6 +136,11 @@ test('whoever has others above may not leave; nobody gets a nonce above whoever 
   expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
   expect(allocate(stay(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
   expect(allocate(settle(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
+  // One that stays, or is mined, lets nobody else stay.
+  const both: NonceBook = { ...leaving, leaving: new Set(['a', 'b']) };
+  expect(stay(both, 'a').leaving).toEqual(new Set(['b']));
+  expect(settle(both, 'a').leaving).toEqual(new Set(['b']));
+  expect(settle(both, 'x')).toBe(both);
   // It goes on by itself when it asks for its nonce.
   expect(allocate(allocate(leaving, 'b', FRESH).book, 'c', FRESH).nonce).toBe(2n);
 });

@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
+import { copyOf, run, testsOf } from './planting.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
 /**
@@ -19,36 +18,15 @@ const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */
 const CONTROL_MS = 5 * 60_000;
-/** Not what is big, or of another machine. */
-const LEFT = new Set(['node_modules', 'dist', '.git', '.conclave']);
 const HISTORIES = '40';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
 
-/** A copy of what the tests need; the packages are those of the project. */
-function copyOf(root: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'conclave-mutant-'));
-  for (const name of readdirSync(root)) {
-    if (!LEFT.has(name)) cpSync(join(root, name), join(folder, name), { recursive: true });
-  }
-  for (const name of ['node_modules', 'dist']) symlinkSync(join(root, name), join(folder, name));
-  return folder;
-}
-
-/**
- * What has to fail, as a command. Tests of Workers run in their pool, the others without it.
- *
- * @param upTo a pool that is stopped at the first failure says nothing of it, so who wants its words lets all of them run
- */
+/** What has to fail, as a command. */
 function commandOf(caughtBy: Bug['caughtBy'], upTo: 'first' | 'last'): readonly string[] {
-  if (caughtBy === 'simulation') {
-    const sim = ['--no-warnings', '--import', './test/simulation/register.ts', 'test/simulation/main.ts'];
-    return [...sim, '--part', '--stop', '--from', '1', '--count', HISTORIES];
-  }
-  const isOfWorkers = caughtBy.some((file) => file.startsWith('test/worker/'));
-  const config = isOfWorkers ? ['--project', 'worker'] : ['--config', 'test/mutants/vitest.config.ts'];
-  const until = upTo === 'first' ? ['--bail', '1'] : [];
-  return ['node_modules/vitest/vitest.mjs', 'run', ...until, ...config, ...caughtBy];
+  if (caughtBy !== 'simulation') return testsOf(caughtBy, upTo);
+  const sim = ['--no-warnings', '--import', './test/simulation/register.ts', 'test/simulation/main.ts'];
+  return [...sim, '--part', '--stop', '--from', '1', '--count', HISTORIES];
 }
 
 interface Verdict {
@@ -73,29 +51,6 @@ async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
   } finally {
     writeFileSync(path, whole);
   }
-}
-
-/** Whoever does not come to an end in time has shown nobody anything. */
-async function run(
-  command: readonly string[],
-  cwd: string,
-  mostMs: number,
-): Promise<{ readonly failed: 'not' | 'itself' | 'late'; readonly words: string }> {
-  const child = spawn(process.execPath, command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-  let words = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (words = `${words}${text}`.slice(-4_000)));
-  }
-  let isLate = false;
-  const late = setTimeout(() => {
-    isLate = true;
-    child.kill('SIGKILL');
-  }, mostMs);
-  const code = await new Promise<number | null>((resolve) => {
-    child.on('close', resolve);
-  });
-  clearTimeout(late);
-  return { failed: isLate ? 'late' : code === 0 ? 'not' : 'itself', words };
 }
 
 /** Without any bug everything that is to fail has to pass: a test that can not even begin would catch them all. */

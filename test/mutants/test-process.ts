@@ -1,0 +1,44 @@
+import { createVitest } from 'vitest/node';
+
+/**
+ * Runs the same test files again and again in one process, for whoever changes a file in between: starting all of vitest anew would take three
+ * times as long as most of these tests. One order as a message, one verdict back.
+ */
+
+export interface Order {
+  /** What was changed since the order before. */
+  readonly changed: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** Whether a test has failed, or nothing could be loaded. */
+export type Verdict = 'noticed' | 'not noticed';
+
+const CONFIG = 'test/mutants/vitest.config.ts';
+
+const vitest = await createVitest('test', { config: CONFIG, watch: false, bail: 1, reporters: [{}] });
+await vitest.standalone();
+
+async function verdictOn({ changed, files }: Order): Promise<Verdict> {
+  for (const file of changed) vitest.invalidateFile(file);
+  const specifications = (await vitest.globTestSpecifications([...files])).filter(({ moduleId }) =>
+    files.some((file) => moduleId.endsWith(file)),
+  );
+  if (specifications.length < files.length) throw new Error(`not all of ${files.join()} is there`);
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  // It names those as well that have failed before, until they pass.
+  const asked = testModules.filter(({ moduleId }) => specifications.some((one) => one.moduleId === moduleId));
+  const isGood = unhandledErrors.length === 0 && asked.every((module) => module.ok());
+  return isGood ? 'not noticed' : 'noticed';
+}
+
+process.on('message', (order: Order) => {
+  verdictOn(order).then(
+    (verdict) => process.send?.(verdict),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.send?.('ready');
