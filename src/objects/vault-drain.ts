@@ -48,17 +48,17 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     const rows = storage.unprojected(RECORDS_PER_BATCH);
     const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
     const vault = storage.vault();
-    if (vault === null || (rows.length === 0 && history.length === 0)) return;
+    if (vault === null || (rows.length === 0 && history.lines.length === 0)) return;
     const records = rows.flatMap((row) => {
       const transaction = row.transactionId === '' ? null : storage.transaction(row.transactionId);
       if (transaction !== null) return [projectedTransaction(transaction)];
       const activity = row.transactionId === '' ? null : storage.activities.read(row.transactionId);
       return activity === null ? [] : [projectedActivity(activity)];
     });
-    const lines = history.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
+    const lines = history.lines.map(({ entry, hash }) => projectedLine(vault.id, entry, hash));
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
-    storage.recordProjected(history.at(-1)?.entry.seq ?? 0, rows);
+    storage.recordProjected(history, rows);
   }
   // Lines of the history have no row of their own that the alarm would come back for.
   storage.oweDirectory(Date.now());

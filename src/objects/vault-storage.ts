@@ -42,6 +42,12 @@ export interface Remembered {
   readonly transaction: Transaction;
 }
 
+export interface UnprojectedHistory {
+  /** The last line that the read model had. */
+  readonly afterSeq: number;
+  readonly lines: readonly { readonly entry: HistoryEntry; readonly hash: string }[];
+}
+
 /** Reads and writes of one vault object. Every write happens inside the object's `transactionSync`. */
 export class VaultStorage {
   readonly #sql: SqlStorage;
@@ -265,24 +271,29 @@ export class VaultStorage {
   }
 
   /** The audit lines that the read model does not have yet, oldest first. */
-  unprojectedHistory(limit: number): readonly { readonly entry: HistoryEntry; readonly hash: string }[] {
-    const rows = this.#sql
-      .exec<{ document: string; hash: string }>(
-        'SELECT document, hash FROM history WHERE seq > (SELECT seq FROM projected) ORDER BY seq LIMIT ?',
-        limit,
-      )
-      .toArray();
-    return rows.map((row) => ({ entry: JSON.parse(row.document) as HistoryEntry, hash: row.hash }));
+  unprojectedHistory(limit: number): UnprojectedHistory {
+    const { seq: afterSeq } = this.#sql.exec<{ seq: number }>('SELECT seq FROM projected').one();
+    const rows = this.#sql.exec<{ document: string; hash: string }>(
+      'SELECT document, hash FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
+      afterSeq,
+      limit,
+    );
+    const lines = [...rows].map((row) => ({ entry: JSON.parse(row.document) as HistoryEntry, hash: row.hash }));
+    return { afterSeq, lines };
   }
 
-  /** The read model has the audit up to here, and these records at these versions. */
-  recordProjected(seq: number, rows: readonly OutboxRow[]): void {
-    this.#sql.exec('UPDATE projected SET seq = max(seq, ?)', seq);
+  /** The read model has these lines of the history, and these records at these versions: unless all of it was owed again meanwhile. */
+  recordProjected({ afterSeq, lines }: UnprojectedHistory, rows: readonly OutboxRow[]): void {
+    const last = lines.at(-1);
+    if (last !== undefined) {
+      this.#sql.exec('UPDATE projected SET seq = ? WHERE seq = ?', last.entry.seq, afterSeq);
+    }
     for (const row of rows) {
       this.#sql.exec(
-        "DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ?",
+        "DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ? AND due_at_ms = ?",
         row.transactionId,
         row.version,
+        row.dueAtMs,
       );
     }
   }
@@ -343,7 +354,8 @@ export class VaultStorage {
     const activities = "SELECT id, document ->> '$.version' AS version FROM activity";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
     this.oweDirectory(nowMs);
-    this.#sql.exec('UPDATE projected SET seq = 0');
+    // Below every line, and another number each time: whoever is just telling must not take it for where he began.
+    this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');
     const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id <> ''";
     const { records } = this.#sql.exec<{ records: number }>(count).one();
     return { records, lines: this.historyLength() };

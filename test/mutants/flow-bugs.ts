@@ -100,8 +100,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'what was renewed while it was told is never told',
     file: 'src/objects/vault-storage.ts',
-    was: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ?",`,
-    is: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version <> ? + 1000000",`,
+    was: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ? AND due_at_ms = ?",`,
+    is: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version <> ? + 1000000 AND due_at_ms <> ? - 1",`,
     caughtBy: SIM,
   },
   {

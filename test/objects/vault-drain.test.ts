@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { OutboxJob } from '#objects/outbox.ts';
-import { drainDue } from '#objects/vault-drain.ts';
+import { drainDue, drainProjection } from '#objects/vault-drain.ts';
+import { SimulatedD1 } from '../simulation/d1.ts';
+import type { Schedule } from '../simulation/schedule.ts';
+import { writeVaultChange } from '#objects/vault-writes.ts';
 import { newVaultScene } from './vault-scene.ts';
 
 /** Which queue a job goes to, and what becomes of telling people where nobody can be told. */
@@ -48,4 +51,38 @@ test('where nothing is configured to tell people, nothing is owed to them', asyn
     ['confirmation', 'signing'],
     false,
   ]);
+});
+
+/** D1 in which something happens right after a batch was written, and before whoever wrote it is told. */
+function databaseWith(afterBatch: () => void) {
+  const call = async (name: string, work: () => unknown) => {
+    const result = work();
+    if (name === 'd1.batch') afterBatch();
+    return result;
+  };
+  return new SimulatedD1({ call } as unknown as Schedule);
+}
+
+test('what is owed anew while it is told is told again, to the first line', async () => {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  storage.putVault(vault);
+  for (const action of ['found', 'member', 'chain'])
+    writeVaultChange(storage, vault, { action, detail: null, actor: null });
+  let batches = 0;
+  const d1 = databaseWith(() => {
+    batches += 1;
+    // The entry of the vault, its members, and then the lines: D1 is set back when these have just been written.
+    if (batches !== 3) return;
+    for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
+    storage.oweProjection(Date.now() + 60_000);
+  });
+  await drainProjection(storage, d1 as unknown as D1Database);
+  const told = (query: string) => d1.db.run(query, []).rows;
+  expect(told('SELECT seq FROM audit ORDER BY seq')).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
+  expect(told('SELECT id, reference FROM vaults')).toEqual([{ id: 7, reference: 'treasury' }]);
+  expect(told('SELECT user_id FROM members')).toEqual([{ user_id: vault.members[0]?.userId }]);
+  expect(storage.unprojected(1)).toEqual([]);
+  expect(storage.unprojectedHistory(1).lines).toEqual([]);
 });
