@@ -6,8 +6,16 @@ export type Rule =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
   | { readonly status: number; readonly body: string; readonly type?: string }
+  /** Passes the call on, and says in place of the answer that it went wrong. */
+  | { readonly passedOn: { readonly code: number; readonly message: string } }
   /** Passes the call on and cuts the line before the answer. */
   | 'swallow'
+  /** Passes the call on, and cuts the line in the middle of the answer. */
+  | 'halve'
+  /** Passes the call on, and says nothing for ever. */
+  | 'mute'
+  /** Says nothing for ever. */
+  | 'ignore'
   /** Cuts the line. */
   | 'cut'
   /** Sends headers and half a body, and then nothing for ever. */
@@ -28,8 +36,15 @@ export interface FalseNode {
 export async function startFalseNode(behind: string): Promise<FalseNode> {
   let script: Script = () => 'forward';
   const asked: string[] = [];
+  let before: Promise<unknown> = Promise.resolve();
+  // One after the other: asked much at once, anvil locks itself up after a thousand transactions (foundry-rs/foundry#10452 is of the kind).
+  const forward = (body: string) => {
+    const real = before.then(() => askedOf(behind, body));
+    before = real.catch(() => {});
+    return real;
+  };
   const server = createServer((request, response) => {
-    const scene = { behind, asked, script: (method: string, params: readonly unknown[]) => script(method, params) };
+    const scene = { forward, asked, script: (method: string, params: readonly unknown[]) => script(method, params) };
     answer(request, response, scene).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -50,8 +65,19 @@ export async function startFalseNode(behind: string): Promise<FalseNode> {
   };
 }
 
+interface Real {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function askedOf(url: string, body: string): Promise<Real> {
+  const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  return { status: reply.status, text: await reply.text() };
+}
+
 interface Scene {
-  readonly behind: string;
+  /** To the real chain: its status and its words. */
+  readonly forward: (body: string) => Promise<Real>;
   readonly asked: string[];
   readonly script: Script;
 }
@@ -68,15 +94,20 @@ async function answer(request: IncomingMessage, response: ServerResponse, scene:
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
     return void response.write('{"jsonrpc":"2.0",');
   }
-  if (rule === 'forward' || rule === 'swallow') {
-    const headers = { 'content-type': 'application/json' };
-    const real = await fetch(scene.behind, { method: 'POST', headers, body }).then((reply) => reply.text());
+  if (rule === 'ignore') return;
+  if (typeof rule === 'string') {
+    const { status, text } = await scene.forward(body);
+    if (rule === 'mute') return;
     if (rule === 'swallow') return void response.destroy();
-    return void response.writeHead(200, headers).end(real);
+    if (rule === 'forward') return void response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, text.length / 2));
+    return void response.destroy();
   }
   if ('status' in rule) {
     return void response.writeHead(rule.status, { 'content-type': rule.type ?? 'application/json' }).end(rule.body);
   }
+  if ('passedOn' in rule) await scene.forward(body);
+  const said = 'passedOn' in rule ? { error: rule.passedOn } : rule;
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, ...rule }));
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, ...said }));
 }
