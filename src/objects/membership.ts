@@ -49,7 +49,7 @@ export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFau
 
 /** What a vault is governed by at first; it may be one that can not be. */
 export function firstPolicy(
-  foundation: Omit<VaultFoundation, 'id' | 'reference' | 'foundedAtMs'>,
+  foundation: Pick<VaultFoundation, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules'>,
 ): Omit<Policy, 'vaultId'> {
   return {
     version: 1,

@@ -28,7 +28,8 @@ export async function setBack(world: World): Promise<void> {
   const asked = ask();
   await world.schedule.run(() => isAsked && isSettled(world), RECOVERY_MS);
   await asked;
+  const after = told();
   for (const [i, [table]] of Object.entries(REPEATED).entries()) {
-    if (!isDeepStrictEqual(told()[i], before[i])) world.oracle.fault(`set back: ${table} is not as it was`);
+    if (!isDeepStrictEqual(after[i], before[i])) world.oracle.fault(`set back: ${table} is not as it was`);
   }
 }
