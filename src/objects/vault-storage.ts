@@ -348,7 +348,7 @@ export class VaultStorage {
   }
 
   /** As if the read model had nothing of this vault. Gives how much there is to be told. */
-  oweProjection(nowMs: number): { readonly records: number; readonly lines: number } {
+  oweEverything(nowMs: number): { readonly records: number; readonly lines: number } {
     const row = "'project', version, ?, 0";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM tx`, nowMs);
     const activities = "SELECT id, document ->> '$.version' AS version FROM activity";

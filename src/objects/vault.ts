@@ -134,8 +134,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Tells the read model everything again: it was set back, or lost. Null when the vault does not exist. */
-  async project(): Promise<ReturnType<VaultStorage['oweProjection']> | null> {
-    return this.#vault === null ? null : this.#commits.run(() => this.#storage.oweProjection(Date.now()));
+  async project(): Promise<ReturnType<VaultStorage['oweEverything']> | null> {
+    return this.#vault === null ? null : this.#commits.run(() => this.#storage.oweEverything(Date.now()));
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */

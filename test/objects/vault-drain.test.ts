@@ -76,7 +76,7 @@ test('what is owed anew while it is told is told again, to the first line', asyn
     // The entry of the vault, its members, and then the lines: D1 is set back when these have just been written.
     if (batches !== 3) return;
     for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
-    storage.oweProjection(Date.now() + 60_000);
+    storage.oweEverything(Date.now() + 60_000);
   });
   await drainProjection(storage, d1 as unknown as D1Database);
   const told = (query: string) => d1.db.run(query, []).rows;
