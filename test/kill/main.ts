@@ -77,10 +77,8 @@ async function main(): Promise<readonly string[]> {
     const vault = await foundVault(service, { name: 'treasury', signers: people, threshold: 2, mostPending: 10_000 });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 1000n * ETHER);
-    const [first] = people;
-    if (first === undefined) throw new Error('somebody must look');
     // No monitor tells of the money; from here on ledger and chain are alike.
-    await agreedBalance(first, vault, chain);
+    await agreedBalance(readerOf(people), vault, chain);
     // An address that nothing else ever pays to.
     const recipient = '0x00000000000000000000000000000000c0ac1a4e';
     const body: TransferBody = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' };
@@ -108,9 +106,7 @@ async function main(): Promise<readonly string[]> {
     stack = await startStack(options);
     await recover(signersNow(), wishes, () => chain.sentBy(vault.address));
     console.log([...node.had].map(([name, times]) => `${name} ${times}`).join(', '));
-    const [person] = signersNow();
-    if (person === undefined) throw new Error('somebody must look');
-    return await faults({ person, signers: people, vault, wishes, chain, recipient });
+    return await faults({ person: readerOf(signersNow()), signers: people, vault, wishes, chain, recipient });
   } finally {
     await stack.stop();
     await node.stop();
@@ -160,20 +156,20 @@ async function recover(
   // A thousand take their time, one after the other.
   await until('last payment', paid, RECOVERY_MS, LOOK_MS);
   for (const { id } of wishes) {
-    const look = async () => ((await readerOf(signers).read(id ?? '')).state === 'SUCCEEDED' ? true : null);
+    const look = async () => ((await readerOf(signers).client.read(id ?? '')).state === 'SUCCEEDED' ? true : null);
     await until(`success of ${id}`, look, STANDSTILL_MS);
   }
 }
 
-function readerOf([reader]: readonly Person[]): Client {
+function readerOf([reader]: readonly Person[]): Person {
   if (reader === undefined) throw new Error('somebody must look');
-  return reader.client;
+  return reader;
 }
 
 async function wordsOfOpen(signers: readonly Person[], wishes: readonly Wish[]): Promise<string> {
   const words: string[] = [];
   for (const { id } of wishes) {
-    const { state, stateReason } = await readerOf(signers).read(id ?? '');
+    const { state, stateReason } = await readerOf(signers).client.read(id ?? '');
     if (state !== 'SUCCEEDED') words.push(`${id} is ${state} (${stateReason})`);
   }
   return words.join(', ');
