@@ -14,17 +14,13 @@ interface Evidence {
   readonly recipient: string;
 }
 
-/** The versions of all records, at rest on both sides. */
-const CATCH_UP_MS = 60_000;
+/** For every copy in D1 to be as new as its record, of thousands that have just come to rest. */
+const CATCH_UP_MS = 5 * 60_000;
 
 /** Gives everything that is not as it must be after the last recovery, in words. */
 export async function faults(evidence: Evidence): Promise<readonly string[]> {
   const { wishes } = evidence;
-  const { listed, records } = await until(
-    'record that D1 and its object have alike',
-    () => bothSides(evidence),
-    CATCH_UP_MS,
-  );
+  const { listed, copies, records } = await bothSides(evidence);
   const found: string[] = [];
   const say = (holds: boolean, fault: string) => {
     if (!holds) found.push(fault);
@@ -33,26 +29,50 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
   const notes = new Set(listed.map(({ note }) => note));
   say(notes.size === listed.length, 'two transfers were made for one key');
   for (const wish of wishes) {
-    const record = records.get(wish.id);
-    const copy = listed.find(({ id }) => id === wish.id);
+    const record = records.get(wish.id ?? '');
     if (record === undefined) throw new Error('a transfer without an id has been recovered');
     found.push(...recordFaults(wish, record, evidence.signers));
-    say(isDeepStrictEqual(copy, record), `${wish.id}: D1 and the object differ at version ${record.version}`);
+    say(
+      isDeepStrictEqual(copies.get(record.id), record),
+      `${wish.id}: D1 and the object differ at version ${record.version}`,
+    );
   }
   return [...found, ...(await chainFaults(evidence, listed)), ...(await ledgerFaults(evidence))];
 }
 
+interface BothSides {
+  readonly listed: readonly TransactionRecord[];
+  /** By their ids. */
+  readonly copies: ReadonlyMap<string, TransactionRecord | undefined>;
+  readonly records: ReadonlyMap<string, TransactionRecord>;
+}
+
 /**
- * Everything out of D1, then out of the objects. Null when a version differs: a minute after its success the finality of a block may
- * be recorded between the two looks. Then both are looked at again, and a copy that never catches up runs into the deadline.
+ * Every record out of D1 and out of its object, each pair at a moment when both have the same version: a minute after its success the finality
+ * of a block may be recorded between the two looks, and among two thousand somebody always is at that. A copy that never catches up runs into
+ * the deadline.
  */
-async function bothSides({ person, vault, wishes }: Evidence) {
-  const all = await listAll(person, vault.id);
-  const listed = all.filter(({ direction }) => direction === 'out');
-  const records = new Map<string | null, TransactionRecord>();
-  for (const { id } of wishes) records.set(id, await person.client.read(id ?? ''));
-  const alike = listed.every(({ id, version }) => (records.get(id)?.version ?? version) === version);
-  return alike ? { listed, records } : null;
+async function bothSides({ person, vault, wishes }: Evidence): Promise<BothSides> {
+  const copies = new Map<string, TransactionRecord | undefined>();
+  const records = new Map<string, TransactionRecord>();
+  const open = new Set(wishes.flatMap(({ id }) => (id === null ? [] : [id])));
+  return until(
+    'record that D1 and its object have alike',
+    async () => {
+      const all = await listAll(person, vault.id);
+      const listed = all.filter(({ direction }) => direction === 'out');
+      const byId = new Map(listed.map((copy) => [copy.id, copy]));
+      for (const id of open) {
+        const [copy, record] = [byId.get(id), await person.client.read(id)];
+        if (copy !== undefined && copy.version !== record.version) continue;
+        copies.set(id, copy);
+        records.set(id, record);
+        open.delete(id);
+      }
+      return open.size === 0 ? { listed, copies, records } : null;
+    },
+    CATCH_UP_MS,
+  );
 }
 
 function recordFaults(wish: Wish, record: TransactionRecord, signers: readonly Person[]): readonly string[] {
