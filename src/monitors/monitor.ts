@@ -34,9 +34,13 @@ export const NOTHING: Report = { hints: [], alarm: null };
 /** Where a scheme has a time: this far from now in either direction, so that nobody plays back an old delivery. */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
-/** Whether Unix seconds in a text are within the tolerance. */
-export function isTimely(seconds: string, nowMs: number): boolean {
-  return /^[0-9]{1,12}$/.test(seconds) && Math.abs(Number.parseInt(seconds, 10) * 1000 - nowMs) <= TOLERANCE_MS;
+/** Whether Unix seconds in a text are within the tolerance; no text is not. */
+export function isTimely(seconds: string | null, nowMs: number): boolean {
+  return (
+    seconds !== null &&
+    /^[0-9]{1,12}$/.test(seconds) &&
+    Math.abs(Number.parseInt(seconds, 10) * 1000 - nowMs) <= TOLERANCE_MS
+  );
 }
 
 const EVM_HASH = /^0x[0-9a-f]{64}$/;

@@ -29,7 +29,7 @@ const NETWORKS = new Map<unknown, string>([
 export const quicknode: Monitor = {
   isAuthentic(delivery, secret, nowMs) {
     const [nonce, timestamp] = [delivery.header('x-qn-nonce'), delivery.header('x-qn-timestamp')];
-    if (nonce === null || timestamp === null || !isTimely(timestamp, nowMs)) return false;
+    if (nonce === null || !isTimely(timestamp, nowMs)) return false;
     const signed = concatBytes(utf8ToBytes(`${nonce}${timestamp}`), delivery.body);
     const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), signed));
     return equalTexts(delivery.header('x-qn-signature') ?? '', expected);

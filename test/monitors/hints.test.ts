@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { monitorOf } from '#monitors/endpoint.ts';
+import { field } from '#monitors/monitor.ts';
 
 /** What deliveries point at. The shapes are those of the providers; the values are made up. */
 
@@ -37,6 +38,21 @@ test('Alchemy: rows of one transaction are one hint; what carries its hash in th
   expect(hints('alchemy', { event: { ...event, network: 'MARS_MAINNET' } })).toEqual([]);
 });
 
+test.each([
+  ['ETH_MAINNET', 'eip155:1'],
+  ['BASE_MAINNET', 'eip155:8453'],
+  ['ARB_MAINNET', 'eip155:42161'],
+  ['OPT_MAINNET', 'eip155:10'],
+  ['MATIC_MAINNET', 'eip155:137'],
+  ['BNB_MAINNET', 'eip155:56'],
+  ['AVAX_MAINNET', 'eip155:43114'],
+  ['ETH_SEPOLIA', 'eip155:11155111'],
+  ['BASE_SEPOLIA', 'eip155:84532'],
+])('Alchemy calls %s what is %s', (network, chain) => {
+  const body = { event: { network, activity: [{ hash: HASH }] } };
+  expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [{ chain, hash: HASH }], alarm: null });
+});
+
 test('Alchemy says when it has left something out', () => {
   const body = { event: { network: 'ETH_MAINNET', error: { message: 'capacity' } } };
   expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: 'it left activity out' });
@@ -51,12 +67,30 @@ test('QuickNode, a block alone or several', () => {
   ]);
 });
 
+test.each([
+  ['ethereum-mainnet', 'eip155:1'],
+  ['base-mainnet', 'eip155:8453'],
+  ['arbitrum-mainnet', 'eip155:42161'],
+  ['optimism-mainnet', 'eip155:10'],
+  ['matic-mainnet', 'eip155:137'],
+  ['bnbchain-mainnet', 'eip155:56'],
+  ['avalanche-mainnet', 'eip155:43114'],
+  ['ethereum-sepolia', 'eip155:11155111'],
+  ['base-sepolia', 'eip155:84532'],
+])('QuickNode calls %s what is %s', (network, chain) => {
+  expect(hints('quicknode', { network, transactions: [{ hash: HASH }] })).toEqual([`${chain} ${HASH}`]);
+});
+
 test('Moralis: every list of a block; the test delivery of a new stream says nothing', () => {
   const lists = {
     txs: [{ hash: HASH }],
     erc20Transfers: [{ transactionHash: OTHER }],
     logs: [{ transactionHash: OTHER }],
   };
+  for (const list of ['txsInternal', 'logs', 'erc20Transfers', 'nftTransfers']) {
+    const alone = { chainId: '0x89', [list]: [{ transactionHash: OTHER, hash: HASH }] };
+    expect([list, hints('moralis', alone)]).toEqual([list, [`eip155:137 ${OTHER}`]]);
+  }
   expect(hints('moralis', { chainId: '0x89', confirmed: false, ...lists })).toEqual([
     `eip155:137 ${HASH}`,
     `eip155:137 ${OTHER}`,
@@ -74,7 +108,11 @@ test('Moralis on Solana and Bitcoin: the main networks, and of Bitcoin the name 
 });
 
 test('QuickNode on Solana and Bitcoin', () => {
-  const [signature, txid] = ['5'.repeat(88), 'ab'.repeat(32)];
+  // Large and small letters are different ones there.
+  const [signature, txid] = ['5kR'.repeat(29), 'ab'.repeat(32)];
+  expect(hints('quicknode', { network: 'solana-mainnet', transactions: [{ signature }] })).toEqual([
+    `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp ${signature}`,
+  ]);
   const bitcoin = { network: 'bitcoin-mainnet', transactions: [{ txid, hash: 'cd'.repeat(32) }] };
   expect(hints('quicknode', bitcoin)).toEqual([`bip122:000000000019d6689c085ae165831e93 ${txid}`]);
   expect(hints('quicknode', { network: 'solana-devnet', transactions: [{ signature }] })).toEqual([
@@ -108,6 +146,7 @@ test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
       { type: 'chain.activity', data: { chain: {}, txHash: [] } },
       { transactions: {} },
       { chainId: '0x1', txs: {} },
+      { chainId: ['0x1'], txs: [{ hash: HASH }] },
       { chainId: `0x${'f'.repeat(400)}`, txs: [{ hash: HASH }] },
       JSON.parse('{"__proto__":{"type":"chain.activity"}}'),
     ];
@@ -117,4 +156,19 @@ test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
 
 test('there is no monitor of another name', () => {
   expect([monitorOf('infura'), monitorOf('__proto__'), monitorOf('toString')]).toEqual([null, null, null]);
+});
+
+test('what nobody has sent is in no field, though every object has it', () => {
+  const sent: object = { hash: HASH };
+  expect(field(sent, 'hash')).toBe(HASH);
+  expect([field(Object.create(sent), 'hash'), field({}, 'constructor'), field('x', 'length')]).toEqual(
+    Array.from({ length: 3 }),
+  );
+});
+
+test('deliveries have names where the scheme gives them', () => {
+  const names = ['standard-webhooks', 'quicknode', 'alchemy', 'moralis', 'helius'].map(
+    (provider) => monitorOf(provider)?.nameHeader,
+  );
+  expect(names).toEqual(['webhook-id', 'x-qn-nonce', undefined, undefined, undefined]);
 });

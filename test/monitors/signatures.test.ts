@@ -1,5 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToNumberLE, numberToBytesLE } from '@noble/curves/utils.js';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { keccak256 } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { isAuthentic } from '#monitors/endpoint.ts';
@@ -48,6 +51,33 @@ describe('Standard Webhooks', () => {
     expect(ask('standard-webhooks', delivery(body, headers), ['not-of-this-kind'])).toBe(false);
   });
 
+  test('nothing without one of its headers, though it be signed as if it had them', () => {
+    const hmacOver = (text: string) =>
+      `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+        .update(text)
+        .digest('base64')}`;
+    const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+    const without = (some: Readonly<Record<string, string>>) =>
+      ask('standard-webhooks', delivery(body, some), [secret]);
+    expect(without({ ...headers, 'webhook-signature': hmacOver(`${id}.${timestamp}.${body}`) })).toBe(true);
+    const nameless = { 'webhook-timestamp': timestamp, 'webhook-signature': hmacOver(`null.${timestamp}.${body}`) };
+    const timeless = { 'webhook-id': id, 'webhook-signature': hmacOver(`${id}.null.${body}`) };
+    const unsigned = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+    for (const some of [nameless, timeless, unsigned, { 'webhook-signature': signature }]) {
+      expect(without(some)).toBe(false);
+    }
+    // Seconds and nothing behind them.
+    const signed = { ...headers, 'webhook-timestamp': `${timestamp}.5` };
+    expect(without({ ...signed, 'webhook-signature': hmacOver(`${id}.${timestamp}.5.${body}`) })).toBe(false);
+  });
+
+  test('nothing by a secret that is not written as one', () => {
+    const key = secret.slice(6);
+    for (const other of [`123456${key}`, key, 'whsec_no-base64', `whsec_${key}A`]) {
+      expect([other, ask('standard-webhooks', delivery(body, headers), [other])]).toEqual([other, false]);
+    }
+  });
+
   test('five minutes from now in either direction, and not a second more', () => {
     expect([asked({}, body, NOW_MS + 300_000), asked({}, body, NOW_MS - 300_000)]).toEqual([true, true]);
     expect([asked({}, body, NOW_MS + 300_001), asked({}, body, NOW_MS - 300_001)]).toEqual([false, false]);
@@ -65,11 +95,50 @@ describe('Standard Webhooks', () => {
     const sent = (change: string) => delivery(change, { ...headers, 'webhook-signature': signature });
     expect(ask('standard-webhooks', sent(body), [`whpk_${raw}`])).toBe(true);
     expect(ask('standard-webhooks', sent(`${body} `), [`whpk_${raw}`])).toBe(false);
+    const given = (altered: string, key = `whpk_${raw}`) =>
+      ask('standard-webhooks', delivery(body, { ...headers, 'webhook-signature': altered }), [key]);
+    expect(given(signature)).toBe(true);
+    expect([given(signature.replace('v1a', 'v2')), given(signature, `12345${raw}`), given(signature, raw)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    // A byte too few or too many, and what is no base64.
+    const bytes = Buffer.from(new Uint8Array(signed));
+    const lengths = [bytes.subarray(1), Buffer.concat([bytes, Buffer.alloc(1)])].map((some) => some.toString('base64'));
+    for (const wrong of [...lengths, '', 'A', '!!!!', 'AAAAA'])
+      expect([wrong, given(`v1a,${wrong}`)]).toEqual([wrong, false]);
+    for (const size of [31, 33]) {
+      const key = Buffer.alloc(size, Buffer.from(raw, 'base64')).toString('base64');
+      expect([size, given(signature, `whpk_${key}`)]).toEqual([size, false]);
+    }
+    // The last letter before the padding has four bits that belong to no byte.
+    const spelled = signature.replace(/.(?==+$)/, (letter) => String.fromCharCode(letter.charCodeAt(0) + 1));
+    expect(Buffer.from(spelled.slice(4), 'base64')).toEqual(bytes);
+    expect(given(spelled)).toBe(false);
     // A public key is no secret to make an HMAC with.
     const forged = createHmac('sha256', Buffer.from(raw, 'base64')).update(text).digest('base64');
     const asHmac = delivery(body, { ...headers, 'webhook-signature': `v1,${forged}` });
     expect(ask('standard-webhooks', asHmac, [`whpk_${raw}`])).toBe(false);
   });
+});
+
+test('Ed25519 as RFC 8032 has it: no other spelling of the point of a signature', () => {
+  const seed = new Uint8Array(32).fill(7);
+  const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(seed);
+  const text = utf8ToBytes(`n.1614265330.${BODY}`);
+  // The neutral point as y = p + 1: whoever reduces it takes s = k * a for a signature.
+  const odd = hexToBytes(`ee${'ff'.repeat(30)}7f`);
+  const order = ed25519.Point.Fn.ORDER;
+  const k = bytesToNumberLE(sha512(concatBytes(odd, pointBytes, text))) % order;
+  const signature = concatBytes(odd, numberToBytesLE((k * scalar) % order, 32));
+  expect(ed25519.verify(signature, text, pointBytes, { zip215: true })).toBe(true);
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const sent = (of: Uint8Array) =>
+    delivery(BODY, { 'webhook-id': 'n', 'webhook-timestamp': '1614265330', 'webhook-signature': `v1a,${base64(of)}` });
+  const key = `whpk_${base64(pointBytes)}`;
+  expect(ask('standard-webhooks', sent(signature), [key])).toBe(false);
+  expect(ask('standard-webhooks', sent(ed25519.sign(text, seed)), [key])).toBe(true);
 });
 
 const BODY = '{"hello":"wörld"}';
@@ -96,6 +165,10 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
   test('takes nothing else', () => {
     expect(ask(provider, delivery(BODY, headersFor(BODY)), ['another-secret'])).toBe(false);
     expect(ask(provider, delivery(BODY, {}))).toBe(false);
+    for (const left of Object.keys(headersFor(BODY))) {
+      const others = Object.entries(headersFor(BODY)).filter(([name]) => name !== left);
+      expect([left, ask(provider, delivery(BODY, Object.fromEntries(others)))]).toEqual([left, false]);
+    }
     for (const [name, value] of Object.entries(headersFor(BODY))) {
       expect([name, ask(provider, delivery(BODY, { ...headersFor(BODY), [name]: '' }))]).toEqual([name, false]);
       const other = { ...headersFor(BODY), [name]: `${value}0` };
@@ -103,6 +176,8 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
     }
     // Helius signs no body: that is said where it is read.
     if (provider !== 'helius') expect(ask(provider, delivery(`${BODY} `, headersFor(BODY)))).toBe(false);
+    const nameless = { 'x-qn-timestamp': '1614265330', 'x-qn-signature': hmacOf(`null1614265330${BODY}`) };
+    expect(ask(provider, delivery(BODY, nameless))).toBe(false);
     if (provider === 'quicknode')
       expect(ask(provider, delivery(BODY, headersFor(BODY)), [SECRET], NOW_MS + 300_001)).toBe(false);
   });
@@ -117,6 +192,10 @@ test('an endpoint is for one provider, and without a setting nobody may deliver'
   expect(isAuthentic(setting('alchemy', SECRET), { ...place, endpointId: '__proto__' }, sent, NOW_MS)).toBe(false);
   expect(isAuthentic(setting('constructor', SECRET), { ...place, provider: 'constructor' }, sent, NOW_MS)).toBe(false);
   for (const none of [undefined, '', '{}']) expect(isAuthentic(none, place, sent, NOW_MS)).toBe(false);
+  const secrets = (count: number) => Array.from({ length: count }, (_, i) => `secret-${i}`);
+  expect(isAuthentic(setting('alchemy', 'letters8', ...secrets(9)), place, sent, NOW_MS)).toBe(false);
+  expect(() => isAuthentic(setting('alchemy', ...secrets(11)), place, sent, NOW_MS)).toThrow();
+  expect(() => isAuthentic(setting('alchemy'), place, sent, NOW_MS)).toThrow();
   for (const wrong of ['[]', '{"main":{"provider":"alchemy"}}', 'x', setting('alchemy', 'short')]) {
     expect(() => isAuthentic(wrong, place, sent, NOW_MS)).toThrow();
   }
