@@ -34,11 +34,11 @@ export async function assertionFault(
   digest: string,
   { signature, assertion }: DeviceSignature,
 ): Promise<SignatureFault | null> {
-  const [data, client] = [assertion?.authenticatorData, assertion?.clientDataJson].map(bytesOfText);
-  const signed = compactOf(bytesOfText(signature));
-  if (signed === null || data == null || client == null) return 'malformed';
-  const said = clientDataOf(client);
-  if (said === null) return 'malformed';
+  const texts = [signature, assertion?.authenticatorData, assertion?.clientDataJson];
+  const [der, data, client] = texts.map(bytesOfText);
+  if (der == null || data == null || client == null) return 'malformed';
+  const [signed, said] = [compactOf(der), clientDataOf(client)];
+  if (signed === null || said === null) return 'malformed';
   // Step 11: "Verify that the value of C.type is the string webauthn.get."
   if (said['type'] !== 'webauthn.get') return 'wrong-ceremony';
   // Step 12: "Verify that the value of C.challenge equals the base64url encoding of options.challenge."
@@ -61,17 +61,18 @@ export async function assertionFault(
 }
 
 /** Part 6.5.5: a signature of ES256 is the DER of its two numbers; Web Crypto takes them as they are. */
-function compactOf(der: Uint8Array | null): Uint8Array | null {
+function compactOf(der: Uint8Array): Uint8Array | null {
   try {
-    return der === null ? null : p256.Signature.fromBytes(der, 'der').toBytes('compact');
+    return p256.Signature.fromBytes(der, 'der').toBytes('compact');
   } catch {
     return null;
   }
 }
 
+/** Steps 5 and 6: "the result of running UTF-8 decode", which takes a byte order mark away, parsed as JSON. */
 function clientDataOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
   try {
-    const said: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    const said: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return typeof said === 'object' && said !== null ? { ...said } : null;
   } catch {
     return null;

@@ -49,6 +49,7 @@ test.each<[string, Assertion, string]>([
   ['no flags', { flags: 0 }, 'user-not-verified'],
   ['no JSON', { clientDataJson: 'approve' }, 'malformed'],
   ['JSON that is no object', { clientDataJson: '"webauthn.get"' }, 'malformed'],
+  ['nothing, in JSON', { clientDataJson: 'null' }, 'malformed'],
   ['an object without anything', { clientDataJson: '{}' }, 'wrong-ceremony'],
 ])('a passkey that signs %s is no voice', async (_name, differences, fault) => {
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST, differences))).toBe(fault);
@@ -57,6 +58,18 @@ test.each<[string, Assertion, string]>([
 test('authenticators may count, may say that the key is kept elsewhere as well, and may add extensions', async () => {
   const kept = phone.signed(DIGEST, { flags: 0b11101, counter: 7 });
   expect(await signatureFault(phone.passkey, DIGEST, kept)).toBeNull();
+});
+
+test('a byte order mark in front of what the browser said is no part of it', async () => {
+  const { origin } = phone.passkey;
+  const challenge = Buffer.from(DIGEST, 'hex').toString('base64url');
+  const said = `\uFEFF${JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false })}`;
+  expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST, { clientDataJson: said }))).toBeNull();
+});
+
+test('of another authenticator it is a wrong signature', async () => {
+  const other = { ...new Authenticator(bob.userId).signed(DIGEST), keyId: phone.passkey.keyId };
+  expect(await signatureFault(phone.passkey, DIGEST, other)).toBe('wrong-signature');
 });
 
 test('no byte of a voice can be changed', async () => {
@@ -100,6 +113,14 @@ test.each<[string, Partial<DeviceSignature>]>([
 test('a passkey without what the authenticator signed is malformed', async () => {
   const right = phone.signed(DIGEST);
   expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: null })).toBe('malformed');
+  const { assertion } = right;
+  if (assertion === null) throw new Error('a passkey asserts');
+  for (const half of [
+    { ...assertion, authenticatorData: 'no base64url!' },
+    { ...assertion, clientDataJson: 'no base64url!' },
+  ]) {
+    expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: half })).toBe('malformed');
+  }
   const short = { authenticatorData: 'AAAA', clientDataJson: right.assertion?.clientDataJson ?? '' };
   expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: short })).toBe('malformed');
 });
