@@ -1,7 +1,11 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import { composeTransaction } from '#chains/evm/compose.ts';
+import { addressOn } from '#chains/address-on.ts';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import { composeMessage, composeTransaction } from '#chains/evm/compose.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
 import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
@@ -12,7 +16,9 @@ import { mandateBytes } from '#domain/policy-change.ts';
 import type { Rules } from '#domain/rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
+import { BTC, localNetwork, payment, REGTEST, regtest, sourceOf } from '../chains/bitcoin/cast.ts';
 import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../domain/cast.ts';
+import { present } from '../chains/evm/cast.ts';
 import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, votes, WALLET } from './check-scene.ts';
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
@@ -174,10 +180,42 @@ describe('a cancellation', () => {
   });
 
   test('of a message there is none', async () => {
-    const message = { ...messageIntent(), policyHash: policyHashOf(policy) };
-    const asked = { ...request(), intent: message, approvals: votes(message, alice, bob) };
-    expect(await answer({ ...asked, purpose: 'cancellation' })).toBe('payload-refused wrong-message');
+    expect(await answer({ ...messageRequest(), purpose: 'cancellation' })).toBe('payload-refused wrong-message');
   });
+});
+
+const message = { ...messageIntent(), policyHash: policyHashOf(policy) };
+
+function messageRequest(): SigningRequest {
+  const { payload } = composeMessage(message);
+  return { ...request(), intent: message, payload, approvals: votes(message, alice, bob) };
+}
+
+test('a message is signed as it was approved, and has no nonce that something else could take', async () => {
+  const checked = await checkRequest(messageRequest(), pinned);
+  if (!checked.ok) throw new Error(checked.refusal.code);
+  const { purpose, intentDigest, signingDigest, bid } = checked.value;
+  expect({ purpose, intentDigest, bid }).toEqual({ purpose: 'intent', intentDigest: digestOf(message), bid: null });
+  expect(`0x${bytesToHex(signingDigest)}`).toBe(composeMessage(message).signingDigest);
+  expect(await answer({ ...messageRequest(), payload: request().payload })).toBe('payload-refused wrong-message');
+});
+
+test('coins are worth what the transactions show that made them, and nothing is signed without those', async () => {
+  const publicKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
+  const from = present(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey));
+  const bitcoin = payment(from, { vaultId: policy.vaultId, policyVersion: 1, policyHash: policyHashOf(policy) });
+  const { raw, coin } = sourceOf(present(scriptOf(regtest, from)), 2n * BTC);
+  const { payload } = bitcoinAdapter(localNetwork(), []).compose(
+    bitcoin,
+    { terms: { coins: [coin], change: BTC - 1_000n }, maxFee: bitcoin.maxFee },
+    0n,
+  );
+  const asked: SigningRequest = { ...request(), intent: bitcoin, payload, approvals: votes(bitcoin, alice, bob) };
+  const ask = (evidence: readonly string[]) => answer({ ...asked, evidence }, { wallet: from });
+  expect(await ask([raw])).toBe('signs');
+  for (const evidence of [[], ['00'], [sourceOf(present(scriptOf(regtest, from)), 2n * BTC).raw]]) {
+    expect(await ask(evidence)).toBe('payload-refused unproven');
+  }
 });
 
 describe('rules', () => {
@@ -252,10 +290,11 @@ describe('the next policy', () => {
     const other = { ...wanted, signers: [alice.userId] };
     const skipping = { ...wanted, version: 3 };
     const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
-    for (const changed of [other, skipping, elsewhere]) {
+    const foreign = { ...wanted, vaultId: present(parseVaultId(2)) };
+    for (const changed of [other, skipping, elsewhere, foreign]) {
       expect(await follows(policy, changed, mandate(approvals))).toBe(false);
     }
-    for (const changed of [skipping, elsewhere]) {
+    for (const changed of [skipping, elsewhere, foreign]) {
       expect(await follows(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
     }
     // Nor with other terms than those that were approved.

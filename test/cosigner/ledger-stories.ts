@@ -1,25 +1,14 @@
-import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { describe, expect, test } from 'vitest';
 import type { CheckedRequest } from '#cosigner/approval-check.ts';
-import { Ledger } from '#cosigner/ledger.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { Ledger } from '#cosigner/ledger.ts';
 import { policy } from '../domain/cast.ts';
 
-/** A ledger on real storage, in objects that have no table of its names. */
-
-const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
-let books = 0;
-
-function book() {
-  books += 1;
-  const stub = WALLET_NONCE.getByName(`ledger-${books}`);
-  return {
-    /** As after a restart: nothing of the ledger before is left in memory. */
-    open: <T>(use: (ledger: Ledger, sql: SqlStorage) => T): Promise<T> =>
-      runInDurableObject(stub, (_object, state) => use(new Ledger(state.storage.sql), state.storage.sql)),
-    restart: () => evictDurableObject(stub),
-  };
+/** One node's storage. */
+export interface Book {
+  /** As after a restart: nothing of the ledger before is left in memory. */
+  readonly open: <T>(use: (ledger: Ledger, sql: SqlStorage) => T) => Promise<T>;
+  /** Takes everything from the memory of whoever holds the storage. */
+  readonly restart: () => Promise<void>;
 }
 
 const sid = (number: number) => new Uint8Array(32).fill(number);
@@ -54,231 +43,234 @@ function ask(ledger: Ledger, transactionId: string, attempt: number, what: Check
   return answer.ok ? 'signs' : answer.refusal.code;
 }
 
-describe('the sign-once row', () => {
-  test('the same digest may be signed again, another one never, also after a restart', async () => {
+/** What a ledger has to be on any storage. @param book a new one, empty */
+export function tellLedgerStories(book: () => Book): void {
+  describe('the sign-once row', () => {
+    test('the same digest may be signed again, another one never, also after a restart', async () => {
+      const { open, restart } = book();
+      expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+      await restart();
+      expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((ledger) => ask(ledger, TX, 1, checked(2)))).toBe('second-digest');
+      expect(await open((ledger) => ask(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe('second-digest');
+    });
+
+    test('a cancellation takes the place of what was signed, for more, and nothing comes after it but another one', async () => {
+      const { open } = book();
+      const cancels = (digest: number, fee: bigint, nonce = 4n) =>
+        checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
+      const answers = await open((ledger) => [
+        ask(ledger, TX, 1, checked(1)),
+        ask(ledger, TX, 2, cancels(2, 1050n)),
+        ask(ledger, TX, 2, cancels(2, 1100n, 5n)),
+        ask(ledger, TX, 2, cancels(2, 1100n)),
+        ask(ledger, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
+        ask(ledger, TX, 3, cancels(3, 2000n)),
+      ]);
+      expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
+    });
+
+    test('a cancellation may be the first that a node sees of a payment, which it then never signs; of a message there is none', async () => {
+      const { open } = book();
+      const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
+      const answers = await open((ledger) => [
+        ask(ledger, TX, 2, cancels(1)),
+        ask(ledger, TX, 1, checked(2)),
+        ask(ledger, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
+        ask(ledger, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
+        ask(ledger, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
+        ask(ledger, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
+      ]);
+      const no = 'second-digest';
+      expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
+    });
+
+    test('asking without writing commits to nothing', async () => {
+      const { open } = book();
+      const asked = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
+      expect([asked, await open((ledger) => ask(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
+    });
+
+    test('a message has one digest too, and nothing replaces it', async () => {
+      const { open } = book();
+      const answers = await open((ledger) => [
+        ask(ledger, TX, 1, message(1)),
+        ask(ledger, TX, 1, message(1)),
+        ask(ledger, TX, 1, message(2)),
+        ask(ledger, TX, 2, message(2)),
+        ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
+      ]);
+      expect(answers).toEqual(['signs', 'signs', 'second-digest', 'second-digest', 'second-digest']);
+    });
+
+    test('the same words may be signed again for another message, and never as a transaction', async () => {
+      const { open } = book();
+      const answers = await open((ledger) => [
+        ask(ledger, TX, 1, message(1)),
+        ask(ledger, OTHER_TX, 1, message(1)),
+        ask(ledger, '7.01J9ZK0000000000000000000C', 1, checked(1)),
+        ask(ledger, '7.01J9ZK0000000000000000000D', 1, checked(2)),
+        ask(ledger, '7.01J9ZK0000000000000000000E', 1, message(2)),
+      ]);
+      expect(answers).toEqual(['signs', 'signs', 'second-digest', 'signs', 'second-digest']);
+    });
+
+    test('bytes that were signed for one transaction are not signed for another', async () => {
+      const { open } = book();
+      await open((ledger) => ask(ledger, TX, 1, checked(1)));
+      expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(1)))).toBe('second-digest');
+      expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
+    });
+
+    test('SQL says it too: no digest stands there twice', async () => {
+      const { open } = book();
+      await open((ledger) => ask(ledger, TX, 1, checked(1)));
+      const doubled = await open((_ledger, sql) => {
+        try {
+          sql.exec(
+            `INSERT INTO signed SELECT '${OTHER_TX}', attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed`,
+          );
+          return 'written';
+        } catch (error) {
+          return String(error);
+        }
+      });
+      expect(doubled).toContain('UNIQUE');
+    });
+  });
+
+  describe('a replacement', () => {
+    test.each<[string, number, ReturnType<typeof checked>, string]>([
+      ['a tenth more of both prices', 2, checked(2, { fee: 1100n, tip: 110n }), 'signs'],
+      ['a hair less than a tenth of the fee', 2, checked(2, { fee: 1099n, tip: 110n }), 'second-digest'],
+      ['a hair less than a tenth of the tip', 2, checked(2, { fee: 1100n, tip: 109n }), 'second-digest'],
+      ['another account nonce', 2, checked(2, { fee: 1100n, tip: 110n, nonce: 5n }), 'second-digest'],
+      ['another intent', 2, checked(2, { fee: 1100n, tip: 110n, intent: 'bb'.repeat(32) }), 'second-digest'],
+      ['the number of the first', 1, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
+      ['a number before the first', 0, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
+      ['the same bytes under the next number', 2, checked(1), 'second-digest'],
+    ])('%s', async (_name, attempt, what, outcome) => {
+      const { open } = book();
+      await open((ledger) => ask(ledger, TX, 1, checked(1)));
+      expect(await open((ledger) => ask(ledger, TX, attempt, what))).toBe(outcome);
+    });
+
+    test('the earlier one may still be asked for again: both are out, and at most one is mined', async () => {
+      const { open } = book();
+      await open((ledger) => ask(ledger, TX, 1, checked(1)));
+      await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
+      expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((ledger) => ask(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe('second-digest');
+    });
+  });
+
+  describe('sessions', () => {
+    test('a session id is taken once for ever, and moves on by one round at a time', async () => {
+      const { open, restart } = book();
+      await open((ledger) => ledger.openSession(sid(1)));
+      await restart();
+      const moves = await open((ledger) => [2, 2, 1, 4, 3, 3].map((round) => ledger.advance(sid(1), round)));
+      expect(moves).toEqual([true, false, false, false, true, false]);
+      const again = await open((ledger) => {
+        try {
+          ledger.openSession(sid(1));
+          return 'opened';
+        } catch (error) {
+          return String(error);
+        }
+      });
+      expect(again).toContain('UNIQUE');
+    });
+
+    test('a session that was never opened does not move', async () => {
+      const { open } = book();
+      expect(await open((ledger) => ledger.advance(sid(1), 2))).toBe(false);
+    });
+  });
+
+  test('the first ban stays, whatever is found later', async () => {
     const { open, restart } = book();
-    expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+    expect(await open((ledger) => ledger.ban('aa'))).toBeNull();
+    await open((ledger) => ledger.putBan('aa', 'sign-2/ot-extension', 1));
+    await open((ledger) => ledger.putBan('aa', 'sign-3/vole', 2));
     await restart();
-    expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
-    expect(await open((ledger) => ask(ledger, TX, 1, checked(2)))).toBe('second-digest');
-    expect(await open((ledger) => ask(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe('second-digest');
+    expect(await open((ledger) => [ledger.ban('aa'), ledger.ban('bb')])).toEqual(['sign-2/ot-extension', null]);
   });
 
-  test('a cancellation takes the place of what was signed, for more, and nothing comes after it but another one', async () => {
-    const { open } = book();
-    const cancels = (digest: number, fee: bigint, nonce = 4n) =>
-      checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
-    const answers = await open((ledger) => [
-      ask(ledger, TX, 1, checked(1)),
-      ask(ledger, TX, 2, cancels(2, 1050n)),
-      ask(ledger, TX, 2, cancels(2, 1100n, 5n)),
-      ask(ledger, TX, 2, cancels(2, 1100n)),
-      ask(ledger, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
-      ask(ledger, TX, 3, cancels(3, 2000n)),
+  test('a sealed record comes back as it was, and only the last one', async () => {
+    const { open, restart } = book();
+    const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
+    const pair = (number: number) => ({ epoch: 1, madeAtMs: number, label: `setup ${number}`, record: record(number) });
+    await open((ledger) => ledger.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
+    await open((ledger) => ledger.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
+    await restart();
+    expect(await open((ledger) => ledger.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
+  });
+
+  test('shares of later epochs wait beside the one in use, and what is older goes when one of them comes into use', async () => {
+    const { open, restart } = book();
+    const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
+    const share = (epoch: number, baseEpoch: number, isActive: boolean) => {
+      return { epoch, baseEpoch, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
+    };
+    await open((ledger) => ledger.putSealed(share(1, 0, true)));
+    await open((ledger) => ledger.putSealed(share(2, 1, false)));
+    await open((ledger) => ledger.putSealed(share(4, 1, false)));
+    expect(await open((ledger) => ledger.sealed()?.epoch)).toBe(1);
+    await open((ledger) => ledger.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
+    await restart();
+    const epochs = () =>
+      open((ledger) => ledger.allSealed().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
+    expect(await epochs()).toEqual([
+      [2, true, { 1: 'aa' }],
+      [4, false, {}],
     ]);
-    expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
+    // Dealt before the second came into use, and all the same the newest that there is.
+    await open((ledger) => ledger.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
+    expect(await epochs()).toEqual([[4, true, { 1: 'bb' }]]);
+    expect(await open((ledger) => ledger.remembersSinceMs())).toBe(0);
   });
 
-  test('a cancellation may be the first that a node sees of a payment, which it then never signs; of a message there is none', async () => {
-    const { open } = book();
-    const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
-    const answers = await open((ledger) => [
-      ask(ledger, TX, 2, cancels(1)),
-      ask(ledger, TX, 1, checked(2)),
-      ask(ledger, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
-      ask(ledger, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
-      ask(ledger, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
-      ask(ledger, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
-    ]);
-    const no = 'second-digest';
-    expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
+  test('whoever had nothing in use that a share was dealt from remembers from then on only', async () => {
+    const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
+    const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
+    for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
+      const { open, restart } = book();
+      for (const one of before) await open((ledger) => ledger.putSealed(one));
+      await open((ledger) => ledger.putSealed(dealt));
+      await open((ledger) => ledger.activate(3, { receipts: {}, nowMs: 1000 }));
+      await restart();
+      expect(await open((ledger) => ledger.remembersSinceMs())).toBe(1000);
+    }
   });
 
-  test('asking without writing commits to nothing', async () => {
+  test('policies come in order, and no version is written twice', async () => {
     const { open } = book();
-    const asked = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
-    expect([asked, await open((ledger) => ask(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
-  });
-
-  test('a message has one digest too, and nothing replaces it', async () => {
-    const { open } = book();
-    const answers = await open((ledger) => [
-      ask(ledger, TX, 1, message(1)),
-      ask(ledger, TX, 1, message(1)),
-      ask(ledger, TX, 1, message(2)),
-      ask(ledger, TX, 2, message(2)),
-      ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
-    ]);
-    expect(answers).toEqual(['signs', 'signs', 'second-digest', 'second-digest', 'second-digest']);
-  });
-
-  test('the same words may be signed again for another message, and never as a transaction', async () => {
-    const { open } = book();
-    const answers = await open((ledger) => [
-      ask(ledger, TX, 1, message(1)),
-      ask(ledger, OTHER_TX, 1, message(1)),
-      ask(ledger, '7.01J9ZK0000000000000000000C', 1, checked(1)),
-      ask(ledger, '7.01J9ZK0000000000000000000D', 1, checked(2)),
-      ask(ledger, '7.01J9ZK0000000000000000000E', 1, message(2)),
-    ]);
-    expect(answers).toEqual(['signs', 'signs', 'second-digest', 'signs', 'second-digest']);
-  });
-
-  test('bytes that were signed for one transaction are not signed for another', async () => {
-    const { open } = book();
-    await open((ledger) => ask(ledger, TX, 1, checked(1)));
-    expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(1)))).toBe('second-digest');
-    expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
-  });
-
-  test('SQL says it too: no digest stands there twice', async () => {
-    const { open } = book();
-    await open((ledger) => ask(ledger, TX, 1, checked(1)));
-    const doubled = await open((_ledger, sql) => {
+    const second = { ...policy, version: 2, threshold: 3 };
+    await open((ledger) => ledger.putPolicy(second));
+    await open((ledger) => ledger.putPolicy(policy));
+    const [policies, again] = await open((ledger) => {
       try {
-        sql.exec(
-          `INSERT INTO signed SELECT '${OTHER_TX}', attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed`,
-        );
-        return 'written';
+        ledger.putPolicy({ ...policy, threshold: 1 });
+        return [ledger.policies(), 'written'];
       } catch (error) {
-        return String(error);
+        return [ledger.policies(), String(error)];
       }
     });
-    expect(doubled).toContain('UNIQUE');
-  });
-});
-
-describe('a replacement', () => {
-  test.each<[string, number, ReturnType<typeof checked>, string]>([
-    ['a tenth more of both prices', 2, checked(2, { fee: 1100n, tip: 110n }), 'signs'],
-    ['a hair less than a tenth of the fee', 2, checked(2, { fee: 1099n, tip: 110n }), 'second-digest'],
-    ['a hair less than a tenth of the tip', 2, checked(2, { fee: 1100n, tip: 109n }), 'second-digest'],
-    ['another account nonce', 2, checked(2, { fee: 1100n, tip: 110n, nonce: 5n }), 'second-digest'],
-    ['another intent', 2, checked(2, { fee: 1100n, tip: 110n, intent: 'bb'.repeat(32) }), 'second-digest'],
-    ['the number of the first', 1, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
-    ['a number before the first', 0, checked(2, { fee: 1100n, tip: 110n }), 'second-digest'],
-    ['the same bytes under the next number', 2, checked(1), 'second-digest'],
-  ])('%s', async (_name, attempt, what, outcome) => {
-    const { open } = book();
-    await open((ledger) => ask(ledger, TX, 1, checked(1)));
-    expect(await open((ledger) => ask(ledger, TX, attempt, what))).toBe(outcome);
-  });
-
-  test('the earlier one may still be asked for again: both are out, and at most one is mined', async () => {
-    const { open } = book();
-    await open((ledger) => ask(ledger, TX, 1, checked(1)));
-    await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
-    expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
-    expect(await open((ledger) => ask(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe('second-digest');
-  });
-});
-
-describe('sessions', () => {
-  test('a session id is taken once for ever, and moves on by one round at a time', async () => {
-    const { open, restart } = book();
-    await open((ledger) => ledger.openSession(sid(1)));
-    await restart();
-    const moves = await open((ledger) => [2, 2, 1, 4, 3, 3].map((round) => ledger.advance(sid(1), round)));
-    expect(moves).toEqual([true, false, false, false, true, false]);
-    const again = await open((ledger) => {
-      try {
-        ledger.openSession(sid(1));
-        return 'opened';
-      } catch (error) {
-        return String(error);
-      }
-    });
+    expect(policies).toEqual([policy, second]);
     expect(again).toContain('UNIQUE');
   });
 
-  test('a session that was never opened does not move', async () => {
+  test('asking an object that keeps nothing leaves nothing behind', async () => {
     const { open } = book();
-    expect(await open((ledger) => ledger.advance(sid(1), 2))).toBe(false);
+    const tables = await open((ledger, sql) => {
+      const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
+      ledger.sealed();
+      ledger.policies();
+      ledger.ban('aa');
+      ledger.signOnce(TX, 1, { ...checked(1), record: false });
+      return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;
+    });
+    expect(tables).toBe(0);
   });
-});
-
-test('the first ban stays, whatever is found later', async () => {
-  const { open, restart } = book();
-  expect(await open((ledger) => ledger.ban('aa'))).toBeNull();
-  await open((ledger) => ledger.putBan('aa', 'sign-2/ot-extension', 1));
-  await open((ledger) => ledger.putBan('aa', 'sign-3/vole', 2));
-  await restart();
-  expect(await open((ledger) => [ledger.ban('aa'), ledger.ban('bb')])).toEqual(['sign-2/ot-extension', null]);
-});
-
-test('a sealed record comes back as it was, and only the last one', async () => {
-  const { open, restart } = book();
-  const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
-  const pair = (number: number) => ({ epoch: 1, madeAtMs: number, label: `setup ${number}`, record: record(number) });
-  await open((ledger) => ledger.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
-  await open((ledger) => ledger.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
-  await restart();
-  expect(await open((ledger) => ledger.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
-});
-
-test('shares of later epochs wait beside the one in use, and what is older goes when one of them comes into use', async () => {
-  const { open, restart } = book();
-  const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
-  const share = (epoch: number, baseEpoch: number, isActive: boolean) => {
-    return { epoch, baseEpoch, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
-  };
-  await open((ledger) => ledger.putSealed(share(1, 0, true)));
-  await open((ledger) => ledger.putSealed(share(2, 1, false)));
-  await open((ledger) => ledger.putSealed(share(4, 1, false)));
-  expect(await open((ledger) => ledger.sealed()?.epoch)).toBe(1);
-  await open((ledger) => ledger.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
-  await restart();
-  const epochs = () =>
-    open((ledger) => ledger.allSealed().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
-  expect(await epochs()).toEqual([
-    [2, true, { 1: 'aa' }],
-    [4, false, {}],
-  ]);
-  // Dealt before the second came into use, and all the same the newest that there is.
-  await open((ledger) => ledger.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
-  expect(await epochs()).toEqual([[4, true, { 1: 'bb' }]]);
-  expect(await open((ledger) => ledger.remembersSinceMs())).toBe(0);
-});
-
-test('whoever had nothing in use that a share was dealt from remembers from then on only', async () => {
-  const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
-  const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
-  for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
-    const { open, restart } = book();
-    for (const one of before) await open((ledger) => ledger.putSealed(one));
-    await open((ledger) => ledger.putSealed(dealt));
-    await open((ledger) => ledger.activate(3, { receipts: {}, nowMs: 1000 }));
-    await restart();
-    expect(await open((ledger) => ledger.remembersSinceMs())).toBe(1000);
-  }
-});
-
-test('policies come in order, and no version is written twice', async () => {
-  const { open } = book();
-  const second = { ...policy, version: 2, threshold: 3 };
-  await open((ledger) => ledger.putPolicy(second));
-  await open((ledger) => ledger.putPolicy(policy));
-  const [policies, again] = await open((ledger) => {
-    try {
-      ledger.putPolicy({ ...policy, threshold: 1 });
-      return [ledger.policies(), 'written'];
-    } catch (error) {
-      return [ledger.policies(), String(error)];
-    }
-  });
-  expect(policies).toEqual([policy, second]);
-  expect(again).toContain('UNIQUE');
-});
-
-test('asking an object that keeps nothing leaves nothing behind', async () => {
-  const { open } = book();
-  const tables = await open((ledger, sql) => {
-    const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
-    ledger.sealed();
-    ledger.policies();
-    ledger.ban('aa');
-    ledger.signOnce(TX, 1, { ...checked(1), record: false });
-    return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;
-  });
-  expect(tables).toBe(0);
-});
+}

@@ -1,0 +1,10 @@
+import { Ledger } from '#cosigner/ledger.ts';
+import { memorySql } from '../objects/memory-sql.ts';
+import { tellLedgerStories } from './ledger-stories.ts';
+
+/** The stories of the real storage once more without it: small changes of the ledger are tried here by the hundred. */
+
+tellLedgerStories(() => {
+  const sql = memorySql();
+  return { open: async (use) => use(new Ledger(sql), sql), restart: async () => {} };
+});
