@@ -111,7 +111,7 @@ const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
   const wanted =
     newest === null ||
     callsForAnother(newest) ||
-    (newest.signed !== null && callsForCancellation(newest, transaction.cancelling)) ||
+    callsForCancellation(newest, transaction.cancelling) ||
     isGivenUp(newest, transaction);
   if (event.attempt.purpose !== nextPurpose(transaction)) return null;
   if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;

@@ -9,10 +9,18 @@ import type {
   MessageIntent,
   TransferIntent,
 } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
+import {
+  ATTEMPT_PURPOSES,
+  effectOf,
+  intentBytes,
+  MESSAGE_FORMATS,
+  signingEndsAtMs,
+  wantsOneMore,
+} from '#domain/intent.ts';
 import { parseUserId, parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, policyFault } from '#domain/policy.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
 import { amount, FRAME as CAST_FRAME, messageIntent, policy, transactionIn, transferIntent } from './cast.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
@@ -123,6 +131,57 @@ test('the encoding is pinned: an approval given today must be readable in ten ye
   expect(hex(intentBytes(intent)).startsWith(`00000012${Buffer.from('conclave/intent/v1').toString('hex')}`)).toBe(
     true,
   );
+});
+
+test.each<[Intent, readonly string[]]>([
+  [
+    { ...intent, ...TRANSFER, paysFor: 'ab'.repeat(32) },
+    ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor'],
+  ],
+  [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],
+  [{ ...interaction, ...INTERACTION }, ['to', 'data', 'value', 'maxFee', 'lookalikeOf']],
+  [{ ...approval, ...APPROVAL }, ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']],
+  [{ ...messageIntent(), ...MESSAGE }, ['format', 'message']],
+])('what is signed for is every field with its name, in the one order: %o', (of, own) => {
+  const values: Readonly<Record<string, string | number | null | undefined>> = { ...of };
+  const names = ['kind', 'vaultId', 'transactionId', 'chain', 'from', ...own];
+  names.push('policyVersion', 'policyHash', 'note', 'createdAtMs', 'expiresAtMs');
+  expect(readCanonical(intentBytes(of))).toEqual({
+    domain: 'conclave/intent/v1',
+    fields: names.map((name) => [name, values[name] === null ? null : String(values[name])]),
+  });
+});
+
+test('what is stored and sent of an intent in one word is spelled so for ever', () => {
+  expect(MESSAGE_FORMATS).toEqual(['eip191', 'eip712', 'solana-offchain', 'bip322']);
+  expect(ATTEMPT_PURPOSES).toEqual(['intent', 'cancellation']);
+});
+
+test('who has approved has a day more for the signing, and not a millisecond longer', () => {
+  expect(signingEndsAtMs(intent)).toBe(intent.expiresAtMs + 86_400_000);
+});
+
+test('a cancellation pays nothing to oneself, within the same fee, under the same approvals', () => {
+  const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = intent;
+  const frame = { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+  for (const of of [{ ...intent, ...TRANSFER, paysFor: 'ab'.repeat(32), ...frame }, interaction, approval]) {
+    const nothing = {
+      kind: 'transfer',
+      to: from,
+      tokenAddress: null,
+      amount: '0',
+      maxFee: of.maxFee,
+      lookalikeOf: null,
+    };
+    expect(effectOf(of, 'cancellation')).toEqual({ ...frame, ...nothing });
+    expect(effectOf(of, 'intent')).toBe(of);
+  }
+});
+
+test('whoever looks like somebody else takes one voice more, and a message pays nobody', () => {
+  expect([wantsOneMore(intent), wantsOneMore({ ...intent, lookalikeOf: ADDRESS })]).toEqual([false, true]);
+  expect(wantsOneMore({ ...approval, lookalikeOf: ADDRESS })).toBe(true);
+  expect(wantsOneMore(messageIntent())).toBe(false);
 });
 
 const fields = fc.array(fc.tuple(fc.string(), fc.option(fc.string({ unit: 'grapheme' }))), { maxLength: 6 });

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { PolicyChange, PolicyChangeEvent, PolicyChangeState } from '#domain/policy-change.ts';
-import { decideChange, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import { decideChange, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
 import { alice, bob, carol, CREATED_AT_MS, DIGEST, EXPIRES_AT_MS, mallory, NOON_MS, policy, vote } from './cast.ts';
 
 const PENDING: PolicyChange = {
@@ -59,6 +61,18 @@ for (const [type, cells] of Object.entries(MATRIX)) {
   }
 }
 
+test('what is approved is the change, the policy, the words and the time, in this order', () => {
+  const fields = [
+    ['id', PENDING.id],
+    ['policyHash', 'ab'.repeat(32)],
+    ['note', 'because'],
+    ['createdAtMs', String(CREATED_AT_MS)],
+    ['expiresAtMs', String(EXPIRES_AT_MS)],
+  ];
+  const bytes = mandateBytes({ ...PENDING, note: 'because' }, 'ab'.repeat(32));
+  expect(readCanonical(bytes)).toEqual({ domain: 'conclave/policy-change/v1', fields });
+});
+
 test('voices below the threshold are counted and decide nothing; the same voice twice is one', () => {
   const once = after(change(), { type: 'approve', actor: alice, device: null });
   if (typeof once === 'string') throw new Error(once);
@@ -90,4 +104,23 @@ test('a signer whose answer was lost asks again and is told the same', () => {
   const rejected = change({ state: 'REJECTED', rejection: vote(bob) });
   expect(after(rejected, { type: 'reject', actor: bob })).toBe(rejected);
   expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);
+});
+
+test('why a voice is not taken is said exactly', () => {
+  const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
+  const refusalOf = (before: PolicyChange, current: Policy, nowMs: number) => {
+    const decided = decideChange(before, approve, { current, nowMs });
+    return decided.ok ? null : decided.refusal;
+  };
+  expect(refusalOf(change(), policy, EXPIRES_AT_MS)).toEqual({ code: NO, state: 'EXPIRED' });
+  expect(refusalOf(change({ state: 'REJECTED' }), policy, NOON_MS)).toEqual({ code: NO, state: 'REJECTED' });
+  const byDevice: Policy = { ...policy, approvalMode: 'device' };
+  expect(refusalOf(change(), byDevice, NOON_MS)).toEqual({ code: 'device-signature-required' });
+});
+
+test('an approval of what others have ended is too late, also for whoever gave it before', () => {
+  const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
+  for (const state of ['REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const) {
+    expect([state, after(change({ state, approvals: [vote(bob)] }), approve)]).toEqual([state, NO]);
+  }
 });

@@ -4,7 +4,18 @@ import { totalOf } from '#domain/exposure.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy.ts';
 import type { Rules } from '#domain/rules.ts';
-import { dayBreach, inOrder, nameOf, NO_RULES, ruleBreach, rulesFault } from '#domain/rules.ts';
+import {
+  DAY_MS,
+  dayBreach,
+  inOrder,
+  mostVoices,
+  nameOf,
+  NO_RULES,
+  ruleBreach,
+  ruleFields,
+  rulesFault,
+  voicesAsked,
+} from '#domain/rules.ts';
 import { decide } from '#domain/transition.ts';
 import { alice, amount, bob, carol, DIGEST, NOON_MS, policy, transactionIn, transferExposure, vote } from './cast.ts';
 
@@ -42,6 +53,15 @@ test('an address book is an allow-list when the policy says so, and only then', 
   expect(ruleBreach(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
 });
 
+test('an allow-list knows the partner of what can not be read, and has nothing against what pays nobody', () => {
+  const closed = rules({
+    addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
+    recipients: 'address-book',
+  });
+  expect(ruleBreach(closed, unreadable)).toBeNull();
+  expect(ruleBreach(closed, { ...transfer, beneficiaries: [] })).toBeNull();
+});
+
 test('a limit per transaction is the most that it may be, to the last unit', () => {
   expect(ruleBreach(rules({ limits: [limit('1000', null)] }), transfer)).toBeNull();
   expect(ruleBreach(rules({ limits: [limit('999', null)] }), transfer)).toEqual({
@@ -71,6 +91,7 @@ test('the limit of a day counts what was decided before', () => {
     amount: '1000',
     spent: '1501',
   });
+  expect(dayBreach(rules({ limits: [limit('1', null)] }), transfer, () => 9999n)).toBeNull();
   // What moves nothing of it is never in its way, however much was spent.
   expect(dayBreach(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
 });
@@ -91,6 +112,22 @@ test('what nobody can weigh takes the voices that the policy names for it, or is
   expect(ruleBreach(rules({ unreadableThreshold: null }), transfer)).toBeNull();
 });
 
+test('each rule says by its name how many voices it asks for', () => {
+  const above = amount('999');
+  const steps = { higherThresholds: [{ ...native, above, threshold: 3 }] };
+  expect(voicesAsked(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
+    { rule: 'unreadable', voices: 2, above: null },
+    { rule: 'amount', voices: 3, above },
+  ]);
+  expect(voicesAsked(rules({ unreadableThreshold: null }), unreadable)).toEqual([]);
+  expect(voicesAsked(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
+});
+
+test('rules that ask for nobody ask for one voice at the most', () => {
+  expect([mostVoices(NO_RULES), mostVoices(rules({ unreadableThreshold: null }))]).toEqual([1, 1]);
+  expect(mostVoices(rules({ unreadableThreshold: 2 }))).toBe(2);
+});
+
 test('what can be read of something unreadable is weighed all the same', () => {
   expect(ruleBreach(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
   expect(dayBreach(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({ rule: 'per-day' });
@@ -104,6 +141,15 @@ test('a policy is changed with as many voices as it ever asks for', () => {
   expect(thresholdForChange(under({ higherThresholds: [{ ...native, above: amount('1'), threshold: 3 }] }))).toBe(3);
 });
 
+const ofToken = (token: string, chain = CHAIN) => limit('1', null, { chain, tokenAddress: token as never });
+/** The native asset of a chain stands before its tokens. */
+const LIMITS = [
+  limit('1', null, { chain: 'eip155:1', tokenAddress: null }),
+  ofToken(TOKEN, 'eip155:1'),
+  limit('1', null),
+  ofToken(RECIPIENT),
+  ofToken(TOKEN),
+];
 const entry = (address: string) => ({ chain: CHAIN, address, name: 'x' });
 const step = (above: string, threshold = 2) => ({ ...native, above: amount(above), threshold });
 
@@ -116,6 +162,21 @@ test.each<[string, Partial<Rules>, string | null]>([
     { addressBook: Array.from({ length: 201 }, (_, i) => entry(`${1000 + i}`)) },
     'too-many-rules',
   ],
+  ['with as much as anybody reads', { addressBook: Array.from({ length: 200 }, (_, i) => entry(`${1000 + i}`)) }, null],
+  [
+    'with more limits than anybody reads',
+    { limits: Array.from({ length: 201 }, (_, i) => limit('1', null, { ...native, chain: `eip155:${1000 + i}` })) },
+    'too-many-rules',
+  ],
+  [
+    'with more steps than anybody reads',
+    { higherThresholds: Array.from({ length: 201 }, (_, i) => step(`${1000 + i}`)) },
+    'too-many-rules',
+  ],
+  ['with a limit of a transaction alone', { limits: [limit('1', null)] }, null],
+  ['with a limit of a day alone', { limits: [limit(null, '1')] }, null],
+  ['with limits of assets in order', { limits: LIMITS }, null],
+  ['with limits of assets in another order', { limits: LIMITS.toReversed() }, 'rules-not-in-order'],
   ['with a limit that is none', { limits: [limit(null, null)] }, 'limit-without-a-bound'],
   ['with two limits of one asset', { limits: [limit('1', null), limit('2', null)] }, 'rules-not-in-order'],
   ['with steps by amount', { higherThresholds: [step('9'), step('10')] }, null],
@@ -130,8 +191,21 @@ test.each<[string, Partial<Rules>, string | null]>([
 });
 
 test('rules in any order are put into the one that is hashed', () => {
-  const mixed = rules({ addressBook: [entry('b'), entry('a')], higherThresholds: [step('10'), step('9')] });
-  expect(rulesFault(inOrder(mixed), 3)).toBeNull();
+  const right = rules({
+    addressBook: [entry('a'), entry('b')],
+    limits: LIMITS,
+    higherThresholds: [step('9'), step('10')],
+  });
+  const { addressBook, limits, higherThresholds } = right;
+  const mixed = {
+    ...right,
+    addressBook: addressBook.toReversed(),
+    limits: [...limits.slice(2), ...limits.slice(0, 2)],
+    higherThresholds: higherThresholds.toReversed(),
+  };
+  expect(rulesFault(mixed, 3)).toBe('rules-not-in-order');
+  expect(inOrder(mixed)).toEqual(right);
+  expect(rulesFault(right, 3)).toBeNull();
 });
 
 test('a rule that came after the creation binds too: the approval is refused and not counted', () => {
@@ -182,3 +256,44 @@ test('the voices that the policy asked for at creation stay the least, and those
   );
   expect(third).toMatchObject({ value: { transaction: { state: 'SIGNING' } } });
 });
+
+test('what signers agree on is every field of the rules with its name, in the one order', () => {
+  const asked = rules({
+    recipients: 'address-book',
+    unreadableThreshold: 3,
+    addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
+    limits: [limit('1', null), limit(null, '2', { chain: CHAIN, tokenAddress: TOKEN as never })],
+    higherThresholds: [{ ...native, above: amount('5'), threshold: 2 }],
+  });
+  expect(ruleFields(asked)).toEqual([
+    ['recipients', 'address-book'],
+    ['unreadableThreshold', '3'],
+    ['addressBook', '1'],
+    ['chain', CHAIN],
+    ['address', RECIPIENT],
+    ['name', 'Bob'],
+    ['limits', '2'],
+    ['chain', CHAIN],
+    ['tokenAddress', null],
+    ['perTransaction', '1'],
+    ['perDay', null],
+    ['chain', CHAIN],
+    ['tokenAddress', TOKEN],
+    ['perTransaction', null],
+    ['perDay', '2'],
+    ['higherThresholds', '1'],
+    ['chain', CHAIN],
+    ['tokenAddress', null],
+    ['above', '5'],
+    ['threshold', '2'],
+  ]);
+  expect(ruleFields(rules({ unreadableThreshold: null }))).toEqual([
+    ['recipients', 'anyone'],
+    ['unreadableThreshold', null],
+    ['addressBook', '0'],
+    ['limits', '0'],
+    ['higherThresholds', '0'],
+  ]);
+});
+
+test('a day has 86,400 seconds', () => expect(DAY_MS).toBe(86_400_000));
