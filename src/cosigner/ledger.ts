@@ -289,8 +289,9 @@ function begins(attempt: number, { bid, purpose }: CheckedRequest): boolean {
 function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: CheckedRequest): boolean {
   if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
   const { nonce, maxFee, maxTip } = newest;
-  if (bid === null || nonce === null || maxFee === null || maxTip === null) return false;
-  const enough = (before: string, now: bigint) => now * 100n >= BigInt(before) * bid.leastRisePercent;
+  if (bid === null || nonce === null) return false;
+  const enough = (before: string | null, now: bigint) =>
+    before !== null && now * 100n >= BigInt(before) * bid.leastRisePercent;
   return (
     attempt === newest.attempt + 1 &&
     intentDigest === newest.intentDigest &&

@@ -15,7 +15,7 @@ export async function verifies(device: Device, signature: Uint8Array, message: U
   return crypto.subtle.verify(algorithm, await key, Uint8Array.from(signature), Uint8Array.from(message));
 }
 
-/** The key was looked at when the device was read (`parseDevice`). Runtimes do not take a point in 33 bytes. */
+/** The key was looked at when the device was read (`parseDevice`). A runtime need not take a point in 33 bytes, the standard says. */
 function imported({ algorithm, publicKey }: Device): Promise<CryptoKey> {
   if (algorithm === 'ed25519') {
     return crypto.subtle.importKey('raw', Uint8Array.from(hexToBytes(publicKey)), 'Ed25519', false, ['verify']);

@@ -253,7 +253,7 @@ function sentAgain(transaction: Transaction): readonly Attempt[] {
 }
 
 const settle: Step<'settle'> = (transaction) =>
-  transaction.nonceHeld && outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;
+  outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;
 
 const setVisibility: Step<'setVisibility'> = (transaction, { visible }) =>
   transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };

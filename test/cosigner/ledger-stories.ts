@@ -1,6 +1,8 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { CheckedRequest } from '#cosigner/approval-check.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
+import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { policy } from '../domain/cast.ts';
 
 /** One node's storage. */
@@ -122,6 +124,12 @@ export function tellLedgerStories(book: () => Book): void {
       expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
     });
 
+    test('a message is no replacement of a transaction', async () => {
+      const { open } = book();
+      const answers = await open((ledger) => [ask(ledger, TX, 1, checked(1)), ask(ledger, TX, 2, message(2))]);
+      expect(answers).toEqual(['signs', 'second-digest']);
+    });
+
     test('SQL says it too: no digest stands there twice', async () => {
       const { open } = book();
       await open((ledger) => ask(ledger, TX, 1, checked(1)));
@@ -136,6 +144,62 @@ export function tellLedgerStories(book: () => Book): void {
         }
       });
       expect(doubled).toContain('UNIQUE');
+    });
+  });
+
+  describe('what witnesses say was signed', () => {
+    const hex = (digest: number) => bytesToHex(new Uint8Array(32).fill(digest));
+    const record = (digest: number, change: Partial<SignedRecord> = {}): SignedRecord => ({
+      transactionId: TX,
+      attempt: 1,
+      purpose: 'intent',
+      intentDigest: 'aa'.repeat(32),
+      signingDigest: hex(digest),
+      nonce: '4',
+      maxFee: '1000',
+      maxTip: '100',
+      ...change,
+    });
+
+    test('counts as if this node had signed it', async () => {
+      const { open, restart } = book();
+      expect(await open((ledger) => ledger.remember(record(1)))).toBe(true);
+      await restart();
+      expect(await open((ledger) => ledger.signedFor(TX))).toEqual([record(1)]);
+      expect(await open((ledger) => [ask(ledger, TX, 1, checked(2)), ask(ledger, TX, 1, checked(1))])).toEqual([
+        'second-digest',
+        'signs',
+      ]);
+    });
+
+    test('takes the place of nothing, and is told whether it stands', async () => {
+      const { open } = book();
+      const second = record(2, { attempt: 2, maxFee: '1100', maxTip: '110' });
+      const told = await open((ledger) => {
+        ask(ledger, TX, 1, checked(1));
+        return [
+          ledger.remember(record(1)),
+          ledger.remember(record(2)),
+          ledger.remember(second),
+          ledger.remember(record(1)),
+          ledger.remember(record(1, { attempt: 2 })),
+          ledger.remember(record(3)),
+        ];
+      });
+      expect(told).toEqual([true, false, true, true, false, false]);
+      expect(await open((ledger) => ledger.signedFor(TX))).toEqual([record(1), second]);
+    });
+
+    test('is followed by no other where it does not say what it paid', async () => {
+      const { open } = book();
+      for (const change of [{ maxFee: null }, { maxTip: null }, { nonce: null }]) {
+        const { open: another } = book();
+        await another((ledger) => ledger.remember(record(1, change)));
+        const answer = await another((ledger) => ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })));
+        expect([change, answer]).toEqual([change, 'second-digest']);
+      }
+      await open((ledger) => ledger.remember(record(1)));
+      expect(await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })))).toBe('signs');
     });
   });
 
@@ -242,6 +306,31 @@ export function tellLedgerStories(book: () => Book): void {
       await restart();
       expect(await open((ledger) => ledger.remembersSinceMs())).toBe(1000);
     }
+  });
+
+  test('what was read is read again after it was written', async () => {
+    const { open } = book();
+    const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
+    const share = (epoch: number, isActive: boolean) => {
+      return { epoch, baseEpoch: epoch - 1, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
+    };
+    const seen = await open((ledger) => {
+      const epochs = () => ledger.allSealed().map(({ epoch, isActive }) => [epoch, isActive]);
+      const looks: unknown[] = [epochs(), ledger.remembersSinceMs(), ledger.policies().length];
+      ledger.putSealed(share(1, false));
+      ledger.putPolicy(policy);
+      looks.push(epochs(), ledger.policies().length);
+      ledger.putSealed(share(3, false));
+      looks.push(epochs());
+      ledger.activate(3, { receipts: {}, nowMs: 1000 });
+      looks.push(epochs(), ledger.remembersSinceMs());
+      return looks;
+    });
+    const both = [
+      [1, false],
+      [3, false],
+    ];
+    expect(seen).toEqual([[], 0, 0, [[1, false]], 1, both, [[3, true]], 1000]);
   });
 
   test('policies come in order, and no version is written twice', async () => {

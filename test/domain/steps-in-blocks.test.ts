@@ -130,6 +130,7 @@ describe('no block', () => {
     for (const nothing of [null, inclusion({ finalized: true })]) {
       expect(step(transactionIn('SUCCEEDED', { inclusion: nothing }), miss(false, false))).toBeNull();
     }
+    expect(step(transactionIn('CONFIRMING', { attempts: [] }), miss(false, false))).toEqual(back);
     // An earlier one was mined, and the newest has not left yet.
     const waiting = [sentAttempt(), { ...signedAttempt(), ...second }];
     expect(step(transactionIn('CONFIRMING', { attempts: waiting }), miss(false, false))).toEqual(back);

@@ -44,6 +44,14 @@ test('a new transaction owes its own expiry', () => {
   expect(effectsOfCreation(transactionIn('DRAFT'))).toEqual([{ type: 'start', job: 'expire' }]);
 });
 
+test('what owes nothing finishes nothing, and what ends at once owes nothing', () => {
+  expect(effectsOfCreation(transactionIn('REJECTED'))).toEqual([]);
+  const settled = transactionIn('SUCCEEDED', { inclusion: inclusion({ finalized: true }), nonceHeld: false });
+  const elsewhere = inclusion({ blockHash: `0x${'b2'.repeat(32)}`, confirmations: 3 });
+  const moved = after(settled, { type: 'include', inclusion: elsewhere, confirmationsNeeded: 3 });
+  expect(moved.effects).toEqual([{ type: 'start', job: 'confirm' }]);
+});
+
 test('an approval below the threshold changes nothing but the count', () => {
   const { transaction, effects } = after(transactionIn('SUBMITTED'), approves(alice));
   expect(transaction.state).toBe('SUBMITTED');

@@ -17,6 +17,10 @@ const LARGEST_SIZE = 'return units * BYTES_PER_UNIT + LENGTH_BYTES + fields.leng
 const NOTHING_BEFORE = 'before the first there is nothing, which is the empty text, and every id is larger than that';
 const NEVER_ABSENT = 'behind the first there is always one before: what would stand for none is never asked for';
 const ONLY_THE_SIGN = 'of an order only the sign is looked at';
+const KEPT_FOR_SPEED = 'what is kept is what would be worked out again, later';
+const MADE_ONCE = 'tables that are there are not made again, however often that is asked for';
+const PUBLIC_KEY = 'whether this object would give the key away: it is public';
+const NO_SIGNATURE = 'what stands for none is no signature, whatever it is';
 const LARGER_BUFFER = 'the buffer is only larger: as much of it is given as was written';
 
 export const ARGUED: readonly Argued[] = [
@@ -121,5 +125,147 @@ export const ARGUED: readonly Argued[] = [
     was: "if (late !== '0' && difference === -unitsOf(late)) return 'LATE_RECORD';",
     is: "if (late !== '' && difference === -unitsOf(late)) return 'LATE_RECORD';",
     why: 'a difference of nothing is none, and was given back before: nothing late explains no other',
+  },
+  {
+    file: 'src/domain/rules.ts',
+    was: "const stepKey = (step: HigherThreshold) => `${assetKey(step)} ${step.above.padStart(78, '0')}`;",
+    is: "const stepKey = (step: HigherThreshold) => `${assetKey(step)} ${step.above.padStart((78 + 1), '0')}`;",
+    why: 'all are as long as each other, and as long as the longest amount at the least',
+  },
+  {
+    file: 'src/domain/rules.ts',
+    was: 'return (a, b) => (keyOf(a) < keyOf(b) ? -1 : 1);',
+    is: 'return (a, b) => (keyOf(a) < keyOf(b) ? -1 : (1 + 1));',
+    why: ONLY_THE_SIGN,
+  },
+  {
+    file: 'src/domain/rules.ts',
+    was: "return keys.every((key, i) => i === 0 || (keys[i - 1] ?? '') < key);",
+    is: "return keys.every((key, i) => (keys[i - 1] ?? '') < key);",
+    why: NOTHING_BEFORE,
+  },
+  {
+    file: 'src/domain/rules.ts',
+    was: "return keys.every((key, i) => i === 0 || (keys[i - 1] ?? '') < key);",
+    is: "return keys.every((key, i) => i === 0 || (keys[i - 1] ?? 'other') < key);",
+    why: NEVER_ABSENT,
+  },
+  {
+    file: 'src/domain/rules.ts',
+    was: 'return (a, b) => (keyOf(a) < keyOf(b) ? -1 : 1);',
+    is: 'return (a, b) => (keyOf(a) <= keyOf(b) ? -1 : 1);',
+    why: 'two of one key are in no order that is taken',
+  },
+  {
+    file: 'src/domain/rules.ts',
+    was: 'return (a, b) => (keyOf(a) < keyOf(b) ? -1 : 1);',
+    is: 'return (a, b) => (keyOf(a) < keyOf(b) ? -(1 + 1) : 1);',
+    why: ONLY_THE_SIGN,
+  },
+  {
+    file: 'src/domain/transition.ts',
+    was: "return send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);",
+    is: "return send(transaction, { ...event, type: '', outcome: 'refused' }, circumstances);",
+    why: 'a step knows what it is for, and does not read it',
+  },
+  {
+    file: 'src/domain/transition.ts',
+    was: 'if (newest === undefined || newest.sent === null) return null;',
+    is: 'if (newest === undefined) return null;',
+    why: 'what was not sent calls for no other and for no cancellation: the next line says so as well',
+  },
+  {
+    file: 'src/devices/verify.ts',
+    was: 'const key = KEYS.get(device) ?? imported(device);',
+    is: 'const key = imported(device);',
+    why: KEPT_FOR_SPEED,
+  },
+  { file: 'src/devices/verify.ts', was: 'KEYS.set(device, key);', is: ';', why: KEPT_FOR_SPEED },
+  {
+    file: 'src/devices/verify.ts',
+    was: "return crypto.subtle.importKey('raw', Uint8Array.from(hexToBytes(publicKey)), 'Ed25519', false, ['verify']);",
+    is: "return crypto.subtle.importKey('raw', Uint8Array.from(hexToBytes(publicKey)), 'Ed25519', true, ['verify']);",
+    why: PUBLIC_KEY,
+  },
+  {
+    file: 'src/devices/verify.ts',
+    was: "return crypto.subtle.importKey('raw', point, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify']);",
+    is: "return crypto.subtle.importKey('raw', point, { name: 'ECDSA', namedCurve: 'P-256' }, true, ['verify']);",
+    why: PUBLIC_KEY,
+  },
+  {
+    file: 'src/devices/verify.ts',
+    was: 'const point = Uint8Array.from(p256.Point.fromHex(publicKey).toBytes(false));',
+    is: 'const point = Uint8Array.from(p256.Point.fromHex(publicKey).toBytes(true));',
+    why: 'the same point: Node and workerd take it in 33 bytes as well, which no runtime has to',
+  },
+  {
+    file: 'src/devices/webauthn.ts',
+    was: 'const flags = data[RP_ID_HASH_BYTES] ?? 0;',
+    is: 'const flags = data[RP_ID_HASH_BYTES] ?? (0 + 1);',
+    why: 'what is shorter was refused before: there always is such a byte',
+  },
+  {
+    file: 'src/cosigner/approval-check.ts',
+    was: 'const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));',
+    is: 'const hash = bytesToHex(sha256(policyBytes(policy)));',
+    why: KEPT_FOR_SPEED,
+  },
+  { file: 'src/cosigner/approval-check.ts', was: 'HASHES.set(policy, hash);', is: ';', why: KEPT_FOR_SPEED },
+  {
+    file: 'src/devices/webauthn.ts',
+    was: "if (der == null || data == null || client == null) return 'malformed';",
+    is: "if (der == null || data == null) return 'malformed';",
+    why: 'what is not there is not read either, and the next line refuses it by the same name',
+  },
+  {
+    file: 'src/devices/webauthn.ts',
+    was: "if (der == null || data == null || client == null) return 'malformed';",
+    is: "if (data == null || client == null) return 'malformed';",
+    why: 'what is not there is not read either, and the next line refuses it by the same name',
+  },
+  {
+    file: 'src/cosigner/ledger.ts',
+    was: 'if (!this.#created) this.#sql.exec(SCHEMA);',
+    is: 'if (true) this.#sql.exec(SCHEMA);',
+    why: MADE_ONCE,
+  },
+  { file: 'src/cosigner/ledger.ts', was: 'this.#created = true;', is: ';', why: MADE_ONCE },
+  { file: 'src/cosigner/ledger.ts', was: 'this.#created = true;', is: 'this.#created = false;', why: MADE_ONCE },
+  {
+    file: 'src/monitors/monitor.ts',
+    was: 'seconds !== null && /^[0-9]{1,12}$/.test(seconds) &&',
+    is: '/^[0-9]{1,12}$/.test(seconds) &&',
+    why: 'nothing is read as a word, which is no number',
+  },
+  {
+    file: 'src/monitors/standard-webhooks.ts',
+    was: "const [version, value = ''] = signature.split(',');",
+    is: "const [version, value = 'other'] = signature.split(',');",
+    why: NO_SIGNATURE,
+  },
+  {
+    file: 'src/monitors/alchemy.ts',
+    was: "return equalTexts(delivery.header('x-alchemy-signature') ?? '', expected);",
+    is: "return equalTexts(delivery.header('x-alchemy-signature') ?? 'other', expected);",
+    why: NO_SIGNATURE,
+  },
+  {
+    file: 'src/monitors/helius.ts',
+    was: "isAuthentic: (delivery, secret) => equalTexts(delivery.header('authorization') ?? '', secret),",
+    is: "isAuthentic: (delivery, secret) => equalTexts(delivery.header('authorization') ?? 'other', secret),",
+    why: 'no secret is that short',
+  },
+  {
+    file: 'src/monitors/moralis.ts',
+    was: "return equalTexts(delivery.header('x-signature') ?? '', expected);",
+    is: "return equalTexts(delivery.header('x-signature') ?? 'other', expected);",
+    why: NO_SIGNATURE,
+  },
+  {
+    file: 'src/monitors/quicknode.ts',
+    was: "return equalTexts(delivery.header('x-qn-signature') ?? '', expected);",
+    is: "return equalTexts(delivery.header('x-qn-signature') ?? 'other', expected);",
+    why: NO_SIGNATURE,
   },
 ];

@@ -22,6 +22,12 @@ const inDomain = (name: string, tests: readonly string[] = domain(name)): CorePa
   further: ALL_OF_DOMAIN,
 });
 
+/** What is not of the domain has all of its tests near. */
+const outside = (file: string, tests: readonly string[]): CorePart => ({ file: `src/${file}.ts`, tests, further: [] });
+
+const MONITOR_TESTS = ['test/monitors/signatures.test.ts', 'test/monitors/hints.test.ts'];
+const MONITORS = ['endpoint', 'monitor', 'standard-webhooks', 'alchemy', 'helius', 'moralis', 'quicknode'];
+
 export const CORE: readonly CorePart[] = [
   inDomain('amount'),
   inDomain('approval'),
@@ -33,4 +39,18 @@ export const CORE: readonly CorePart[] = [
   inDomain('equal-texts', [...domain('access-token'), 'test/monitors/signatures.test.ts']),
   inDomain('wallet-nonce'),
   inDomain('ledger'),
+  inDomain('rules'),
+  inDomain('intent'),
+  inDomain('transition', [
+    ...domain('steps'),
+    ...domain('steps-in-blocks'),
+    ...domain('transition'),
+    ...domain('transition-matrix'),
+  ]),
+  inDomain('policy-change'),
+  outside('devices/verify', ['test/devices/voice.test.ts']),
+  outside('devices/webauthn', ['test/devices/voice.test.ts']),
+  outside('cosigner/approval-check', ['test/cosigner/approval-check.test.ts', 'test/cosigner/device-check.test.ts']),
+  outside('cosigner/ledger', ['test/cosigner/ledger.test.ts']),
+  ...MONITORS.map((name) => outside(`monitors/${name}`, MONITOR_TESTS)),
 ];
