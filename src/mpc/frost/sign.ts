@@ -1,7 +1,7 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
 import type { CommitState } from '#mpc/frost/commit.ts';
-import { commitmentList, malformedAmong, publicPackage, secretPackage, suiteOf } from '#mpc/frost/suite.ts';
+import { commitmentList, malformedAmong, secretPackage, signingPackage, suiteOf } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
@@ -23,13 +23,7 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
   }
   try {
     const list = commitmentList(suite, all);
-    const signed = suite.frost.signShare(
-      secretPackage(suite, share),
-      publicPackage(suite, share),
-      nonces,
-      list,
-      message,
-    );
+    const signed = suite.frost.signShare(secretPackage(suite, share), signingPackage(share), nonces, list, message);
     return completed(concatBytes(signed, ...all.values()));
   } catch (error) {
     const culprit = malformedAmong(share.scheme, all);
