@@ -1,7 +1,7 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, abortedByOneOf, completed, type RoundResult } from '#mpc/abort.ts';
 import type { PublicTurn } from '#mpc/frost/group-commitment.ts';
-import { groupCommitment } from '#mpc/frost/group-commitment.ts';
+import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import type { FrostKey, Suite } from '#mpc/frost/suite.ts';
 import { commitmentList, identifierOf, malformedAmong, publicPackage, suiteOf } from '#mpc/frost/suite.ts';
 import { inGroupOf } from '#mpc/group.ts';
@@ -63,7 +63,7 @@ function sum(turn: PublicTurn, shares: readonly Share[]): Uint8Array | null {
     return encodeScalar(scalars.reduce((total, scalar) => (total + scalar) % order, 0n));
   });
   try {
-    return z === null ? null : concatBytes(groupCommitment(turn), z);
+    return z === null ? null : concatBytes(bindCommitments(turn, () => true).commitment, z);
   } catch {
     return null;
   }

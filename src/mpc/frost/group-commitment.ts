@@ -1,8 +1,8 @@
 import type { CurvePoint, CurvePointCons } from '@noble/curves/abstract/curve.js';
 import { mulAddUnsafe } from '@noble/curves/abstract/curve.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
-import { bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
+import { schnorr, secp256k1, secp256k1_hasher } from '@noble/curves/secp256k1.js';
+import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FrostKey } from '#mpc/frost/suite.ts';
@@ -17,24 +17,56 @@ export interface PublicTurn {
   readonly commitments: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
+/** What these come to. */
+export interface BoundTurn {
+  /** The first half of a signature, R as its standard encodes it. */
+  readonly commitment: Uint8Array;
+  /** What each signer's binding nonce is multiplied by. */
+  readonly factors: ReadonlyMap<PartyIndex, bigint>;
+  readonly challenge: bigint;
+  /** BIP-340 signs with points of an even y: where R has an odd one all nonces change their sign, and where the key has one all shares. */
+  readonly isNonceNegated: boolean;
+  readonly isKeyNegated: boolean;
+}
+
+/** What begins the encoding of a point with an even y (SEC 1, section 2.3.3). */
+const EVEN = 2;
+
 /**
- * The first half of a signature, R as its standard encodes it, out of public values alone. noble's aggregation proves each commitment, and
- * the group's key, to be of prime order before it adds them up, which takes longer than all the rest of it; whoever verifies the whole
- * signature by its standard, as `aggregate` does, needs no such proof.
+ * RFC 9591, sections 4.3 to 4.6: binds the commitments of all signers to each other and to the message, out of public values alone. noble's own
+ * functions parse each commitment and the group's key, and prove them to be of prime order, every time they are called, which takes longer than
+ * all the rest of it. Here whoever is trusted is not asked for that proof: of a signer its own commitments, and of who verifies the whole
+ * signature by its standard, as `aggregate` does, everybody's.
  *
- * Throws for commitments that are no points.
+ * Throws for commitments that are no points, and of others than the trusted for the identity and for what is not of prime order (section 3.1,
+ * DeserializeElement).
  */
-export function groupCommitment(turn: PublicTurn): Uint8Array {
-  const { scheme, publicKey } = turn.key;
-  if (scheme === 'frost-ed25519') return sumOf(EDWARDS, publicKey, turn).toBytes();
+export function bindCommitments(turn: PublicTurn, isTrusted: (signer: PartyIndex) => boolean): BoundTurn {
+  const { key, message } = turn;
+  const { scheme, publicKey } = key;
+  if (scheme === 'frost-ed25519') {
+    const { sum, factors } = bound(EDWARDS, publicKey, turn, isTrusted);
+    const commitment = sum.toBytes();
+    // RFC 8032, section 5.1.6, step 4: "SHA512(dom2(F, C) || R || A || PH(M))", where dom2 is empty and PH changes nothing.
+    const hash = sha512(concatBytes(commitment, publicKey, message));
+    const challenge = ed25519.Point.Fn.create(bytesToNumberLE(hash));
+    return { commitment, factors, challenge, isNonceNegated: false, isKeyNegated: false };
+  }
   // BIP-340 knows a point by its x alone: the one with the even y stands for the key, and of R the x is what is signed with.
-  const evenKey = concatBytes(Uint8Array.of(2), publicKey.subarray(1));
-  return sumOf(SECP256K1, evenKey, turn).toBytes().slice(1);
+  const x = publicKey.subarray(1);
+  const { sum, factors } = bound(SECP256K1, concatBytes(Uint8Array.of(EVEN), x), turn, isTrusted);
+  const encoded = sum.toBytes();
+  const commitment = encoded.slice(1);
+  // BIP-340, Default Signing: "int(hashBIP0340/challenge(bytes(R) || bytes(P) || m)) mod n".
+  const hash = schnorr.utils.taggedHash('BIP0340/challenge', commitment, x, message);
+  const challenge = secp256k1.Point.Fn.create(bytesToNumberBE(hash));
+  return { commitment, factors, challenge, isNonceNegated: encoded[0] !== EVEN, isKeyNegated: publicKey[0] !== EVEN };
 }
 
 /** The group of a ciphersuite, and its functions, RFC 9591 section 6: H1 onto the scalars, H4 and H5 onto bytes. */
 interface Ciphersuite<P extends CurvePoint<bigint, P>> {
   readonly Point: CurvePointCons<P>;
+  readonly isOfPrimeOrder: (point: P) => boolean;
   /** Each point times its factor, added up; in a time that depends on them. */
   readonly sumOfProducts: (points: readonly P[], factors: readonly bigint[]) => P;
   readonly h1: (bytes: Uint8Array) => bigint;
@@ -44,6 +76,7 @@ interface Ciphersuite<P extends CurvePoint<bigint, P>> {
 
 const EDWARDS: Ciphersuite<InstanceType<typeof ed25519.Point>> = {
   Point: ed25519.Point,
+  isOfPrimeOrder: (point) => point.isTorsionFree(),
   sumOfProducts: (points, factors) => mulAddUnsafe(ed25519.Point, [...points], [...factors]),
   h1: (bytes) => ed25519.Point.Fn.create(bytesToNumberLE(sha512(prefixed(ED25519_SUITE, 'rho', bytes)))),
   h4: (bytes) => sha512(prefixed(ED25519_SUITE, 'msg', bytes)),
@@ -52,6 +85,8 @@ const EDWARDS: Ciphersuite<InstanceType<typeof ed25519.Point>> = {
 
 const SECP256K1: Ciphersuite<InstanceType<typeof secp256k1.Point>> = {
   Point: secp256k1.Point,
+  // Every point of the curve is.
+  isOfPrimeOrder: () => true,
   // Two by two: a pair shares its doublings, and the endomorphism of the curve, which noble uses for a pair alone, leaves half of them.
   sumOfProducts: (points, factors) => {
     let sum = secp256k1.Point.ZERO;
@@ -70,15 +105,18 @@ function prefixed(suite: string, label: string, bytes: Uint8Array): Uint8Array {
   return concatBytes(utf8ToBytes(`${suite}${label}`), bytes);
 }
 
-function sumOf<P extends CurvePoint<bigint, P>>(
-  { Point, sumOfProducts, h1, h4, h5 }: Ciphersuite<P>,
+function bound<P extends CurvePoint<bigint, P>>(
+  { Point, isOfPrimeOrder, sumOfProducts, h1, h4, h5 }: Ciphersuite<P>,
   publicKey: Uint8Array,
   { message, commitments }: PublicTurn,
-): P {
+  isTrusted: (signer: PartyIndex) => boolean,
+): { readonly sum: P; readonly factors: ReadonlyMap<PartyIndex, bigint> } {
+  const isElement = (point: P) => !point.is0() && isOfPrimeOrder(point);
   const signers = [...commitments].map(([party, bytes]) => {
     const middle = bytes.length / 2;
-    const points = { hiding: Point.fromBytes(bytes.slice(0, middle)), binding: Point.fromBytes(bytes.slice(middle)) };
-    return { ...points, bytes, identifier: Point.Fn.toBytes(BigInt(party)) };
+    const [hiding, binding] = [Point.fromBytes(bytes.slice(0, middle)), Point.fromBytes(bytes.slice(middle))];
+    if (!isTrusted(party) && !(isElement(hiding) && isElement(binding))) throw new Error('a commitment is no element');
+    return { party, hiding, binding, bytes, identifier: Point.Fn.toBytes(BigInt(party)) };
   });
   // Section 4.3, Encode Group Commitment List.
   const list = concatBytes(...signers.flatMap(({ identifier, bytes }) => [identifier, bytes]));
@@ -86,9 +124,10 @@ function sumOf<P extends CurvePoint<bigint, P>>(
   const prefix = concatBytes(publicKey, h4(message), h5(list));
   const factors = signers.map(({ identifier }) => h1(concatBytes(prefix, identifier)));
   // Section 4.5, Group Commitment Computation: each hiding commitment, and each binding one times its factor.
-  const bound = sumOfProducts(
+  const products = sumOfProducts(
     signers.map(({ binding }) => binding),
     factors,
   );
-  return signers.reduce((sum, { hiding }) => sum.add(hiding), bound);
+  const sum = signers.reduce((total, { hiding }) => total.add(hiding), products);
+  return { sum, factors: new Map(signers.map(({ party }, i) => [party, factors[i] ?? 0n])) };
 }

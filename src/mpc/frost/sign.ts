@@ -1,33 +1,57 @@
+import type { Nonces } from '@noble/curves/abstract/frost.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
-import type { CommitState } from '#mpc/frost/commit.ts';
-import { commitmentList, malformedAmong, secretPackage, signingPackage, suiteOf } from '#mpc/frost/suite.ts';
+import type { CommitState, FrostSession } from '#mpc/frost/commit.ts';
+import type { BoundTurn } from '#mpc/frost/group-commitment.ts';
+import { bindCommitments } from '#mpc/frost/group-commitment.ts';
+import { malformedAmong, suiteOf } from '#mpc/frost/suite.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
  * RFC 9591 section 5.2, Round Two - Signature Share Generation: "each participant is responsible for sending a signature share". Gives the
  * share (32 bytes) and, after it, the commitments of every signer as this one saw them: whoever told two signers two things would else
- * have an honest one look like a cheater.
+ * have an honest one look like a cheater. A signer's own commitments are those that it has drawn, whatever anybody says they are.
  *
  * Refuses: commitments that are missing or not two points of the group (their sender).
  */
 export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uint8Array>): RoundResult<Uint8Array> {
   const { session, nonces, commitments } = state.take();
   const { share, signers, message } = session;
-  const suite = suiteOf(share.scheme);
+  const { pointBytes } = suiteOf(share.scheme);
   const all = new Map<PartyIndex, Uint8Array>();
   for (const signer of signers) {
     const theirs = signer === share.self ? commitments : inbox.get(signer);
-    if (theirs?.length !== 2 * suite.pointBytes) return abortedBy(signer, 'frost-sign/commitments');
+    if (theirs?.length !== 2 * pointBytes) return abortedBy(signer, 'frost-sign/commitments');
     all.set(signer, theirs);
   }
   try {
-    const list = commitmentList(suite, all);
-    const signed = suite.frost.signShare(secretPackage(suite, share), signingPackage(share), nonces, list, message);
-    return completed(concatBytes(signed, ...all.values()));
+    const turn = bindCommitments({ key: share, message, commitments: all }, (signer) => signer === share.self);
+    return completed(concatBytes(shareOf(session, nonces, turn), ...all.values()));
   } catch (error) {
     const culprit = malformedAmong(share.scheme, all);
     if (culprit === null) throw error;
     return abortedBy(culprit, 'frost-sign/commitments');
+  } finally {
+    nonces.hiding.fill(0);
+    nonces.binding.fill(0);
   }
+}
+
+/** "sig_share = hiding_nonce + (binding_nonce * binding_factor) + (lambda_i * sk_i * challenge)". */
+function shareOf(
+  { share, signers }: FrostSession,
+  nonces: Nonces,
+  { factors, challenge, isNonceNegated, isKeyNegated }: BoundTurn,
+): Uint8Array {
+  return inGroupOf(share.scheme, ({ order, parseScalar, encodeScalar }) => {
+    const [hiding, binding] = [parseScalar(nonces.hiding), parseScalar(nonces.binding)];
+    const factor = factors.get(share.self);
+    if (hiding === null || binding === null || factor === undefined) throw new Error('a signer has two nonces');
+    const nonce = (hiding + binding * factor) % order;
+    const weighted = (((lagrangeAtZero(order, share.self, signers) * share.secret) % order) * challenge) % order;
+    const signed = (isNonceNegated ? order - nonce : nonce) + (isKeyNegated ? order - weighted : weighted);
+    return encodeScalar(signed % order);
+  });
 }

@@ -65,18 +65,16 @@ export function identifierOf({ frost }: Suite, party: PartyIndex): string {
   return frost.Identifier.fromNumber(party);
 }
 
-/** The public package as noble takes it for a signature: of the commitments to the polynomial the group's key alone, and nobody's public share. */
-export function signingPackage({ threshold, publicKey, publicShares }: FrostKey): FrostPublic {
-  const signers = { min: threshold, max: publicShares.size };
-  return { signers, commitments: [Uint8Array.from(publicKey)], verifyingShares: {} };
-}
-
-/** The same with everybody's public share, against which a share of a signature is verified. */
-export function publicPackage(suite: Suite, key: FrostKey): FrostPublic {
+/** The public package as noble takes it: of the commitments to the polynomial, a share of a signature is verified by the group key alone. */
+export function publicPackage(suite: Suite, { threshold, publicKey, publicShares }: FrostKey): FrostPublic {
   const verifyingShares = Object.fromEntries(
-    [...key.publicShares].map(([party, point]) => [identifierOf(suite, party), Uint8Array.from(point)]),
+    [...publicShares].map(([party, point]) => [identifierOf(suite, party), Uint8Array.from(point)]),
   );
-  return { ...signingPackage(key), verifyingShares };
+  return {
+    signers: { min: threshold, max: publicShares.size },
+    commitments: [Uint8Array.from(publicKey)],
+    verifyingShares,
+  };
 }
 
 export function secretPackage(suite: Suite, { scheme, self, secret }: FrostShare): FrostSecret {
