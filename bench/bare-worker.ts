@@ -6,12 +6,25 @@ import * as z from 'zod';
 /** The yardsticks: what this runtime does at best, so that every figure of the service is a ratio of one run. */
 interface BareEnv {
   readonly BARE: DurableObjectNamespace<BareObject>;
+  readonly DB: D1Database;
 }
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS record (id TEXT PRIMARY KEY, version INTEGER NOT NULL, document TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS vote (id TEXT NOT NULL, user_id INTEGER NOT NULL, PRIMARY KEY (id, user_id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
+  CREATE TABLE IF NOT EXISTS outbox (id TEXT NOT NULL, job TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (id, job)) WITHOUT ROWID;
+`;
+/** As long as those of the service. */
+const RECORD = 'r'.repeat(1_500);
+const LINE = 'h'.repeat(400);
 
 export class BareObject extends DurableObject<BareEnv> {
   constructor(ctx: DurableObjectState, env: BareEnv) {
     super(ctx, env);
-    ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, body TEXT NOT NULL)');
+    ctx.storage.sql.exec(SCHEMA);
+    ctx.storage.sql.exec("INSERT OR IGNORE INTO record (id, version, document) VALUES ('one', 0, ?)", RECORD);
   }
 
   /** One hop that does nothing. */
@@ -22,6 +35,25 @@ export class BareObject extends DurableObject<BareEnv> {
   /** One durable insert. */
   insert(body: string): number {
     return this.ctx.storage.sql.exec<{ id: number }>('INSERT INTO item (body) VALUES (?) RETURNING id', body).one().id;
+  }
+
+  /** The rows that an approval reads and writes in a vault, and nothing that decides about it. */
+  vote(): number {
+    const { sql } = this.ctx.storage;
+    return this.ctx.storage.transactionSync(() => {
+      const before = sql.exec<{ version: number }>("SELECT version, document FROM record WHERE id = 'one'").one();
+      const version = before.version + 1;
+      sql.exec(
+        "UPDATE record SET version = ?, document = ? WHERE id = 'one' AND version = ?",
+        version,
+        RECORD,
+        version - 1,
+      );
+      sql.exec("INSERT INTO vote (id, user_id) VALUES ('one', ?)", version);
+      sql.exec('INSERT INTO history (document, hash) VALUES (?, ?)', LINE, version.toString(16).padStart(64, '0'));
+      sql.exec("INSERT OR REPLACE INTO outbox (id, job, version) VALUES ('one', 'project', ?)", version);
+      return version;
+    });
   }
 }
 
@@ -44,6 +76,17 @@ app.get('/object', async (context) => {
 app.post('/object-write', zValidator('json', transfer), async (context) => {
   const id = await context.env.BARE.getByName('one').insert(JSON.stringify(context.req.valid('json')));
   return context.json({ id }, 201);
+});
+
+app.post('/object-vote', async (context) => context.json({ version: await context.env.BARE.getByName('one').vote() }));
+
+app.get('/rows', async (context) => {
+  const { results } = await context.env.DB.prepare(
+    'SELECT record FROM record WHERE vault_id = 1 ORDER BY id DESC LIMIT 50',
+  ).all<{
+    record: string;
+  }>();
+  return context.body(`[${results.map(({ record }) => record).join()}]`, 200, { 'content-type': 'application/json' });
 });
 
 export default {

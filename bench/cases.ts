@@ -67,6 +67,20 @@ export function casesOf(scene: Scene): readonly Case[] {
       baseline: 'bare',
       requests: always(request('POST /object-write', { body })),
     },
+    {
+      ...bare,
+      name: 'bareVote',
+      what: 'a bare runtime: the rows of an approval, read and written by an object',
+      baseline: 'bare',
+      requests: always(request('POST /object-vote')),
+    },
+    {
+      ...bare,
+      name: 'bareList',
+      what: 'a bare runtime: fifty of 100,000 rows out of D1',
+      baseline: 'bare',
+      requests: always(request('GET /rows')),
+    },
     // Authentication and the limit alone: what it answers is in the token's object already.
     {
       ...service,
@@ -89,7 +103,7 @@ export function casesOf(scene: Scene): readonly Case[] {
       ...service,
       name: 'listTransactions',
       what: '`GET /vault/{vaultId}/transactions`, fifty of 100,000',
-      baseline: 'bareObject',
+      baseline: 'bareList',
       requests: async () => {
         const { id } = await scene.crowded(CROWD);
         return [request(`GET /vault/${id}/transactions?limit=50`, { token })];
@@ -106,7 +120,7 @@ export function casesOf(scene: Scene): readonly Case[] {
       ...service,
       name: 'approve',
       what: '`POST /transaction/{txId}/approve`',
-      baseline: 'bareObjectWrite',
+      baseline: 'bareVote',
       once: true,
       requests: async () => {
         const ids = await createMany(scene, APPROVALS_PER_BLOCK);

@@ -3,23 +3,32 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Case } from './cases.ts';
 import { casesOf } from './cases.ts';
+import { growthCases } from './growth.ts';
 import type { JourneyTimes } from './journey.ts';
 import { travel } from './journey.ts';
 import { canPin, Load, SERVER_CORE } from './load.ts';
 import type { LoadResult } from './load-process.ts';
-import { withTable } from './readme-table.ts';
+import type { Memory } from './memory.ts';
+import { MemoryWatch } from './memory.ts';
+import { profileOf } from './profile.ts';
+import { mebibytes, withMemory, withTable } from './readme-table.ts';
 import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
- * `npm run bench [-- --only NAME] [-- --json FILE] [-- --readme FILE]`. Every figure is from one run: blocks of all cases are interleaved, forwards
- * and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
+ * `npm run bench [-- --growth | --profile] [-- --only NAME] [-- --json FILE] [-- --readme FILE]`. Every figure is from one run: blocks of all cases are
+ * interleaved, forwards and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
+ * With `--growth`, how they change with the number of transactions, signers and vaults, and how much memory that takes; with `--profile` no
+ * figures, but the functions in which the time of each case goes.
  */
 
 const BLOCKS = 7;
 const BLOCK_MS = 1_000;
 const WARM_UP_MS = 1_500;
 const LATENCY_MS = 4_000;
+const PROFILE_MS = 20_000;
+/** What is cheaper than these is not worth a look. */
+const MOST_COSTS = 40;
 /** Of the closed-loop maximum: a service that is busy and not overrun. */
 const LATENCY_LOAD = 0.5;
 /** A rate that was not reached says nothing about latency at that rate. */
@@ -28,6 +37,12 @@ const REACHED = 0.99;
 interface Bench {
   readonly load: Load;
   readonly scene: Scene;
+}
+
+interface Pace {
+  readonly durationMs: number;
+  /** As fast as it goes when null. */
+  readonly ratePerSecond: number | null;
 }
 
 interface Figures {
@@ -39,7 +54,13 @@ interface Figures {
 }
 
 const { values: options } = parseArgs({
-  options: { only: { type: 'string' }, json: { type: 'string' }, readme: { type: 'string' } },
+  options: {
+    growth: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    json: { type: 'string' },
+    readme: { type: 'string' },
+  },
 });
 const JOURNEYS: Readonly<Record<string, string>> = {
   approvedToSigned: 'from the last approval to signed bytes, queues and all',
@@ -59,22 +80,52 @@ function pinned(): boolean {
 }
 
 async function main(): Promise<void> {
-  const scene = await startScene();
+  // A queue of the simulator has room for ten thousand messages, and growth makes news faster than a thousand vaults can tell it on one core.
+  const { growth, profile: isReadable } = options;
+  const scene = await startScene({ isTelling: !growth, isReadable, isInspected: growth || isReadable });
   const load = new Load();
   try {
-    const all = casesOf(scene);
+    const all = growth ? growthCases(scene) : casesOf(scene);
     const chosen = chosenCases(all);
+    if (isReadable) return await profile({ load, scene }, chosen);
     const figures = new Map<string, Figures>();
+    const watch = growth && scene.inspectorUrl !== null ? await MemoryWatch.at(scene.inspectorUrl) : null;
     if (chosen.length > 0) await measure({ load, scene }, chosen, figures);
-    if (options.only === undefined || options.only in JOURNEYS) addJourneys(await travel(scene), figures);
+    const journeys = options.only === undefined || options.only in JOURNEYS ? await travel(scene) : null;
+    const memory = watch?.stop() ?? null;
+    // What it takes the co-signers to sign counts in their memory; how long it takes is told without `--growth`.
+    if (journeys !== null && !growth) addJourneys(journeys, figures);
     const wanted = options.only === undefined ? [...figures.keys()] : [options.only];
     const shown = Object.fromEntries([...figures].filter(([name]) => wanted.includes(name)));
     print(shown, all);
+    for (const [name, { most, inUse }] of memory ?? [])
+      console.log(
+        `${name.padEnd(22)}${mebibytes(most).padStart(6)} MiB at most, ${mebibytes(inUse)} in use at the end`,
+      );
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(shown, null, 2)}\n`);
-    if (options.readme !== undefined) writeTable(options.readme, shown, all);
+    if (options.readme !== undefined) writeTables(options.readme, { figures: shown, cases: all, memory });
   } finally {
     load.stop();
     await scene.stop();
+  }
+}
+
+/** Where the time of each case goes, in the isolates of the service. */
+async function profile(bench: Bench, cases: readonly Case[]): Promise<void> {
+  const { inspectorUrl } = bench.scene;
+  if (inspectorUrl === null) throw new Error('a profile needs the inspector');
+  for (const one of cases.filter(({ port }) => port !== bench.scene.ports.bare)) {
+    await run(bench, one, { durationMs: WARM_UP_MS, ratePerSecond: null });
+    const requests = await prepared(bench, one);
+    const { costs, result } = await profileOf(inspectorUrl, () =>
+      drive(bench, one, { durationMs: PROFILE_MS, ratePerSecond: null, requests }),
+    );
+    const { answered } = result;
+    console.log(`\n${one.what}: ${answered} answers\n${'self µs'.padStart(9)}${'total µs'.padStart(9)}  each, in`);
+    for (const { isolate, what, selfMs, totalMs } of costs.slice(0, MOST_COSTS)) {
+      const [self, total] = [selfMs, totalMs].map((ms) => ((1000 * ms) / answered).toFixed(0).padStart(9));
+      console.log(`${self}${total}  ${what} (${isolate})`);
+    }
   }
 }
 
@@ -114,19 +165,26 @@ async function measure(bench: Bench, cases: readonly Case[], figures: Map<string
   }
 }
 
-/** A fast wrong answer is no figure: every answer must be a good one. */
-async function run(
-  { load, scene }: Bench,
-  one: Case,
-  pace: { readonly durationMs: number; readonly ratePerSecond: number | null },
-): Promise<LoadResult> {
-  const { port, connections, once } = one;
+async function run(bench: Bench, one: Case, pace: Pace): Promise<LoadResult> {
+  return drive(bench, one, { ...pace, requests: await prepared(bench, one) });
+}
+
+async function prepared({ scene }: Bench, one: Case): Promise<readonly string[]> {
   const requests = await one.requests();
   // What the block before has put off is not this one's to pay for.
   await scene.settle();
-  const result = await load.run({ port, connections, once, requests, ...pace });
+  return requests;
+}
+
+/** A fast wrong answer is no figure: every answer must be a good one. */
+async function drive(
+  { load }: Bench,
+  { name, port, connections, once }: Case,
+  asked: Pace & { readonly requests: readonly string[] },
+): Promise<LoadResult> {
+  const result = await load.run({ port, connections, once, ...asked });
   const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'));
-  if (bad.length > 0) throw new Error(`${one.name} answered ${JSON.stringify(result.statuses)}`);
+  if (bad.length > 0) throw new Error(`${name} answered ${JSON.stringify(result.statuses)}`);
   return result;
 }
 
@@ -149,15 +207,23 @@ function print(figures: Readonly<Record<string, Figures>>, cases: readonly Case[
   }
 }
 
+interface Measured {
+  readonly figures: Readonly<Record<string, Figures>>;
+  readonly cases: readonly Case[];
+  /** Of each isolate; null where nobody looked. */
+  readonly memory: ReadonlyMap<string, Memory> | null;
+}
+
 /** Puts the figures of this run in the place of those before: what a README says was measured, all of it at once. */
-function writeTable(file: string, figures: Readonly<Record<string, Figures>>, cases: readonly Case[]): void {
+function writeTables(file: string, { figures, cases, memory }: Measured): void {
   const rows = Object.entries(figures).map(([name, { rps, p50Ms, p95Ms, ratio }]) => {
     const one = cases.find((candidate) => candidate.name === name);
     const of = cases.find((candidate) => candidate.name === one?.baseline)?.what ?? null;
     const what = one?.what ?? JOURNEYS[name] ?? name;
     return { what, rps, p50Ms, p95Ms, ratio: of === null ? null : { value: ratio, of } };
   });
-  writeFileSync(file, withTable(readFileSync(file, 'utf8'), rows));
+  const timed = withTable(readFileSync(file, 'utf8'), rows, memory === null ? 'figures' : 'growth');
+  writeFileSync(file, memory === null ? timed : withMemory(timed, memory));
 }
 
 function median(numbers: readonly number[]): number {

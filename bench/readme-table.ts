@@ -1,3 +1,5 @@
+import type { Memory } from './memory.ts';
+
 /** What a table of the README says of one case. */
 export interface Row {
   readonly what: string;
@@ -8,13 +10,17 @@ export interface Row {
   readonly ratio: { readonly value: number; readonly of: string } | null;
 }
 
-const BEGIN = '<!-- npm run bench -- --readme FILE writes from here -->';
+/** Each table of figures has a place of its own. */
+const COMMANDS = {
+  figures: 'npm run bench -- --readme FILE',
+  growth: 'npm run bench -- --growth --readme FILE',
+  memory: 'npm run bench -- --growth --readme FILE, its memory,',
+} as const;
 const END = '<!-- to here -->';
+const PLACE = 'One core for the service, and one for its clients.';
 
 /** The README with these figures in the place of the old ones. Throws for a text without that place. */
-export function withTable(readme: string, rows: readonly Row[]): string {
-  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (begin === -1 || end < begin) throw new Error(`the README has no place for figures, between ${BEGIN} and ${END}`);
+export function withTable(readme: string, rows: readonly Row[], table: 'figures' | 'growth'): string {
   const lines = [
     ['What', 'per second', 'p50 ms', 'p95 ms', 'throughput against'],
     ...rows.map(({ what, rps, p50Ms, p95Ms, ratio }) => [
@@ -25,10 +31,30 @@ export function withTable(readme: string, rows: readonly Row[]): string {
       ratio === null ? '' : `${ratio.value.toFixed(2)} of ${ratio.of}`,
     ]),
   ];
+  return put(readme, table, `${PLACE}\n\n${tableOf(lines)}`);
+}
+
+/** What each isolate took, in MiB of the 128 that the platform gives. Throws for a text without a place for it. */
+export function withMemory(readme: string, memory: ReadonlyMap<string, Memory>): string {
+  const rows = [...memory].map(([name, { most, inUse }]) => [`\`${name}\``, mebibytes(most), mebibytes(inUse)]);
+  return put(readme, 'memory', tableOf([['Isolate', 'MiB at most', 'in use at the end'], ...rows]));
+}
+
+export function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}
+
+function put(readme: string, table: keyof typeof COMMANDS, text: string): string {
+  const begin = `<!-- ${COMMANDS[table]} writes from here -->`;
+  const from = readme.indexOf(begin);
+  const to = readme.indexOf(END, from);
+  if (from === -1 || to === -1) throw new Error(`the README has no place for figures, between ${begin} and ${END}`);
+  return `${readme.slice(0, from)}${begin}\n\n${text}\n\n${readme.slice(to)}`;
+}
+
+function tableOf(lines: readonly (readonly string[])[]): string {
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0), 3)) ?? [];
   const row = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
   const [head = [], ...body] = lines;
-  const table = [row(head), row(widths.map((width) => '-'.repeat(width))), ...body.map(row)];
-  const place = 'One core for the service, and one for its clients.';
-  return `${readme.slice(0, begin)}${BEGIN}\n\n${place}\n\n${table.join('\n')}\n\n${readme.slice(end)}`;
+  return [row(head), row(widths.map((width) => '-'.repeat(width))), ...body.map(row)].join('\n');
 }

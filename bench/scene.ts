@@ -16,8 +16,21 @@ const MANY = 1_000_000;
 /** Has no node here, so a creation on it is not run on a chain first: what is measured is the service and not the node. */
 export const UNWATCHED_CHAIN = 'ethereum-sepolia';
 
+/** A hundred thousand rows as long as records are, of which the newest fifty are read. */
+const BARE_RECORDS = [
+  'CREATE TABLE record (id TEXT PRIMARY KEY, vault_id INTEGER NOT NULL, record TEXT NOT NULL)',
+  'CREATE INDEX record_vault ON record (vault_id, id)',
+  `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+   INSERT INTO record SELECT printf('%026d', i), 1, json_quote(printf('%01500d', i)) FROM n`,
+];
+
 export interface Scene {
   readonly ports: { readonly service: number; readonly bare: number; readonly sign: number };
+  /** Opens the internal interface. */
+  readonly operator: Client;
+  readonly url: string;
+  /** V8's inspector of every isolate of the service; null where nobody wants to look, which costs the isolates nothing then. */
+  readonly inspectorUrl: string | null;
   readonly alice: Person;
   readonly bob: Person;
   /** Two voices decide. */
@@ -26,7 +39,7 @@ export interface Scene {
   readonly slowVault: ReadyVault;
   /** Signs what monitors deliver. */
   readonly monitorSecret: string;
-  /** A vault with this many transactions behind it, as the read model has them. Made when it is first asked for. */
+  /** A vault with this many transactions behind it, as the read model has them. Made when it is first asked for, one for each number. */
   readonly crowded: (transactions: number) => Promise<ReadyVault>;
   readonly recipient: string;
   /** Returns when nothing of the block before is owed any more: a list first brings the read model up to date. */
@@ -42,20 +55,35 @@ export interface AuditRow {
   readonly to: string | null;
 }
 
+export interface SceneOptions {
+  /** Whether the service has keys to tell browsers of news. */
+  readonly isTelling: boolean;
+  /** Whether functions keep their names. */
+  readonly isReadable: boolean;
+  readonly isInspected: boolean;
+}
+
 /** The service with its co-signers, the yardsticks beside it in a runtime of their own, a chain, people and vaults. */
-export async function startScene(): Promise<Scene> {
+export async function startScene({ isTelling, isReadable, isInspected }: SceneOptions): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-bench-'));
   const anvil = await startAnvil();
   const { files, serviceKey, monitorSecret } = configure(folder, {
     rpcUrls: { anvil: [anvil.url] },
     rateLimits: UNLIMITED,
+    isTelling,
   });
   const here = import.meta.dirname;
-  const service = await startRuntime([...files, join(here, 'sign.toml')], { folder });
+  const service = await startRuntime([...files, join(here, 'sign.toml')], {
+    folder,
+    isReadable,
+    ...(isInspected ? { inspectorPort: 0 } : {}),
+  });
   const bare = await startRuntime([join(here, 'bare.toml')], { folder: join(folder, 'bare') });
   const [servicePort, signPort, barePort] = [service.ports[0] ?? 0, service.ports.at(-1) ?? 0, bare.ports[0] ?? 0];
   const database = await service.miniflare.getD1Database('DB', 'conclave');
   for (const statement of await migration()) await database.prepare(statement).run();
+  const bareDatabase = await bare.miniflare.getD1Database('DB', 'conclave-bench-bare');
+  for (const statement of BARE_RECORDS) await bareDatabase.prepare(statement).run();
 
   const url = `http://127.0.0.1:${servicePort}`;
   const operator = new Client(url, serviceKey);
@@ -70,16 +98,21 @@ export async function startScene(): Promise<Scene> {
   const slowVault = await foundVault(operator, { name: 'slow', signers, threshold: 3, mostPending: MANY, chains });
   const chain = localChain(anvil.url);
   await chain.fund(vault.address, 1000n * ETHER);
-  let crowd: Promise<ReadyVault> | null = null;
+  const crowds = new Map<number, Promise<ReadyVault>>();
+  const inspector = isInspected ? await service.miniflare.getInspectorURL() : null;
   return {
     ports: { service: servicePort, bare: barePort, sign: signPort },
+    operator,
+    url,
+    inspectorUrl: inspector === null ? null : `http://${inspector.host}`,
     alice,
     bob,
     vault,
     slowVault,
     monitorSecret,
     crowded: async (transactions) => {
-      crowd ??= foundCrowd({ operator, signers, alice, database }, transactions);
+      const crowd = crowds.get(transactions) ?? foundCrowd({ operator, signers, alice, database }, transactions);
+      crowds.set(transactions, crowd);
       return crowd;
     },
     recipient: await chain.account(7),
@@ -114,7 +147,7 @@ const CROWD_BATCH = 10_000;
 
 /** One transfer for real, and the others as copies of its row: what is measured is the list, and not how it came to be. */
 async function foundCrowd({ operator, signers, alice, database }: CrowdPlace, count: number): Promise<ReadyVault> {
-  const wish = { name: 'crowded', signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
+  const wish = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
   const vault = await foundVault(operator, wish);
   const to = vault.address;
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: UNWATCHED_CHAIN, to, amount: '1000' });

@@ -31,6 +31,10 @@ export interface RuntimeOptions {
   readonly port?: number;
   /** Positions of Workers that do not run, as if their machines were down. */
   readonly absent?: readonly number[];
+  /** Where V8's inspector of every isolate listens: 0 for any port, nowhere when absent. */
+  readonly inspectorPort?: number;
+  /** Whether functions keep their names; they are what would be deployed when absent. */
+  readonly isReadable?: boolean;
 }
 
 /** What a service binding gives when nobody is there. */
@@ -42,7 +46,7 @@ const NOBODY = `export default { fetch: () => new Response('nobody is there', { 
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
   const workers = configs.map((config, i) => ({
-    ...(options.absent?.includes(i) === true ? { modules: true, script: NOBODY } : worker(config, options.folder)),
+    ...(options.absent?.includes(i) === true ? { modules: true, script: NOBODY } : worker(config, options)),
     name: nameIn(config),
     // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
     unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],
@@ -53,6 +57,7 @@ export async function startRuntime(configs: readonly string[], options: RuntimeO
     cf: false,
     unsafeTriggerHandlers: true,
     log: new Log(LogLevel.WARN),
+    ...(options.inspectorPort === undefined ? {} : { inspectorPort: options.inspectorPort }),
     resourcePersistencePath: statePath(options.folder),
   };
   const converted: MiniflareOptions = convertV4MiniflareOptions({ ...shared, workers } as unknown as V4Options);
@@ -72,9 +77,9 @@ function statePath(folder: string): string {
   return join(folder, 'state', 'v3');
 }
 
-function worker(config: string, folder: string): object {
+function worker(config: string, { folder, isReadable = false }: RuntimeOptions): object {
   const { workerOptions, main } = unstable_getMiniflareWorkerOptions(config);
-  const script = bundle(config, { main: main ?? 'worker.ts', folder: join(folder, 'bundle') });
+  const script = bundle(config, { main: main ?? 'worker.ts', folder: join(folder, 'bundle'), isReadable });
   const { rootPath: _rootPath, modulesRules: _modulesRules, ...bindings } = workerOptions as Record<string, unknown>;
   return {
     ...bindings,

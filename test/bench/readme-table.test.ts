@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withTable } from '../../bench/readme-table.ts';
+import { withMemory, withTable } from '../../bench/readme-table.ts';
 
 const README = 'before\n\n<!-- npm run bench -- --readme FILE writes from here -->\nold\n<!-- to here -->\n\nafter\n';
 const ROWS = [
@@ -8,15 +8,30 @@ const ROWS = [
 ];
 
 test('the figures of a run take the place of those before, and nothing else changes', () => {
-  const written = withTable(README, ROWS);
+  const written = withTable(README, ROWS, 'figures');
   expect(written).toContain('| approve | 500        | 2.0    | 3.5    | 0.26 of bare       |');
   expect(written).toContain('| bare    | 12000      | 0.1    | 1.0    |                    |');
   expect(written).not.toContain('old');
   expect([written.startsWith('before\n\n<!--'), written.endsWith('<!-- to here -->\n\nafter\n')]).toEqual([true, true]);
-  expect(withTable(written, ROWS)).toBe(written);
+  expect(withTable(written, ROWS, 'figures')).toBe(written);
 });
 
 test('a text without a place for them is left alone', () => {
   for (const text of ['', README.replace('<!-- to here -->', ''), README.replace('writes from here', '')])
-    expect(() => withTable(text, ROWS)).toThrow('no place');
+    expect(() => withTable(text, ROWS, 'figures')).toThrow('no place');
+});
+
+const MEMORY = new Map([['conclave', { most: 20 * 2 ** 20, inUse: 8.5 * 2 ** 20 }]]);
+
+test('each table has its own place', () => {
+  const growth = '<!-- npm run bench -- --growth --readme FILE writes from here -->\n<!-- to here -->\n';
+  const memory = '<!-- npm run bench -- --growth --readme FILE, its memory, writes from here -->\n<!-- to here -->\n';
+  const readme = `${README}${growth}${memory}`;
+  const grown = withTable(readme, ROWS, 'growth');
+  expect(grown.startsWith(README)).toBe(true);
+  const written = withMemory(grown, MEMORY);
+  expect(written).toContain('| `conclave` | 20.0        | 8.5               |');
+  expect(written.indexOf('approve')).toBeGreaterThan(README.length);
+  expect(withMemory(withTable(written, ROWS, 'growth'), MEMORY)).toBe(written);
+  expect(() => withMemory(README, new Map())).toThrow('no place');
 });
