@@ -21,12 +21,12 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
   const { share, signers, message } = session;
   const { pointBytes } = suiteOf(share.scheme);
   const all = new Map<PartyIndex, Uint8Array>();
-  for (const signer of signers) {
-    const theirs = signer === share.self ? commitments : inbox.get(signer);
-    if (theirs?.length !== 2 * pointBytes) return abortedBy(signer, 'frost-sign/commitments');
-    all.set(signer, theirs);
-  }
   try {
+    for (const signer of signers) {
+      const theirs = signer === share.self ? commitments : inbox.get(signer);
+      if (theirs?.length !== 2 * pointBytes) return abortedBy(signer, 'frost-sign/commitments');
+      all.set(signer, theirs);
+    }
     const turn = bindCommitments({ key: share, message, commitments: all }, (signer) => signer === share.self);
     return completed(concatBytes(shareOf(session, nonces, turn), ...all.values()));
   } catch (error) {

@@ -7,6 +7,7 @@ import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostScheme } from '#mpc/frost/suite.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import { encodePoint, GENERATOR, ORDER, parsePoint } from '#mpc/secp256k1.ts';
+import { SingleUse } from '#mpc/single-use.ts';
 import { party } from '../dealt-key.ts';
 import { verifiesBip340 } from './bip340.ts';
 import type { Room } from './signing-room.ts';
@@ -114,6 +115,8 @@ describe.each(SCHEMES)('%s', (scheme) => {
     ['too many bytes', (bytes) => Uint8Array.of(...bytes, 0)],
     ['no point', (bytes) => bytes.fill(0xff)],
     ['zeroes', (bytes) => bytes.fill(0)],
+    // As RFC 8032 encodes it; no point at all of the other curve.
+    ['the identity', (bytes) => bytes.map((_, i) => (i % width === 0 ? 1 : 0))],
     ['a first point that is none', (bytes) => bytes.fill(0xff, 0, width)],
     ['a second point that is none', (bytes) => bytes.fill(0xff, width)],
   ];
@@ -168,6 +171,18 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(JSON.stringify(mine!.state)).toBe('"[secret]"');
     expect(() => structuredClone(theirs!.state).take()).toThrow();
   });
+
+  test('nonces are gone from memory once they have signed, and when they could not', () => {
+    for (const inbox of [new Map([[two, otherMessage()]]), new Map()]) {
+      const session = { share: room.shares.get(one)!, signers: [one, two], message };
+      const held = commitToNonces(session).state.take();
+      expect(held.nonces.hiding.some((byte) => byte !== 0)).toBe(true);
+      expect(signShare(new SingleUse(held), inbox).ok).toBe(inbox.size === 1);
+      for (const nonce of [held.nonces.hiding, held.nonces.binding]) expect(nonce).toEqual(new Uint8Array(32));
+    }
+  });
+
+  const otherMessage = () => commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
 
   test('two sittings over one message have nothing in common but the key', async () => {
     const [first, second] = [
