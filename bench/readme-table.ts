@@ -4,6 +4,7 @@ import type { Memory } from './memory.ts';
 export interface Row {
   readonly what: string;
   readonly rps: number;
+  /** NaN where the rate of the measurement was not reached. */
   readonly p50Ms: number;
   readonly p95Ms: number;
   /** Of its throughput to that of a bare runtime that does the least of the kind; null for a case that is held against none. */
@@ -26,8 +27,7 @@ export function withTable(readme: string, rows: readonly Row[], table: 'figures'
     ...rows.map(({ what, rps, p50Ms, p95Ms, ratio }) => [
       what,
       rps.toFixed(0),
-      p50Ms.toFixed(1),
-      p95Ms.toFixed(1),
+      ...[p50Ms, p95Ms].map((ms) => (Number.isNaN(ms) ? '' : ms.toFixed(1))),
       ratio === null ? '' : `${ratio.value.toFixed(2)} of ${ratio.of}`,
     ]),
   ];

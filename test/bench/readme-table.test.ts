@@ -16,6 +16,13 @@ test('the figures of a run take the place of those before, and nothing else chan
   expect(withTable(written, ROWS, 'figures')).toBe(written);
 });
 
+test('a latency that was not measured is left out', () => {
+  const rows = [{ what: 'approve', rps: 500, p50Ms: Number.NaN, p95Ms: Number.NaN, ratio: null }];
+  expect(withTable(README, rows, 'figures')).toContain(
+    '| approve | 500        |        |        |                    |',
+  );
+});
+
 test('a text without a place for them is left alone', () => {
   for (const text of ['', README.replace('<!-- to here -->', ''), README.replace('writes from here', '')])
     expect(() => withTable(text, ROWS, 'figures')).toThrow('no place');
