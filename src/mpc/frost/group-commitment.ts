@@ -6,8 +6,11 @@ import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/uti
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FrostKey } from '#mpc/frost/suite.ts';
-import { ED25519_SUITE, TAPROOT_SUITE } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
+
+/** Context strings, which begin every hash of a ciphersuite, as noble has them; the second is that of the Zcash Foundation's frost-secp256k1-tr. */
+const ED25519_SUITE = 'FROST-ED25519-SHA512-v1';
+const TAPROOT_SUITE = 'FROST-secp256k1-SHA256-TR-v1';
 
 /** What everybody knows of a signature in the making. */
 export interface PublicTurn {

@@ -1,8 +1,6 @@
 import type { FROST, FrostPublic, FrostSecret, NonceCommitments } from '@noble/curves/abstract/frost.js';
-import { createFROST } from '@noble/curves/abstract/frost.js';
-import { ed25519 } from '@noble/curves/ed25519.js';
+import { ed25519_FROST } from '@noble/curves/ed25519.js';
 import { schnorr, schnorr_FROST } from '@noble/curves/secp256k1.js';
-import { sha512 } from '@noble/hashes/sha2.js';
 import type { KeyScheme } from '#domain/chain.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';
 import { inGroupOf } from '#mpc/group.ts';
@@ -24,25 +22,9 @@ export interface Suite {
   readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => Promise<boolean>;
 }
 
-/** Context strings, which begin every hash of a ciphersuite. The second one is noble's, and of the Zcash Foundation's frost-secp256k1-tr. */
-export const ED25519_SUITE = 'FROST-ED25519-SHA512-v1';
-export const TAPROOT_SUITE = 'FROST-secp256k1-SHA256-TR-v1';
-
-/**
- * FROST(Ed25519, SHA-512) of RFC 9591 section 6.1, as noble makes its own (`ed25519_FROST`), but for a hook that looks a second time
- * whether each point is of prime order: that look is the dearest part of a signature, and noble takes it once for every suite.
- */
-const FROST_ED25519: FROST = createFROST({
-  name: ED25519_SUITE,
-  Point: ed25519.Point,
-  hash: sha512,
-  // Nothing before the challenge: RFC 8032 has nothing there either.
-  H2: '',
-});
-
 const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   'frost-ed25519': {
-    frost: FROST_ED25519,
+    frost: ed25519_FROST,
     verify: verifyEd25519,
   },
   'frost-secp256k1-tr': {
@@ -51,7 +33,7 @@ const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   },
 };
 
-/** What signs and verifies for a scheme; for BIP-340 (even y) noble's own suite. */
+/** noble's suite of a scheme, and what verifies a whole signature. */
 export function suiteOf(scheme: FrostScheme): Suite {
   return { ...SUITES[scheme], pointBytes: inGroupOf(scheme, ({ pointBytes }) => pointBytes) };
 }
