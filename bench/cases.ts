@@ -3,6 +3,7 @@ import { pathOf, signedReport } from '#local/monitor.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
 import { UNWATCHED_CHAIN } from './scene.ts';
+import { CONNECTIONS, createTransfers } from './transfers.ts';
 
 /** One figure: what is asked, of whom, and against what it is held. */
 export interface Case {
@@ -20,8 +21,6 @@ export interface Case {
   readonly openLoop: boolean;
 }
 
-/** Enough to keep workerd busy; more only makes its queue longer. */
-const CONNECTIONS = 16;
 /** More deliveries than one block can take. */
 const DELIVERIES_PER_BLOCK = 6_000;
 /** Transactions of the vault whose newest fifty are listed. */
@@ -123,7 +122,8 @@ export function casesOf(scene: Scene): readonly Case[] {
       baseline: 'bareVote',
       once: true,
       requests: async () => {
-        const ids = await createMany(scene, APPROVALS_PER_BLOCK);
+        const place = { vaultId: slowVault.id, chain: UNWATCHED_CHAIN, to: recipient };
+        const ids = await createTransfers(alice, [place], APPROVALS_PER_BLOCK);
         return ids.map((id) => request(`POST /transaction/${id}/approve`, { token }));
       },
     },
@@ -162,21 +162,4 @@ function delivery(secret: string, number: number): string {
   const txHash = `0x${number.toString(16).padStart(64, '0')}`;
   const { body, headers } = signedReport(secret, { txHash, chain: 'eip155:999999' });
   return request(`POST ${pathOf({ endpointId: LOCAL_MONITOR })}`, { body, headers });
-}
-
-async function createMany({ alice, slowVault, recipient }: Scene, count: number): Promise<readonly string[]> {
-  const ids: string[] = [];
-  const creators = Array.from({ length: CONNECTIONS }, async () => {
-    while (ids.length < count) {
-      const { id } = await alice.client.transfer({
-        vaultId: slowVault.id,
-        chain: UNWATCHED_CHAIN,
-        to: recipient,
-        amount: '1',
-      });
-      ids.push(id);
-    }
-  });
-  await Promise.all(creators);
-  return ids;
 }

@@ -20,12 +20,14 @@ export interface VaultWish {
   readonly signingThreshold?: number;
   /** Besides the local chain. */
   readonly chains?: readonly string[];
+  /** Whether it is on the local chain at all; it is when absent. */
+  readonly isOnAnvil?: boolean;
   readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
 }
 
 export interface ReadyVault {
   readonly id: number;
-  /** On anvil. */
+  /** On anvil; empty for one that is not there. */
   readonly address: string;
   /** By the name of the chain. */
   readonly addresses: Readonly<Record<string, string>>;
@@ -45,7 +47,7 @@ export async function enterPerson(service: Client, url: string, name: string): P
   return { name, id, token: issued.token, client: new Client(url, issued.token) };
 }
 
-/** Founds a vault on the local chain and waits for its key. Twice with the same name gives the same vault. */
+/** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
 export async function foundVault(service: Client, wish: VaultWish): Promise<ReadyVault> {
   const founding = {
     name: wish.name,
@@ -53,7 +55,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     members: wish.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
     threshold: wish.threshold,
     initialState: wish.initialState ?? 'SUBMITTED',
-    chains: ['anvil', ...(wish.chains ?? [])],
+    chains: [...(wish.isOnAnvil === false ? [] : ['anvil']), ...(wish.chains ?? [])],
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
     ...(wish.signingThreshold === undefined ? {} : { signingThreshold: wish.signingThreshold }),
     ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
