@@ -9,12 +9,14 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, equalParts } from '#mpc/transcript.ts';
 
 const SHARE_BYTES = 32;
+const COMMITMENT_BYTES = 32;
 
 /**
  * RFC 9591 section 5.3, Signature Share Aggregation, by the coordinator, which holds no secret: R is the group's commitment, z the sum of
- * the shares, and both together are verified by the plain standard of the scheme, by code that knows nothing of thresholds. Where that
- * fails each share is looked at for itself, to name who sent the wrong one (section 5.4, identifiable abort). Gives 64 bytes, R and z as
- * the standard encodes them, and nothing that does not verify.
+ * the shares, and both together are verified by the plain standard of the scheme, by code that knows nothing of thresholds. R is what the
+ * first signer says it is, as long as it verifies: working it out takes as long as all else that is done here. Where it does not, R is worked
+ * out of the commitments, and where that fails too each share is looked at for itself, to name who sent the wrong one (section 5.4,
+ * identifiable abort). Gives 64 bytes, R and z as the standard encodes them, and nothing that does not verify.
  *
  * Refuses: a malformed share (its sender); two views of the commitments (one of the signers, and nobody can tell which); commitments that
  * are no points (their sender); a share that is wrong (its sender).
@@ -28,20 +30,27 @@ export async function aggregate(input: {
   const suite = suiteOf(key.scheme);
   const given = [...partials].toSorted(([one], [other]) => one - other);
   const signers = given.map(([signer]) => signer);
-  if (signers.length === 0) throw new Error('a signature has signers');
-  const length = SHARE_BYTES + signers.length * 2 * suite.pointBytes;
+  const first = given[0]?.[1];
+  if (first === undefined) throw new Error('a signature has signers');
+  const length = SHARE_BYTES + COMMITMENT_BYTES + signers.length * 2 * suite.pointBytes;
   for (const [signer, partial] of partials) {
     if (partial.length !== length) return abortedBy(signer, 'frost-aggregate/malformed');
   }
-  const seen = given.map(([, partial]) => partial.subarray(SHARE_BYTES));
-  const agreed = seen[0] ?? new Uint8Array();
-  if (!seen.every((one) => equalBytes(one, agreed))) return abortedByOneOf(signers, 'frost-aggregate/commitments');
+  const seen = (partial: Uint8Array) => partial.subarray(SHARE_BYTES + COMMITMENT_BYTES);
+  const agreed = seen(first);
+  if (!given.every(([, partial]) => equalBytes(seen(partial), agreed)))
+    return abortedByOneOf(signers, 'frost-aggregate/commitments');
   const parts = equalParts(agreed, signers.length);
   const commitments = new Map(signers.map((signer, i) => [signer, parts[i] ?? new Uint8Array()] as const));
   const shares = given.map(([signer, partial]) => ({ signer, bytes: partial.slice(0, SHARE_BYTES) }));
   const turn = { key, message, commitments };
-  const signature = sum(turn, shares);
-  if (signature !== null && (await suite.verify(signature, message, key.publicKey))) return completed(signature);
+  const z = sum(key, shares);
+  if (z !== null) {
+    const claimed = concatBytes(first.subarray(SHARE_BYTES, SHARE_BYTES + COMMITMENT_BYTES), z);
+    if (await suite.verify(claimed, message, key.publicKey)) return completed(claimed);
+    const worked = concatBytes(commitmentOf(turn), z);
+    if (await suite.verify(worked, message, key.publicKey)) return completed(worked);
+  }
   const malformed = malformedAmong(key.scheme, commitments);
   if (malformed !== null) return abortedBy(malformed, 'frost-aggregate/commitments');
   const wrong = shares.find((share) => !isGenuine(suite, turn, share));
@@ -55,17 +64,21 @@ interface Share {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Null where a commitment is no point, or a share no scalar. */
-function sum(turn: PublicTurn, shares: readonly Share[]): Uint8Array | null {
-  const z = inGroupOf(turn.key.scheme, ({ order, parseScalar, encodeScalar }) => {
+/** Null where a share is no scalar. */
+function sum({ scheme }: FrostKey, shares: readonly Share[]): Uint8Array | null {
+  return inGroupOf(scheme, ({ order, parseScalar, encodeScalar }) => {
     const scalars = shares.map(({ bytes }) => parseScalar(bytes));
     if (!scalars.every((scalar) => scalar !== null)) return null;
     return encodeScalar(scalars.reduce((total, scalar) => (total + scalar) % order, 0n));
   });
+}
+
+/** None where one of the signers' commitments is no point. */
+function commitmentOf(turn: PublicTurn): Uint8Array {
   try {
-    return z === null ? null : concatBytes(bindCommitments(turn, () => true).commitment, z);
+    return bindCommitments(turn, () => true).commitment;
   } catch {
-    return null;
+    return new Uint8Array();
   }
 }
 

@@ -11,8 +11,9 @@ import type { PartyIndex } from '#mpc/party.ts';
 
 /**
  * RFC 9591 section 5.2, Round Two - Signature Share Generation: "each participant is responsible for sending a signature share". Gives the
- * share (32 bytes) and, after it, the commitments of every signer as this one saw them: whoever told two signers two things would else
- * have an honest one look like a cheater. A signer's own commitments are those that it has drawn, whatever anybody says they are.
+ * share (32 bytes); the group's commitment that it belongs to (32), which the coordinator would else have to work out once more; and the
+ * commitments of every signer as this one saw them: whoever told two signers two things would else have an honest one look like a cheater.
+ * A signer's own commitments are those that it has drawn, whatever anybody says they are.
  *
  * Refuses: commitments that are missing or not two points of the group (their sender).
  */
@@ -28,7 +29,7 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
       all.set(signer, theirs);
     }
     const turn = bindCommitments({ key: share, message, commitments: all }, (signer) => signer === share.self);
-    return completed(concatBytes(shareOf(session, nonces, turn), ...all.values()));
+    return completed(concatBytes(shareOf(session, nonces, turn), turn.commitment, ...all.values()));
   } catch (error) {
     const culprit = malformedAmong(share.scheme, all);
     if (culprit === null) throw error;

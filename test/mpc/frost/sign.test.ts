@@ -148,6 +148,27 @@ describe.each(SCHEMES)('%s', (scheme) => {
     }
   });
 
+  test.each([
+    ['another', (partial: Uint8Array) => partial.fill(7, 33, 63)],
+    ['none', (partial: Uint8Array) => partial.fill(0xff, 32, 64)],
+  ])("a signer that says %s for the group's commitment keeps nothing from being signed", async (_name, change) => {
+    const given = await sign(room, {
+      message,
+      signers: [one, two],
+      give: (from, partial) => (from === one ? change(partial) : partial),
+    });
+    expect(given.ok && isGood(room, given.value, message)).toBe(true);
+  });
+
+  test("two that say another group's commitment, and give a share for it, are no better off", async () => {
+    const given = await sign(room, {
+      message,
+      signers: [one, two],
+      give: (from, partial) => (from === two ? partial.fill(7, 0, 31) : partial.fill(7, 33, 63)),
+    });
+    expect(given).toEqual({ ok: false, abort: { culprit: two, step: 'frost-aggregate/share', ban: false } });
+  });
+
   test('whoever tells two signers two things cannot make an honest one look like the cheater', async () => {
     const other = commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
     const told = await sign(room, {

@@ -71,7 +71,7 @@ export function signedNow(room: Room, { message, signers }: Pick<Sitting, 'messa
   if (!partials.ok) throw new Error(partials.abort.step);
   const suite = suiteOf(room.key.scheme);
   const [any] = partials.value.values();
-  const parts = equalParts((any ?? new Uint8Array()).subarray(SHARE_BYTES), signers.length);
+  const parts = equalParts((any ?? new Uint8Array()).subarray(SHARE_BYTES + COMMITMENT_BYTES), signers.length);
   const told = new Map(signers.toSorted((a, b) => a - b).map((signer, i) => [signer, parts[i]!] as const));
   const shares = [...partials.value].map(
     ([signer, partial]) => [identifierOf(suite, signer), Uint8Array.from(partial.subarray(0, SHARE_BYTES))] as const,
@@ -81,6 +81,7 @@ export function signedNow(room: Room, { message, signers }: Pick<Sitting, 'messa
 }
 
 const SHARE_BYTES = 32;
+const COMMITMENT_BYTES = 32;
 
 function partialsOf(
   room: Room,
