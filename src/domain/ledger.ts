@@ -99,6 +99,8 @@ export interface Comparison {
   readonly isLookedInto: boolean;
   /** Transactions of its own are on their way: the chain may have them already. */
   readonly isMoving: boolean;
+  /** Counted in the ledger's, of blocks that may still go: the chain may have taken them back already. */
+  readonly revocable: readonly bigint[];
 }
 
 /** A difference is looked into for so many polls, two minutes on Ethereum, and for as long as the look takes, before it is believed. */
@@ -109,7 +111,8 @@ const COMPARISON_POLLS = 600;
 /**
  * The balance after a comparison; the same object when it says nothing new. A difference is noted first; when it is still there, and still
  * the same, after it was looked into, the ledger is set to what the chain says, and why is kept. Of a wallet that is never at rest the
- * difference is another one each time, since chain and ledger do not learn of a transaction at once: there an hour of differing is enough.
+ * difference is another one each time, since chain and ledger do not learn of a transaction at once, nor of a block that is gone: there an
+ * hour of differing is enough.
  */
 export function compare(balance: Balance, comparison: Comparison): Balance {
   const { blockNumber, chainUnits, ledgerUnits, atMs } = comparison;
@@ -128,11 +131,14 @@ export function compare(balance: Balance, comparison: Comparison): Balance {
   return { ...balance, ...agreed, final, adjustment, adjustedInRow: balance.adjustedInRow + 1 };
 }
 
-function isBelieved({ sinceMs, differingSinceMs }: Difference, comparison: Comparison): boolean {
-  const { atMs, pollIntervalMs, isLookedInto, isMoving } = comparison;
+function isBelieved(difference: Difference, comparison: Comparison): boolean {
+  const { atMs, pollIntervalMs, isLookedInto, isMoving, revocable } = comparison;
   if (isLookedInto) return false;
-  if (atMs - differingSinceMs >= COMPARISON_POLLS * pollIntervalMs) return true;
-  return !isMoving && atMs - sinceMs >= LOOK_INTO_POLLS * pollIntervalMs;
+  if (atMs - difference.differingSinceMs >= COMPARISON_POLLS * pollIntervalMs) return true;
+  const by = unitsOf(difference.units);
+  // Where the chain says less, what came in a block that is gone may be what is missing; where it says more, what went.
+  if (isMoving || revocable.some((units) => units * by < 0n)) return false;
+  return atMs - difference.sinceMs >= LOOK_INTO_POLLS * pollIntervalMs;
 }
 
 function reasonOf({ check, late, kind }: Balance, difference: bigint): AdjustmentReason {

@@ -163,6 +163,7 @@ export class LedgerDesk {
           pollIntervalMs,
           isLookedInto,
           isMoving,
+          revocable: storage.ledger.revocableAt(asset, blockNumber).map((line) => unitsOf(line.units)),
         });
         storage.ledger.put(name, after);
         storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));

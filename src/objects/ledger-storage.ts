@@ -162,9 +162,14 @@ export class LedgerStorage {
     const place = [chain, tokenAddress ?? '', tokenId ?? '', blockNumber];
     const at = 'WHERE chain = ? AND token_address = ? AND token_id = ? AND';
     const later = this.#lines(`${at} block > cast(? AS INTEGER) AND final = 1`, ...place);
-    const open = this.openLines({ chain, tokenAddress, tokenId }).filter(({ block }) => block <= BigInt(blockNumber));
     const final = this.balance({ chain, tokenAddress, tokenId })?.final;
-    return (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(open);
+    const revocable = this.revocableAt({ chain, tokenAddress, tokenId }, blockNumber);
+    return (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(revocable);
+  }
+
+  /** What of that is in blocks that may still go. */
+  revocableAt(asset: Omit<ChainAsset, 'kind'>, blockNumber: string): readonly LedgerLine[] {
+    return this.openLines(asset).filter(({ block }) => block <= BigInt(blockNumber));
   }
 
   /** Lines of blocks that may still go. */

@@ -39,6 +39,7 @@ const at = (block: number, chainUnits: bigint, ledgerUnits: bigint, afterMs = 0)
   pollIntervalMs: POLL_MS,
   isLookedInto: false,
   isMoving: false,
+  revocable: [],
 });
 const holding = (final: bigint, differences: Partial<Balance> = {}): Balance => ({
   ...newBalance(NATIVE),
@@ -86,6 +87,19 @@ test('while transactions of its own are on their way nothing is believed for an 
   expect(moving(LOOKED_INTO_MS)).toBe(noted);
   expect(moving(600 * POLL_MS - 1)).toBe(noted);
   expect(moving(600 * POLL_MS).adjustment?.units).toBe('2');
+});
+
+test.each<[string, bigint, readonly bigint[], boolean]>([
+  ['less than the ledger, which counts a payment to it in a block that may still go', -2n, [-1n, 1n], false],
+  ['more than the ledger, which counts a payment by it in a block that may still go', 2n, [1n, -1n], false],
+  ['less than the ledger, which counts only what went in such blocks', -2n, [0n, -1n], true],
+  ['more than the ledger, which counts only what came in such blocks', 2n, [1n], true],
+])('the chain says %s', (_name, difference, revocable, isBelieved) => {
+  const noted = holding(5n, { check: agreed(3), ...differing(difference) });
+  const later = (afterMs: number) => compare(noted, { ...at(9, 5n + difference, 5n, afterMs), revocable });
+  expect(later(LOOKED_INTO_MS).adjustment !== null).toBe(isBelieved);
+  expect(later(600 * POLL_MS - 1).adjustment !== null).toBe(isBelieved);
+  expect(later(600 * POLL_MS).adjustment?.units).toBe(difference.toString());
 });
 
 test('what is found meanwhile is no difference any more', () => {

@@ -222,6 +222,32 @@ test('what is found in time is no difference: nothing is made up', async () => {
   expect([shown()[0]?.balance.difference, shown()[0]?.incoming, told()]).toEqual([null, 3n, []]);
 });
 
+test('a payment to it whose block is gone is not taken for less on the chain before anybody has looked at it again', async () => {
+  const { happens, compared, shown, told } = newScene();
+  await happens(7, [{}], { hash: '0xa', isFinal: false });
+  expect(await compared(8, 0n)).toEqual({ since: null });
+  vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
+  await compared(9, 0n);
+  expect([shown()[0]?.balance, told()]).toMatchObject([{ adjustment: null, difference: { units: '-5' } }, []]);
+  await happens(7, [{}], { hash: '0xa', isGone: true });
+  await compared(10, 0n);
+  expect([shown()[0]?.balance, told()]).toMatchObject([{ final: '0', adjustment: null, difference: null }, []]);
+});
+
+test('once the block is final it is believed, and what came after the block of the comparison never stood in the way', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { happens, compared, shown } = newScene();
+  await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa', isFinal: false });
+  await happens(11, [{}], { isFinal: false });
+  await compared(8, 6n);
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  await compared(9, 6n);
+  expect(shown()[0]?.balance.adjustment).toBeNull();
+  await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa' });
+  await compared(10, 6n);
+  expect(shown()[0]?.balance).toMatchObject({ final: '6', adjustment: { units: '-3', reason: 'OPENING' } });
+});
+
 test('blocks after the one of the comparison do not count in it', async () => {
   const { happens, compared, shown } = newScene();
   await happens(7, [{}]);
