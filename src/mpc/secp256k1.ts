@@ -56,6 +56,18 @@ export function encodePoints(points: readonly Point[]): Uint8Array[] {
   return normalizeZ(Curve, [...points]).map(encodePoint);
 }
 
+/** The lambda of the curve's endomorphism: lambda (x, y) = (beta x, y), where both are cube roots of 1. */
+export const LAMBDA = 0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72n;
+
+/**
+ * One of 2^128 different scalars a + b lambda, where a and b have 64 bits each. A product with it takes a quarter of the doublings, since
+ * noble splits a scalar into just these halves. (They differ: a + b lambda = 0 has no solution in numbers as short as a - a' and b - b'.)
+ */
+export function shortWeight(): bigint {
+  const [a = 0n, b = 0n] = crypto.getRandomValues(new BigUint64Array(2));
+  return modOrder(a + b * LAMBDA);
+}
+
 /** 32 bytes, big-endian, below n; else null. */
 export function parseScalar(bytes: Uint8Array): bigint | null {
   if (bytes.length !== SCALAR_BYTES) return null;

@@ -1,8 +1,16 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { abortedBy, abortedByOneOf, completed, type RoundResult } from '#mpc/abort.ts';
 import { decodePartial, type PartialSignature } from '#mpc/ecdsa/messages.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { encodeScalar, invertScalar, modOrder, ORDER } from '#mpc/secp256k1.ts';
+import {
+  encodePoint,
+  encodeScalar,
+  GENERATOR,
+  invertScalar,
+  modOrder,
+  ORDER,
+  type Point,
+  scalarFromDigest,
+} from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 
 export interface EcdsaSignature {
@@ -56,20 +64,17 @@ export function combinePartials(input: {
   const high = s > ORDER >> 1n;
   const lowS = high ? ORDER - s : s;
   const yParity = (y & 1n) === (high ? 1n : 0n) ? 0 : 1;
-  if (!recovers({ r: x, s: lowS, yParity }, digest, publicKey)) return abortedByOneOf(signers, 'combine/signature');
+  const signer = recovered(R, { r: x, s }, digest);
+  if (signer.is0() || !equalBytes(encodePoint(signer), publicKey)) return abortedByOneOf(signers, 'combine/signature');
   return completed({ r: encodeScalar(x), s: encodeScalar(lowS), yParity });
 }
 
-/** Key recovery is verification that also proves the parity: the signature is good exactly where it gives back the key. */
-function recovers(
-  signature: { readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 },
-  digest: Uint8Array,
-  publicKey: Uint8Array,
-): boolean {
-  try {
-    const recovered = new secp256k1.Signature(signature.r, signature.s, signature.yParity).recoverPublicKey(digest);
-    return equalBytes(recovered.toBytes(true), publicKey);
-  } catch {
-    return false;
-  }
+/**
+ * The key that signed (SEC 1, section 4.1.6, step 1.6.1): "Q = r^-1 (sR - eG)". Verification that also proves the parity: R is a point
+ * here, and need not be found again from its x.
+ */
+function recovered(R: Point, { r, s }: { readonly r: bigint; readonly s: bigint }, digest: Uint8Array): Point {
+  const inverse = invertScalar(r);
+  const e = scalarFromDigest(digest);
+  return GENERATOR.mulAddUnsafe(modOrder(-e * inverse), R, modOrder(s * inverse));
 }

@@ -2,11 +2,23 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { Abort, RoundResult } from '#mpc/abort.ts';
 import { combinePartials } from '#mpc/ecdsa/combine.ts';
-import { PARTIAL_BYTES, ROUND1_BYTES, ROUND2_BYTES } from '#mpc/ecdsa/messages.ts';
+import { encodePartial, PARTIAL_BYTES, ROUND1_BYTES, ROUND2_BYTES } from '#mpc/ecdsa/messages.ts';
 import { signRound1, type SignSession } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
-import { encodeScalar, GENERATOR, encodePoint, ORDER, parsePoint } from '#mpc/secp256k1.ts';
+import {
+  encodePoint,
+  encodeScalar,
+  GENERATOR,
+  invertScalar,
+  LAMBDA,
+  modOrder,
+  ORDER,
+  parsePoint,
+  type Point,
+  randomScalar,
+  scalarFromDigest,
+} from '#mpc/secp256k1.ts';
 import { party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, playRound3, type Terms } from './signing-room.ts';
 
@@ -184,6 +196,24 @@ test('a truncated, extended, empty or missing message is refused without a ban',
   });
 });
 
+test.each([
+  ['1', 1n],
+  ['-1', ORDER - 1n],
+  ['lambda', LAMBDA],
+  ['-lambda', ORDER - LAMBDA],
+])(
+  'two wrong Gammas that would make up for each other under a weight of %s are found, one after the other',
+  (_name, w) => {
+    const changes = (bytes: Uint8Array): Uint8Array => {
+      const at = { u: offsetOf(ROUND2_FIELDS, 'Gamma_u'), v: offsetOf(ROUND2_FIELDS, 'Gamma_v') };
+      const moved = (start: number, by: Point) => encodePoint(parsePoint(bytes.slice(start, start + 33))!.add(by));
+      const off = GENERATOR.multiply(7n);
+      return put(at.v, moved(at.v, off))(put(at.u, moved(at.u, off.multiply(w).negate()))(bytes));
+    };
+    expect(play({ round2: changes })).toEqual({ culprit: mallory, step: 'sign-3/gamma-u', ban: true });
+  },
+);
+
 test('points off the curve, the identity and other encodings are refused in every point field', () => {
   const offCurve = Array.from({ length: 200 }, (_, x) => Uint8Array.of(2, ...encodeScalar(BigInt(x + 1)))).find(
     (bytes) => parsePoint(bytes) === null,
@@ -328,4 +358,19 @@ test('a signer who uses a share that is not hers is found, by the sum of the key
   // Mallory herself would see the same sum; her own record is what is wrong, and she is not allowed to blame alice for it.
   const toMallory = new Map([[alice, alice2.value.messages.get(mallory)!]]);
   expect(() => signRound3(mallory2.value.state, toMallory, digest)).toThrow('our own share');
+});
+
+test('signers who know their nonce can not make the coordinator stumble over a key that is no point', () => {
+  // s = e / k: then s R - e G is the identity, and so would be the key.
+  const k = randomScalar();
+  const w = modOrder(scalarFromDigest(digest) * invertScalar(k));
+  const R = encodePoint(GENERATOR.multiply(k));
+  const partials = new Map([
+    [alice, encodePartial(R, 1n, w)],
+    [mallory, encodePartial(R, 0n, 0n)],
+  ]);
+  expect(combinePartials({ publicKey: room.key.publicKey, digest, partials })).toMatchObject({
+    ok: false,
+    abort: { step: 'combine/signature', suspects: signers },
+  });
 });
