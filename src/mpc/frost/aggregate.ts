@@ -48,8 +48,9 @@ export async function aggregate(input: {
   if (z !== null) {
     const claimed = concatBytes(first.subarray(SHARE_BYTES, SHARE_BYTES + COMMITMENT_BYTES), z);
     if (await suite.verify(claimed, message, key.publicKey)) return completed(claimed);
-    const worked = concatBytes(commitmentOf(turn), z);
-    if (await suite.verify(worked, message, key.publicKey)) return completed(worked);
+    const commitment = commitmentOf(turn);
+    const worked = commitment === null ? null : concatBytes(commitment, z);
+    if (worked !== null && (await suite.verify(worked, message, key.publicKey))) return completed(worked);
   }
   const malformed = malformedAmong(key.scheme, commitments);
   if (malformed !== null) return abortedBy(malformed, 'frost-aggregate/commitments');
@@ -73,12 +74,12 @@ function sum({ scheme }: FrostKey, shares: readonly Share[]): Uint8Array | null 
   });
 }
 
-/** None where one of the signers' commitments is no point. */
-function commitmentOf(turn: PublicTurn): Uint8Array {
+/** Null where one of the signers' commitments is no point. */
+function commitmentOf(turn: PublicTurn): Uint8Array | null {
   try {
     return bindCommitments(turn, () => true).commitment;
   } catch {
-    return new Uint8Array();
+    return null;
   }
 }
 

@@ -39,5 +39,6 @@ export function commitToNonces(session: FrostSession): { readonly state: CommitS
   const suite = suiteOf(share.scheme);
   const { nonces, commitments } = suite.frost.commit(secretPackage(suite, share));
   const message = concatBytes(commitments.hiding, commitments.binding);
-  return { state: new SingleUse({ session, nonces, commitments: message }), message };
+  // Each has its own: what is done to the message on its way changes nothing of what this node takes for its own.
+  return { state: new SingleUse({ session, nonces, commitments: message.slice() }), message };
 }

@@ -169,6 +169,23 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(given).toEqual({ ok: false, abort: { culprit: two, step: 'frost-aggregate/share', ban: false } });
   });
 
+  test('commitments that are no points, and that all signers say alike, are refused by the name of the first', async () => {
+    const given = await sign(room, {
+      message,
+      signers: [one, two],
+      give: (_from, partial) => partial.fill(0xff, 32),
+    });
+    expect(given).toEqual({ ok: false, abort: { culprit: one, step: 'frost-aggregate/commitments', ban: false } });
+  });
+
+  test('what becomes of the commitments on their way is not what their signer takes for its own', () => {
+    const session = { share: room.shares.get(one)!, signers: [one, two], message };
+    const { state, message: sent } = commitToNonces(session);
+    const before = Uint8Array.from(sent);
+    sent.fill(7);
+    expect(state.take().commitments).toEqual(before);
+  });
+
   test('whoever tells two signers two things cannot make an honest one look like the cheater', async () => {
     const other = commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
     const told = await sign(room, {
