@@ -7,7 +7,7 @@ import { refusal } from '#cosigner/refusal.ts';
 import { base64Of } from '#cosigner/wire.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Abort } from '#mpc/abort.ts';
+import { type Abort, blamed } from '#mpc/abort.ts';
 import { openEnvelope, sealEnvelope, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
@@ -172,7 +172,7 @@ export class Sessions {
     const { step, next } = await current.run(inbox);
     if (step.type === 'abort') {
       if (step.abort.ban) await ban(step.abort);
-      return this.#end(message, refusal('aborted', step.abort.step, step.abort.culprit));
+      return this.#end(message, refusal('aborted', step.abort.step, blamed(step.abort)));
     }
     running.next = next;
     const answer = await this.#answer(message, step);

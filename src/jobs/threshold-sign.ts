@@ -13,6 +13,7 @@ import { bearWitness } from '#jobs/bear-witness.ts';
 import { groupsOf } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { sentVote, showPolicies } from '#jobs/show-policies.ts';
+import { blamed } from '#mpc/abort.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
@@ -109,7 +110,7 @@ async function signWith(
   const combined = await combineSignatures(signingKey(request), messagesOf(request), run.value);
   if (combined.ok) return { ok: true, signatures: combined.value };
   const { culprit, step } = combined.abort;
-  return { fault: { node: culprit, code: 'aborted', detail: step, culprit } };
+  return { fault: { node: culprit, code: 'aborted', detail: step, culprit: blamed(combined.abort) } };
 }
 
 /** What the co-signers were asked to sign. Throws for bytes that are not their intent: no co-signer has let them pass. */

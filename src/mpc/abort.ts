@@ -41,3 +41,8 @@ export function abortedByOneOf(suspects: readonly PartyIndex[], step: string): A
   if (suspects.length === 1) return abortedBy(first, step);
   return { ok: false, abort: { culprit: first, step, ban: false, suspects } };
 }
+
+/** Who did it, as far as it can be told: of several suspects nobody is named. */
+export function blamed({ culprit, suspects }: Abort): PartyIndex | null {
+  return suspects === undefined ? culprit : null;
+}

@@ -56,6 +56,12 @@ export function encodePoints(points: readonly Point[]): Uint8Array[] {
   return normalizeZ(Curve, [...points]).map(encodePoint);
 }
 
+/** A multiple of the generator, in constant time, where a peer may have seen to it that the scalar is 0: noble throws for that one. */
+export function multipleOfGenerator(scalar: bigint): Point {
+  const reduced = modOrder(scalar);
+  return reduced === 0n ? Curve.ZERO : GENERATOR.multiply(reduced);
+}
+
 /** The lambda of the curve's endomorphism: lambda (x, y) = (beta x, y), where both are cube roots of 1. */
 export const LAMBDA = 0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72n;
 

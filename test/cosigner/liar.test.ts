@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -94,8 +94,13 @@ test('a partial signature that is wrong gives no signature, and the two honest n
     return { ok: true, value };
   };
   const posing = { index: puppet.index, call: lying };
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const outcome = await thresholdSign([...nodes.some(1), posing, ...nodes.some(3)], request);
+  const told = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  log.mockRestore();
   expect(outcome.ok).toBe(true);
+  // Nobody can tell which of the two it was, and the honest one is not named for it.
+  expect(told).toMatchObject([{ event: 'cosigner-fault', detail: 'combine/signature', culprit: null }]);
 });
 
 /** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */

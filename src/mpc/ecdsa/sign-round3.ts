@@ -8,6 +8,7 @@ import {
   encodePoint,
   GENERATOR,
   modOrder,
+  multipleOfGenerator,
   parsePoint,
   type Point,
   scalarFromDigest,
@@ -78,12 +79,12 @@ export function signRound3(
  * Both at once: chi (R_j + w pk_j) = (d^u + w d^v) G + Gamma^u + w Gamma^v for a weight that is drawn after P_j has said all of it. What
  * the two equations are off by is two points E^u and E^v; unless both are the identity, one weight at most has E^u + w E^v = 0, and it is
  * drawn with 2^-128. Products with chi and with d are constant-time, those with the weight are short and of public points. Where it fails
- * each is looked at for itself, so that the failure keeps its name.
+ * each is looked at for itself, so that the failure keeps its name. A peer that guesses one of the choice bits can make d^u nothing, or both.
  */
 function failedGammaCheck(chi: bigint, d: readonly [bigint, bigint], message: Round2Message): string | null {
   const { R, publicShare, gammaU, gammaV } = message;
   const holds = (point: Point, gamma: Point, product: bigint): boolean =>
-    point.multiply(chi).equals(GENERATOR.multiply(modOrder(product)).add(gamma));
+    point.multiply(chi).equals(multipleOfGenerator(product).add(gamma));
   const weight = shortWeight();
   const [weighted, weightedGamma] = [publicShare, gammaV].map((point) => point.multiplyUnsafe(weight));
   if (weighted === undefined || weightedGamma === undefined) throw new Error('two points have two products');

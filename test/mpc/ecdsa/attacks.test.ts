@@ -2,21 +2,25 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import { combine, type Challenges } from '#mpc/ecdsa/gf208.ts';
-import { decodeRound1, encodeRound1 } from '#mpc/ecdsa/messages.ts';
+import { gadget } from '#mpc/ecdsa/gadget.ts';
+import { decodeRound1, decodeRound2, encodeRound1, encodeRound2 } from '#mpc/ecdsa/messages.ts';
 import {
   extendAsReceiver,
   extendAsSender,
   type ExtensionMessage,
+  otherChoice,
   padsOf,
   type ReceiverSeeds,
+  type SenderSeeds,
   wireBytes,
 } from '#mpc/ecdsa/ot-extension.ts';
-import { limbsOf, scalarAt } from '#mpc/ecdsa/scalar-words.ts';
+import { OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
+import { limbsOf, putScalar, scalarAt } from '#mpc/ecdsa/scalar-words.ts';
 import { checkSession, voleSid } from '#mpc/ecdsa/session.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
-import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
-import { modOrder, randomScalar } from '#mpc/secp256k1.ts';
+import { answerAsAlice, type Reply } from '#mpc/ecdsa/vole.ts';
+import { encodePoint, invertScalar, modOrder, randomScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 import { dealPair, party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, post } from './signing-room.ts';
@@ -139,6 +143,70 @@ test('WITH the ban the first probe of a 1 bit is the last: the signer names mall
   const firstOne = Array.from({ length: 128 }, (_, i) => bitOf(delta, i)).indexOf(1);
   expect(probes).toBe(firstOne + 1);
 });
+
+// ---- Attack 3: a product of nothing, for which no arithmetic may stumble: the cheater would go unnamed, and the victim look like it is down. ----
+
+/**
+ * What Alice of the vector OLE answers so that d^u is 0 if Bob's first choice bit is 1, and so are both where `both` says: an input of 0, one
+ * entry of a~ off by what all her pads come to, and mu for the guess.
+ */
+function nothingIfGuessed(
+  sid: Uint8Array,
+  seeds: SenderSeeds,
+  { message, both }: { readonly message: ExtensionMessage; readonly both: boolean },
+): Reply {
+  const { vectors, transcript } = extendAsSender(sid, seeds, message)!;
+  const [zeros, ones] = [vectors, otherChoice(vectors, seeds.delta)].map((rows) => limbsOf(padsOf(sid, rows)));
+  const pad = (words: typeof zeros, j: number, i: number) => scalarAt(words!, 4 * (4 * j + i));
+  const values = [0n, both ? 0n : randomScalar(), randomScalar(), randomScalar()];
+  const all = Array.from({ length: OT_INSTANCES }, (_, j) => j);
+  const off = [0, 1].map((i) => {
+    const sum = all.reduce((total, j) => total + gadget()[j]! * pad(zeros, j, i), 0n);
+    return i === 0 || both ? modOrder(-sum * invertScalar(gadget()[0]!)) : 0n;
+  });
+  const tau = new Uint32Array(OT_INSTANCES * 4 * 8);
+  const put = (words: Uint32Array, at: number, value: bigint) => putScalar(limbsOf(words), 4 * at, modOrder(value));
+  for (const j of all)
+    for (let i = 0; i < 4; i++) {
+      const shift = j === 0 && i < 2 ? off[i]! : 0n;
+      put(tau, 4 * j + i, pad(zeros, j, i) - pad(ones, j, i) + values[i]! + shift);
+    }
+  const bound = taggedHash('ecdsa/vole/tau', sid, transcript, new Uint8Array(tau.buffer));
+  const theta = (i: number, k: number) => scalarFromDigest(taggedHash('ecdsa/vole/theta', bound, Uint8Array.of(i, k)));
+  const eta = [0, 1].map((k) => modOrder(values[2 + k]! + theta(0, k) * values[0]! + theta(1, k) * values[1]!));
+  const checks = new Uint32Array(OT_INSTANCES * 2 * 8);
+  for (const j of all)
+    for (let k = 0; k < 2; k++) {
+      const shares = [0, 1].map((i) => pad(zeros, j, i) + (j === 0 ? off[i]! : 0n));
+      put(checks, 2 * j + k, pad(zeros, j, 2 + k) + theta(0, k) * shares[0]! + theta(1, k) * shares[1]!);
+    }
+  return { tau, eta, mu: taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer)) };
+}
+
+test.each([false, true])(
+  'an answer that makes the products nothing (both: %s) ends in a ban, whether the guess was right or not',
+  (both) => {
+    const steps = new Set<string>();
+    for (let tries = 0; tries < 60 && steps.size < 2; tries++) {
+      const terms = freshTerms();
+      const { states, mail } = playRound1(room, signers, terms);
+      const [alice2, mallory2] = [alice, mallory].map((self) => signRound2(states.get(self)!, inboxOf(mail, self)));
+      if (!alice2?.ok || !mallory2?.ok) throw new Error('round 2 is honest');
+      const session = checkSession(room.sessionFor(mallory, signers, terms));
+      const { extension } = decodeRound1(mail.get(alice)!.get(mallory)!)!;
+      const seeds = session.pairs.get(alice)!.asAlice;
+      const reply = nothingIfGuessed(voleSid(session, [alice, mallory]), seeds, { message: extension, both });
+      const honest = decodeRound2(mallory2.value.messages.get(alice)!)!;
+      const points = [honest.R, honest.gammaU, honest.gammaV, honest.publicShare].map(encodePoint);
+      const forged = encodeRound2({ ...honest, points, reply });
+      const result = signRound3(alice2.value.state, new Map([[mallory, forged]]), randomBytes(32));
+      if (result.ok) throw new Error('a forged answer was taken');
+      expect(result.abort).toMatchObject({ culprit: mallory, ban: true });
+      steps.add(result.abort.step);
+    }
+    expect(steps).toEqual(new Set(['sign-3/vole', 'sign-3/gamma-u']));
+  },
+);
 
 // ---- More than two signers: a cheater may tell different peers different things. ----
 
