@@ -86,9 +86,8 @@ function failedGammaCheck(chi: bigint, d: readonly [bigint, bigint], message: Ro
   const holds = (point: Point, gamma: Point, product: bigint): boolean =>
     point.multiply(chi).equals(multipleOfGenerator(product).add(gamma));
   const weight = shortWeight();
-  const [weighted, weightedGamma] = [publicShare, gammaV].map((point) => point.multiplyUnsafe(weight));
-  if (weighted === undefined || weightedGamma === undefined) throw new Error('two points have two products');
-  if (holds(R.add(weighted), gammaU.add(weightedGamma), d[0] + weight * d[1])) return null;
+  const both = R.add(publicShare.multiplyUnsafe(weight));
+  if (holds(both, gammaU.add(gammaV.multiplyUnsafe(weight)), d[0] + weight * d[1])) return null;
   if (!holds(R, gammaU, d[0])) return 'sign-3/gamma-u';
   if (!holds(publicShare, gammaV, d[1])) return 'sign-3/gamma-v';
   throw new Error('two equations that hold do not hold together');
