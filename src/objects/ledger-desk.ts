@@ -153,17 +153,15 @@ export class LedgerDesk {
           continue;
         }
         const { blockNumber } = held;
-        const ledgerUnits = storage.ledger.unitsAt(asset, blockNumber);
         const { pollIntervalMs } = chain;
         const after = compare(before, {
           blockNumber,
           chainUnits: unitsOf(units),
-          ledgerUnits,
+          ...storage.ledger.standAt(asset, blockNumber),
           atMs: nowMs,
           pollIntervalMs,
           isLookedInto,
           isMoving,
-          revocable: storage.ledger.revocableAt(asset, blockNumber).map((line) => unitsOf(line.units)),
         });
         storage.ledger.put(name, after);
         storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));

@@ -1,6 +1,6 @@
 import { signedAmountOf, unitsOf } from '#domain/amount.ts';
 import type { SignedAmount } from '#domain/amount.ts';
-import type { Balance, LedgerLine, Posting } from '#domain/ledger.ts';
+import type { Balance, Comparison, LedgerLine, Posting } from '#domain/ledger.ts';
 import { newBalance } from '#domain/ledger.ts';
 import type { Asset, AssetKind } from '#domain/movement.ts';
 import { assetKey } from '#domain/movement.ts';
@@ -157,19 +157,20 @@ export class LedgerStorage {
     this.put(asset.chain, { ...balance, final, late });
   }
 
-  /** What the ledger says that the wallet had at the end of a block. */
-  unitsAt({ chain, tokenAddress, tokenId }: ChainAsset, blockNumber: string): bigint {
+  /** What the ledger says that the wallet had at the end of a block, and what of that is in blocks that may still go. */
+  standAt(
+    { chain, tokenAddress, tokenId }: ChainAsset,
+    blockNumber: string,
+  ): Pick<Comparison, 'ledgerUnits' | 'revocable'> {
     const place = [chain, tokenAddress ?? '', tokenId ?? '', blockNumber];
     const at = 'WHERE chain = ? AND token_address = ? AND token_id = ? AND';
     const later = this.#lines(`${at} block > cast(? AS INTEGER) AND final = 1`, ...place);
+    const open = this.openLines({ chain, tokenAddress, tokenId }).filter(({ block }) => block <= BigInt(blockNumber));
     const final = this.balance({ chain, tokenAddress, tokenId })?.final;
-    const revocable = this.revocableAt({ chain, tokenAddress, tokenId }, blockNumber);
-    return (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(revocable);
-  }
-
-  /** What of that is in blocks that may still go. */
-  revocableAt(asset: Omit<ChainAsset, 'kind'>, blockNumber: string): readonly LedgerLine[] {
-    return this.openLines(asset).filter(({ block }) => block <= BigInt(blockNumber));
+    return {
+      ledgerUnits: (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(open),
+      revocable: open.map(({ units }) => unitsOf(units)),
+    };
   }
 
   /** Lines of blocks that may still go. */

@@ -25,7 +25,7 @@ function newScene() {
     storage,
     told: (seen: ChainTransaction) => desk.record({ chain: 'anvil', hash: seen.hash, seen, appraisal: UNPRICED }),
     records: () => documents().map(({ document }) => JSON.parse(document) as Activity),
-    units: () => storage.ledger.unitsAt({ chain: 'anvil', ...NATIVE }, '7'),
+    units: () => storage.ledger.standAt({ chain: 'anvil', ...NATIVE }, '7').ledgerUnits,
   };
 }
 

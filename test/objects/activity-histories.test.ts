@@ -230,7 +230,7 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
       const place = { chain: 'anvil', ...asset };
       // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
       for (let height = 0; height <= chain.blocks.length; height++) {
-        expect(scene.ledger.unitsAt(place, String(height))).toBe(balanceOn(chain, asset, height + 1));
+        expect(scene.ledger.standAt(place, String(height)).ledgerUnits).toBe(balanceOn(chain, asset, height + 1));
       }
       const final = unitsOf(scene.ledger.balance(place)?.final ?? signedAmountOf(0n));
       expect(final).toBe(balanceOf(finalOnes, asset));
