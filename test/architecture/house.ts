@@ -107,8 +107,10 @@ function noRelativePaths({ path, text }: SourceFile): readonly string[] {
   );
 }
 
-/** What the runtime of Workers has of Node in native code, and the one file that is fast by it. */
-const NATIVE_FILES: Readonly<Record<string, string>> = { 'node:crypto': 'src/mpc/transcript.ts' };
+/** What the runtime of Workers has of Node in native code, and the files that are fast by it. */
+const NATIVE_FILES: Readonly<Record<string, readonly string[]>> = {
+  'node:crypto': ['src/mpc/transcript.ts', 'src/chains/solana/assemble.ts'],
+};
 
 function packagesInTheirRooms({ path, text }: SourceFile): readonly string[] {
   const room = roomOf(path);
@@ -116,7 +118,7 @@ function packagesInTheirRooms({ path, text }: SourceFile): readonly string[] {
   return importsOf(text).flatMap((target) => {
     if (target.startsWith('#')) return [];
     if (target.startsWith('node:'))
-      return NATIVE_FILES[target] === path ? [] : [`imports ${target}; Workers have no Node`];
+      return NATIVE_FILES[target]?.includes(path) === true ? [] : [`imports ${target}; Workers have no Node`];
     if (room === 'domain') return [`imports ${target}; domain/ imports nothing but itself`];
     const name = target.startsWith('@') ? target.split('/').slice(0, 2).join('/') : (target.split('/')[0] ?? '');
     const rooms = PACKAGE_ROOMS[name];

@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { getBase58Decoder } from '@solana/kit';
@@ -64,10 +65,26 @@ export function readSigned(raw: string): SignedTransaction | null {
   return { hash: signatureText(bytes.subarray(1, ends)), message: bytes.subarray(ends) };
 }
 
-/** RFC 8032 in its strict reading, as the network's own verification. */
+/**
+ * RFC 8032 in its strict reading, as the network's own verification, which takes no key of small order either. By the runtime's own code:
+ * it knows nothing of what has made the signature, and takes an eighth of the time of noble's.
+ */
 function isBy(wallet: string, message: Uint8Array, signature: Uint8Array): boolean {
   if (!isPublicKey(wallet) || signature.length !== SIGNATURE_BYTES) return false;
-  return ed25519.verify(signature, message, bytesOf(wallet), { zip215: false });
+  const publicKey = bytesOf(wallet);
+  if (!isStrong(publicKey)) return false;
+  const x = Buffer.from(publicKey).toString('base64url');
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, message, key, signature);
+}
+
+/** A point of the curve, spelled as RFC 8032 spells it, and not one of the eight that any signature fits. */
+function isStrong(publicKey: Uint8Array): boolean {
+  try {
+    return !ed25519.Point.fromBytes(publicKey).isSmallOrder();
+  } catch {
+    return false;
+  }
 }
 
 function signatureText(signature: Uint8Array): string {
