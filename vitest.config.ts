@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
+import { compiledWasm } from './test/compiled-wasm.ts';
 
 /**
  * The coordinator as one file: it starts in each file of tests, and its 800 modules one by one would take five seconds each time. The pool
@@ -54,6 +55,7 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       {
+        plugins: [compiledWasm],
         test: {
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],

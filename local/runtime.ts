@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { MiniflareOptions } from 'miniflare';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
@@ -83,10 +84,18 @@ function worker(config: string, { folder, isReadable = false }: RuntimeOptions):
   const { rootPath: _rootPath, modulesRules: _modulesRules, ...bindings } = workerOptions as Record<string, unknown>;
   return {
     ...bindings,
-    modules: true,
+    modules: modulesOf(script),
     modulesRoot: dirname(script),
-    scriptPath: script,
   };
+}
+
+/** The script first, for that is where a Worker begins, and what it imports beside it. */
+function modulesOf(script: string): readonly object[] {
+  const compiled = readdirSync(dirname(script)).filter((name) => name.endsWith('.wasm'));
+  return [
+    { type: 'ESModule', path: script },
+    ...compiled.map((name) => ({ type: 'CompiledWasm', path: join(dirname(script), name) })),
+  ];
 }
 
 function nameIn(config: string): string {

@@ -1,33 +1,40 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes } from '@noble/hashes/utils.js';
-import { expect, test } from 'vitest';
-import { hashIndexed, LONGEST_DATA_WORDS, midstate, wipeScratch } from '#mpc/one-block-sha256.ts';
+import { expect, test, vi } from 'vitest';
+import wabt from 'wabt';
+import { FOLD, hashFourfold, LONGEST_DATA_WORDS, type Midstate, midstate } from '#mpc/one-block-sha256.ts';
 
-/** LONG=1 npx vitest run test/mpc/one-block-sha256.test.ts compares a million. */
-const ROUNDS = process.env['LONG'] === '1' ? 1_000_000 : 6_500;
+/** LONG=1 npx vitest run test/mpc/one-block-sha256.test.ts compares a million digests. */
+const DIGESTS = process.env['LONG'] === '1' ? 1_000_000 : 6_500;
 
-interface Sample {
-  readonly prefix: Uint8Array;
-  readonly index: number;
-  readonly data: Uint8Array;
+const MPC = resolve(import.meta.dirname, '../../src/mpc');
+
+/** All four digests of each datum, out of views that begin somewhere. */
+function folded(prefix: Uint8Array, data: readonly Uint8Array[]): readonly Uint8Array[] {
+  return foldedFrom(midstate(concatBytes(randomBytes(3), prefix).subarray(3)), data);
 }
 
-function fused({ prefix, index, data }: Sample, offset = 0): Uint8Array {
-  const words = data.length / 4;
-  const view = new DataView(data.buffer, data.byteOffset, data.length);
-  const buffer = new Int32Array(offset + words);
-  for (let i = 0; i < words; i++) buffer[offset + i] = view.getInt32(4 * i);
-  const out = new Int32Array(offset + 8);
-  hashIndexed(midstate(prefix), index, { data: { buffer, offset, words }, out: { buffer: out, offset, words: 8 } });
-  const digest = new Uint8Array(32);
-  const digestView = new DataView(digest.buffer);
-  for (let i = 0; i < 8; i++) digestView.setInt32(4 * i, out[offset + i]!);
-  return digest;
+function foldedFrom(state: Midstate, data: readonly Uint8Array[]): readonly Uint8Array[] {
+  const words = (data[0]?.length ?? 0) / 4;
+  const buffer = new Int32Array(5 + data.length * words).fill(-1).subarray(5);
+  for (const [i, datum] of data.entries()) {
+    const view = new DataView(datum.buffer, datum.byteOffset, datum.length);
+    for (let k = 0; k < words; k++) buffer[i * words + k] = view.getInt32(4 * k);
+  }
+  const digests = hashFourfold(state, buffer, words);
+  const bytes = new DataView(new ArrayBuffer(digests.byteLength));
+  for (const [i, word] of digests.entries()) bytes.setInt32(4 * i, word);
+  const count = digests.length / 8;
+  return Array.from({ length: count }, (_, i) => new Uint8Array(bytes.buffer, 32 * i, 32));
 }
 
-function whole({ prefix, index, data }: Sample): Uint8Array {
-  return concatBytes(prefix, Uint8Array.of(index >>> 24, index >>> 16, index >>> 8, index), data);
+/** The message of digest k of datum i, in bytes. */
+function whole(prefix: Uint8Array, data: readonly Uint8Array[], digest: number): Uint8Array {
+  const [i, k] = [Math.floor(digest / FOLD), digest % FOLD];
+  return concatBytes(prefix, Uint8Array.of(i >>> 16, i >>> 8, i, k), data[i] ?? new Uint8Array());
 }
 
 /** Plain loops: a million expect() calls take minutes. */
@@ -35,41 +42,91 @@ function same(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, i) => byte === right[i]);
 }
 
+test('the binary is what its text says, instruction by instruction', async () => {
+  const text = readFileSync(resolve(MPC, 'one-block-sha256.wat'), 'utf8');
+  const module = (await wabt()).parseWat('one-block-sha256.wat', text, { simd: true });
+  expect(Buffer.from(module.toBinary({}).buffer)).toEqual(readFileSync(resolve(MPC, 'one-block-sha256.wasm')));
+});
+
 test('on every supported length, random inputs hash as noble and node:crypto hash them', () => {
-  for (let i = 0; i < ROUNDS; i++) {
+  let compared = 0;
+  for (let round = 0; compared < DIGESTS || round <= LONGEST_DATA_WORDS; round++) {
+    const words = 1 + (round % LONGEST_DATA_WORDS);
+    const count = round < LONGEST_DATA_WORDS ? Math.min(896, Math.floor(3584 / words)) : 1 + (round % 5);
     const prefix = randomBytes(64);
-    const index = new DataView(randomBytes(4).buffer).getUint32(0);
-    const sample = { prefix, index, data: randomBytes(4 * (i % (LONGEST_DATA_WORDS + 1))) };
-    const got = fused(sample, i % 3);
-    const message = whole(sample);
-    if (!same(got, sha256(message)) || !same(got, createHash('sha256').update(message).digest())) {
-      expect.fail(`differs on ${Buffer.from(message).toString('hex')}`);
+    const data = Array.from({ length: count }, () => randomBytes(4 * words));
+    for (const [digest, got] of folded(prefix, data).entries()) {
+      const message = whole(prefix, data, digest);
+      if (!same(got, sha256(message)) || !same(got, createHash('sha256').update(message).digest())) {
+        expect.fail(`differs on ${Buffer.from(message).toString('hex')}`);
+      }
+      compared++;
     }
   }
 });
 
 test('on every supported length, the corner words hash as noble hashes them', () => {
-  for (let words = 0; words <= LONGEST_DATA_WORDS; words++) {
+  for (let words = 1; words <= LONGEST_DATA_WORDS; words++) {
     for (const fill of [0x00, 0xff, 0x80, 0x7f, 0x01]) {
-      for (const index of [0, 1, 0x7fffffff, 0x80000000, 0xffffffff]) {
-        const sample = { prefix: new Uint8Array(64).fill(fill), index, data: new Uint8Array(4 * words).fill(fill) };
-        expect(fused(sample)).toEqual(sha256(whole(sample)));
-      }
+      const prefix = new Uint8Array(64).fill(fill);
+      const data = [new Uint8Array(4 * words).fill(fill), new Uint8Array(4 * words).fill(~fill)];
+      expect(folded(prefix, data)).toEqual(Array.from({ length: 8 }, (_, i) => sha256(whole(prefix, data, i))));
     }
   }
 });
 
-test('a digest does not depend on what was hashed before it, nor on a wiped scratch', () => {
-  const sample = { prefix: randomBytes(64), index: 7, data: randomBytes(16) };
-  const first = fused(sample);
-  fused({ prefix: randomBytes(64), index: 9, data: randomBytes(48) });
-  wipeScratch();
-  expect(fused(sample)).toEqual(first);
+test('a digest depends neither on what was hashed before it, nor on other lengths of it', () => {
+  const [prefix, datum] = [randomBytes(64), randomBytes(16)];
+  const first = folded(prefix, [datum]);
+  for (let words = LONGEST_DATA_WORDS; words > 0; words--) folded(randomBytes(64), [randomBytes(4 * words)]);
+  expect(folded(prefix, [datum])).toEqual(first);
 });
 
-test('data that does not fit the one block is refused', () => {
-  const data = new Uint8Array(4 * (LONGEST_DATA_WORDS + 1));
-  expect(() => fused({ prefix: new Uint8Array(64), index: 0, data })).toThrow('does not fit');
+test('a midstate is its own: it can be kept, used again, and does not mind what others are taken', () => {
+  const [prefixes, datum] = [[randomBytes(64), randomBytes(64)] as const, randomBytes(8)];
+  const states = [midstate(prefixes[0]), midstate(prefixes[1])] as const;
+  const expected = prefixes.map((prefix) => Array.from({ length: FOLD }, (_, k) => sha256(whole(prefix, [datum], k))));
+  const first = hashFourfold(states[0], Int32Array.of(1, 2), 1);
+  const kept = first.slice();
+  for (const one of [0, 1, 0, 0, 1] as const) expect(foldedFrom(states[one], [datum])).toEqual(expected[one]);
+  expect(first).toEqual(kept);
+});
+
+test('nothing of what was hashed, and none of the digests, stays in the memory of the code', async () => {
+  const memories: WebAssembly.Memory[] = [];
+  const { Instance } = WebAssembly;
+  vi.spyOn(WebAssembly, 'Instance').mockImplementation(function (module, imports) {
+    const instance = new Instance(module, imports);
+    memories.push(instance.exports['memory'] as WebAssembly.Memory);
+    return instance;
+  });
+  vi.resetModules();
+  const fresh = await import('#mpc/one-block-sha256.ts');
+  const state = fresh.midstate(randomBytes(64));
+  const [memory] = memories;
+  if (memory === undefined || memories.length !== 1) throw new Error('one instance of the code');
+  // What stays for good is public: the constants and the initial value, 72 words.
+  const secretWords = () => new Int32Array(memory.buffer).subarray(72);
+  for (const count of [1, 896, 7]) {
+    fresh.hashFourfold(state, new Int32Array(randomBytes(16 * count).buffer), 4);
+    expect(secretWords().every((word) => word === 0)).toBe(true);
+  }
+  secretWords().fill(-1);
+  expect(fresh.hashFourfold(state, Int32Array.of(7), 1)).toEqual(hashFourfold(state, Int32Array.of(7), 1));
+  vi.restoreAllMocks();
+});
+
+test('data that do not fit are refused', () => {
+  const state = midstate(new Uint8Array(64));
+  const refused = (length: number, words: number) => () => hashFourfold(state, new Int32Array(length), words);
+  expect(refused(LONGEST_DATA_WORDS + 1, LONGEST_DATA_WORDS + 1)).toThrow('one block');
+  expect(refused(0, 0)).toThrow('one block');
+  expect(refused(0, 4)).toThrow('another length');
+  expect(refused(5, 4)).toThrow('another length');
+  expect(refused(897, 1)).toThrow('too many');
+  expect(refused(3588, 12)).toThrow('too many');
+  expect(refused(896, 1)).not.toThrow();
+  expect(refused(3584, 8)).not.toThrow();
 });
 
 test('a prefix of any other length than one block is refused', () => {

@@ -1,7 +1,7 @@
-import { BASE_OTS, EXTENDED_INSTANCES, LANES } from '#mpc/ecdsa/parameters.ts';
+import { EXTENDED_INSTANCES, LANES } from '#mpc/ecdsa/parameters.ts';
 
-/** Words of one PRG row: three digests. 624 bits are used; the last 4.5 words are not. */
-export const ROW_WORDS = 24;
+/** Words of one PRG row: four digests. 624 bits are used; the last 12.5 words are not. */
+export const ROW_WORDS = 32;
 
 /** Bit i of a packed bit string, least significant first in each byte. */
 export function bitAt(bits: Uint8Array, index: number): number {
@@ -37,8 +37,4 @@ function transposeBlock(block: Int32Array): void {
       block[k]! ^= swap << size;
     }
   }
-}
-
-export function rowMatrix(): Int32Array {
-  return new Int32Array(BASE_OTS * ROW_WORDS);
 }

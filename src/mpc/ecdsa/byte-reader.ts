@@ -19,3 +19,8 @@ export class ByteReader {
     return new Int32Array(this.bytes(4 * count).buffer);
   }
 }
+
+/** The little-endian bytes of words, as they travel. */
+export function wireBytes(words: Int32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}

@@ -1,8 +1,9 @@
 import { type Challenges, combine, ELEMENT_BYTES } from '#mpc/ecdsa/gf208.ts';
-import { bitAt, ROW_WORDS, rowMatrix, transpose } from '#mpc/ecdsa/bit-matrix.ts';
+import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
+import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
 import { BASE_OTS, CHECK_BITS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
 import { reduceWords, WORDS } from '#mpc/ecdsa/scalar-words.ts';
-import { hashIndexed, type Midstate, midstate, type WordSlice, wipeScratch } from '#mpc/one-block-sha256.ts';
+import { hashFourfold, midstate } from '#mpc/one-block-sha256.ts';
 import { freshBytes } from '#mpc/secp256k1.ts';
 import { oraclePrefix, taggedHash } from '#mpc/transcript.ts';
 
@@ -110,45 +111,21 @@ export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
  */
 export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
   const oracle = midstate(oraclePrefix('ecdsa/ot-extension/pad', sid));
-  const pads = new Uint32Array(OT_INSTANCES * WIDTH * WORDS);
-  const data: WordSlice = { buffer: vectors, offset: 0, words: LANES };
-  const out: WordSlice = { buffer: new Int32Array(pads.buffer), offset: 0, words: WORDS };
-  const slices = { data, out };
-  for (let j = 0; j < OT_INSTANCES; j++) {
-    data.offset = j * LANES;
-    for (let k = 0; k < WIDTH; k++) {
-      hashIndexed(oracle, (j << 8) | k, slices);
-      // n is within 2^128.4 of 2^256: one subtraction reduces, the bias is below 2^-127.
-      reduceWords(pads, out.offset);
-      out.offset += WORDS;
-    }
-  }
-  wipeScratch();
+  const used = vectors.subarray(0, OT_INSTANCES * LANES);
+  const pads = new Uint32Array(hashFourfold(oracle, used, LANES).buffer);
+  if (pads.length !== OT_INSTANCES * WIDTH * WORDS) throw new Error('as many pads as inputs and checks');
+  // n is within 2^128.4 of 2^256: one subtraction reduces, the bias is below 2^-127.
+  for (let at = 0; at < pads.length; at += WORDS) reduceWords(pads, at);
   return pads;
 }
 
-/** The PRG of the extension: three digests a seed, bound to the session, then one vector per instance. */
+/** The PRG of the extension: four digests a seed, of which 624 bits are used, bound to the session; then one vector per instance. */
 function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
-  const oracle = prgOracle(sid);
-  const rows = rowMatrix();
-  const data: WordSlice = { buffer: seeds, offset: 0, words: WORDS };
-  const out: WordSlice = { buffer: rows, offset: 0, words: WORDS };
-  const slices = { data, out };
-  for (let i = 0; i < BASE_OTS; i++) {
-    data.offset = i * WORDS;
-    for (let block = 0; block < ROW_WORDS / WORDS; block++) {
-      hashIndexed(oracle, (i << 8) | block, slices);
-      out.offset += WORDS;
-    }
-  }
-  wipeScratch();
+  const rows = hashFourfold(midstate(oraclePrefix('ecdsa/ot-extension/prg', sid)), seeds, WORDS);
+  if (rows.length !== BASE_OTS * ROW_WORDS) throw new Error('a row for each base OT');
   const vectors = transpose(rows);
   rows.fill(0);
   return vectors;
-}
-
-function prgOracle(sid: Uint8Array): Midstate {
-  return midstate(oraclePrefix('ecdsa/ot-extension/prg', sid));
 }
 
 /** chi_1 and chi_2 = H(sid, u), 208 bits each, from the digest that binds both. */
@@ -160,11 +137,6 @@ function challengesOf(bound: Uint8Array): Challenges {
 
 function transcriptOf(bound: Uint8Array, x: Uint8Array, t: Int32Array): Uint8Array {
   return taggedHash('ecdsa/ot-extension/transcript', bound, x, wireBytes(t));
-}
-
-/** The little-endian bytes of the words, as they travel. */
-export function wireBytes(words: Int32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }
 
 function packBits(bits: Int32Array): Uint8Array {

@@ -10,8 +10,8 @@ import {
   seedsOfReceiver,
   seedsOfSender,
 } from '#mpc/ecdsa/base-ot.ts';
-import { ByteReader } from '#mpc/ecdsa/byte-reader.ts';
-import { type ReceiverSeeds, type SenderSeeds, wireBytes } from '#mpc/ecdsa/ot-extension.ts';
+import { ByteReader, wireBytes } from '#mpc/ecdsa/byte-reader.ts';
+import type { ReceiverSeeds, SenderSeeds } from '#mpc/ecdsa/ot-extension.ts';
 import { BASE_OTS, LANES } from '#mpc/ecdsa/parameters.ts';
 import { WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import { SingleUse } from '#mpc/single-use.ts';

@@ -25,7 +25,7 @@ export const INPUTS = 2;
 
 /**
  * rho = ceil(kappa / lambda_c) = 2: random check inputs of the vector OLE (so also in bronlabs/bron-crypto). One challenge
- * of 256 bits would already leave a cheater 2^-239 a try; the second is the paper's margin, and costs 2 ms a signature.
+ * of 256 bits would already leave a cheater 2^-239 a try; the second is the paper's margin.
  */
 export const CHECKS = 2;
 

@@ -1,6 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
+import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
 import { combine, type Challenges } from '#mpc/ecdsa/gf208.ts';
 import { gadget } from '#mpc/ecdsa/gadget.ts';
 import { decodeRound1, decodeRound2, encodeRound1, encodeRound2 } from '#mpc/ecdsa/messages.ts';
@@ -12,7 +13,6 @@ import {
   padsOf,
   type ReceiverSeeds,
   type SenderSeeds,
-  wireBytes,
 } from '#mpc/ecdsa/ot-extension.ts';
 import { OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
 import { limbsOf, putScalar, scalarAt } from '#mpc/ecdsa/scalar-words.ts';

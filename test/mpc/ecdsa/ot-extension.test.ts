@@ -1,16 +1,18 @@
-import { randomBytes } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { bitAt, ROW_WORDS, rowMatrix, transpose } from '#mpc/ecdsa/bit-matrix.ts';
+import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
 import { extendAsReceiver, extendAsSender, otherChoice, padsOf } from '#mpc/ecdsa/ot-extension.ts';
-import { WIDTH } from '#mpc/ecdsa/parameters.ts';
-import { allCanonical } from '#mpc/ecdsa/scalar-words.ts';
+import { BASE_OTS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
+import { allCanonical, limbsOf, scalarAt } from '#mpc/ecdsa/scalar-words.ts';
+import { ORDER } from '#mpc/secp256k1.ts';
 import { dealPair, party } from '../dealt-key.ts';
 
 const [bob, alice] = dealPair(party(1), party(2));
 const { delta } = alice.asAlice;
 
 test('the transposed matrix has bit j of row i as bit i of vector j', () => {
-  const rows = rowMatrix();
+  const rows = new Int32Array(BASE_OTS * ROW_WORDS);
   rows.set(new Int32Array(randomBytes(rows.byteLength).buffer));
   const vectors = transpose(rows);
   let wrong = 0;
@@ -78,4 +80,55 @@ test('one flipped bit anywhere in u, x or t fails the check', () => {
     if (i % 3 === 2) t[place % t.length]! ^= 1 << (i & 31);
     expect(extendAsSender(sid, alice.asAlice, { u, x, t })).toBeNull();
   }
+});
+
+/**
+ * By the plain hash, and by nothing that the two sides share: nodes of two versions sign together, and where their oracles differ, one
+ * takes the other for a cheater.
+ */
+function oracle(tag: string, sid: Uint8Array, index: readonly [number, number], words: Int32Array): Uint8Array {
+  const name = sha256(utf8ToBytes(`conclave/mpc/v1/${tag}`));
+  const bound = sha256(concatBytes(name, name, Uint8Array.of(0, 0, 0, sid.length), sid));
+  const [i, k] = index;
+  const data = new DataView(new ArrayBuffer(4 * words.length));
+  for (const [at, word] of words.entries()) data.setInt32(4 * at, word);
+  return sha256(concatBytes(bound, bound, Uint8Array.of(0, i >> 8, i, k), new Uint8Array(data.buffer)));
+}
+
+test('the pads are what the oracle of their tag says, each for its instance and its place', () => {
+  const sid = randomBytes(32);
+  const vectors = new Int32Array(randomBytes(4 * EXTENDED_INSTANCES * LANES).buffer);
+  const limbs = limbsOf(padsOf(sid, vectors));
+  expect(limbs.length).toBe(OT_INSTANCES * WIDTH * 4);
+  for (let j = 0; j < OT_INSTANCES; j++) {
+    for (let k = 0; k < WIDTH; k++) {
+      const digest = oracle('ecdsa/ot-extension/pad', sid, [j, k], vectors.subarray(j * LANES, (j + 1) * LANES));
+      // The first word of the digest is the least significant one of the scalar.
+      const view = new DataView(digest.buffer);
+      const words = Array.from({ length: 8 }, (_, i) => BigInt(view.getUint32(4 * i)) << BigInt(32 * i));
+      expect(scalarAt(limbs, 4 * (j * WIDTH + k))).toBe(words.reduce((sum, word) => sum + word, 0n) % ORDER);
+    }
+  }
+});
+
+test('the vectors are what the oracle of the PRG says of the seeds, bit for bit', () => {
+  const sid = randomBytes(32);
+  const { zeros } = bob.asBob;
+  const { vectors } = extendAsReceiver(sid, bob.asBob);
+  for (let i = 0; i < BASE_OTS; i++) {
+    const seed = zeros.subarray(8 * i, 8 * (i + 1));
+    const row = concatBytes(...[0, 1, 2].map((block) => oracle('ecdsa/ot-extension/prg', sid, [i, block], seed)));
+    const words = new DataView(row.buffer);
+    const differs = Array.from({ length: EXTENDED_INSTANCES }, (_, j) => j).filter((j) => {
+      const expected = (words.getUint32(4 * (j >> 5)) >>> (j & 31)) & 1;
+      return ((vectors[j * LANES + (i >> 5)]! >>> (i & 31)) & 1) !== expected;
+    });
+    expect(differs).toEqual([]);
+  }
+});
+
+test('vectors and seeds of another length are refused', () => {
+  expect(() => padsOf(randomBytes(32), new Int32Array(100))).toThrow('as many pads');
+  const short = { zeros: bob.asBob.zeros.subarray(8), ones: bob.asBob.ones };
+  expect(() => extendAsReceiver(randomBytes(32), short)).toThrow('a row for each');
 });
