@@ -32,8 +32,9 @@ async function textOf({ body }: Response): Promise<string | null> {
   const reader = body.getReader({ mode: 'byob' });
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];
+  let room = new ArrayBuffer(READ_AT_ONCE_BYTES);
   for (;;) {
-    const { done, value } = await reader.read(new Uint8Array(READ_AT_ONCE_BYTES));
+    const { done, value } = await reader.read(new Uint8Array(room));
     if (done) return text + decoder.decode();
     bytes += value.length;
     if (bytes > LARGEST_ANSWER_BYTES) {
@@ -41,5 +42,6 @@ async function textOf({ body }: Response): Promise<string | null> {
       return null;
     }
     text += decoder.decode(value, { stream: true });
+    room = value.buffer;
   }
 }
