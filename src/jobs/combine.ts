@@ -2,12 +2,15 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
 import type { KeyScheme } from '#domain/chain.ts';
-import { completed, type RoundResult } from '#mpc/abort.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { blamed, completed, type RoundResult } from '#mpc/abort.ts';
 import { combinePartials } from '#mpc/ecdsa/combine.ts';
 import { aggregate } from '#mpc/frost/aggregate.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { equalParts } from '#mpc/transcript.ts';
+import type { GroupFault } from '#nodes/cosigner-client.ts';
 
 /** What a coordinator knows of the key that signs. */
 export interface SigningKey {
@@ -22,13 +25,14 @@ const partialResult = z.object({ partial: z.string().regex(/^([0-9a-f]{2})+$/) }
 
 /**
  * Joins what the co-signers gave to a signature of each message, which is verified before it is given. A node that gave nothing of the right
- * form has given an empty part, which the combination refuses by name.
+ * form has given an empty part, which the combination refuses by name. Refuses `aborted` with the step, and whom it blames where that can be
+ * told.
  */
 export async function combineSignatures(
   key: SigningKey,
   messages: readonly Uint8Array[],
   results: ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>,
-): Promise<RoundResult<readonly ChainSignature[]>> {
+): Promise<Result<readonly ChainSignature[], GroupFault>> {
   const given = [...results].map(([index, result]) => {
     const parsed = partialResult.safeParse(result);
     return [index, parsed.success ? equalParts(hexToBytes(parsed.data.partial), messages.length) : []] as const;
@@ -37,10 +41,13 @@ export async function combineSignatures(
   for (const [i, message] of messages.entries()) {
     const partials = new Map(given.map(([index, parts]) => [index, parts[i] ?? new Uint8Array()] as const));
     const combined = await combineOne(key, message, partials);
-    if (!combined.ok) return combined;
+    if (!combined.ok) {
+      const { abort } = combined;
+      return refused({ node: null, code: 'aborted', detail: abort.step, culprit: blamed(abort) });
+    }
     signatures.push(combined.value);
   }
-  return completed(signatures);
+  return accepted(signatures);
 }
 
 async function combineOne(

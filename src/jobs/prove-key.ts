@@ -7,6 +7,7 @@ import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { relay } from '#jobs/relay.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import { faultText } from '#nodes/cosigner-client.ts';
 
 /** Why there is no key, or no new shares of one. What is useless has to be made again. */
 export interface KeyFault {
@@ -33,7 +34,8 @@ export async function proofFault(signers: readonly CosignerClient[], key: Provab
   });
   if (!signed.ok) {
     const { code } = signed.refusal;
-    return { reason: faultText('proof', signed.refusal), isUseless: code !== 'unreachable' && code !== 'peer-banned' };
+    const isUseless = code !== 'unreachable' && code !== 'peer-banned';
+    return { reason: `proof: ${faultText(signed.refusal)}`, isUseless };
   }
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
   const signing: SigningKey = {
@@ -43,7 +45,7 @@ export async function proofFault(signers: readonly CosignerClient[], key: Provab
     publicShares: publicSharesFrom(key.publicShares),
   };
   const combined = await combineSignatures(signing, [digest], signed.value);
-  return combined.ok ? null : { reason: `proof: ${combined.abort.step}`, isUseless: true };
+  return combined.ok ? null : { reason: `proof: ${faultText(combined.refusal)}`, isUseless: true };
 }
 
 export function groupName(group: readonly CosignerClient[]): string {
@@ -58,10 +60,5 @@ export function groupsOf<T>(nodes: readonly T[], size: number): readonly (readon
 
 /** What may be better next time. */
 export function because(what: string, fault: CosignerFault) {
-  return refused({ reason: faultText(what, fault), isUseless: false });
-}
-
-function faultText(what: string, { node, code, detail, culprit }: CosignerFault): string {
-  const blamed = culprit === null ? '' : `, blames node ${culprit}`;
-  return `${what}: node ${node} ${code}${detail === null ? '' : ` (${detail})`}${blamed}`;
+  return refused({ reason: `${what}: ${faultText(fault)}`, isUseless: false });
 }

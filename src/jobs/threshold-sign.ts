@@ -6,14 +6,14 @@ import { effectOf } from '#domain/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Attempt, Vote } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, GroupFault } from '#nodes/cosigner-client.ts';
+import { faultText } from '#nodes/cosigner-client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { groupsOf } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { sentVote, showPolicies } from '#jobs/show-policies.ts';
-import { blamed } from '#mpc/abort.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
@@ -60,24 +60,24 @@ export async function thresholdSign(
   const { key, signingThreshold } = request;
   const holders = holdersOf(nodes, key);
   const [away, judges] = [new Set<number>(), new Set<number>()];
-  let why: CosignerFault | null = null;
+  let why: GroupFault | null = null;
   for (const signers of groupsOf(holders, signingThreshold)) {
     if (signers.some(({ index }) => away.has(index) || judges.has(index))) continue;
     const outcome = await signWith(signers, holders, request);
     if (!('fault' in outcome)) return outcome;
     const { fault } = outcome;
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
-    if (fault.code === 'unreachable') {
-      away.add(fault.node);
-      AWAY_SINCE_MS.set(fault.node, Date.now());
+    const { node, code } = fault;
+    if (node !== null && code === 'unreachable') {
+      away.add(node);
+      AWAY_SINCE_MS.set(node, Date.now());
     }
-    if (JUDGEMENTS.has(fault.code)) judges.add(fault.node);
+    if (node !== null && JUDGEMENTS.has(code)) judges.add(node);
     if (why === null || !JUDGEMENTS.has(why.code)) why = fault;
   }
   if (why === null) return { ok: false, verdict: 'unavailable', reason: 'no group of co-signers is there' };
-  const reason = `node ${why.node} ${why.code}${why.detail === null ? '' : ` (${why.detail})`}`;
   const isRefused = judges.size > holders.length - signingThreshold;
-  return { ok: false, verdict: isRefused ? 'refused' : 'unavailable', reason };
+  return { ok: false, verdict: isRefused ? 'refused' : 'unavailable', reason: faultText(why) };
 }
 
 /** Since when nodes have not answered, as far as this isolate has seen: whoever waits should not wait for them each time. */
@@ -104,13 +104,11 @@ async function signWith(
   signers: readonly CosignerClient[],
   holders: readonly CosignerClient[],
   request: SigningRequest,
-): Promise<SigningOutcome | { readonly fault: CosignerFault }> {
+): Promise<SigningOutcome | { readonly fault: GroupFault }> {
   const run = await runWith(signers, holders, request);
   if (!run.ok) return { fault: run.refusal };
   const combined = await combineSignatures(signingKey(request), messagesOf(request), run.value);
-  if (combined.ok) return { ok: true, signatures: combined.value };
-  const { culprit, step } = combined.abort;
-  return { fault: { node: culprit, code: 'aborted', detail: step, culprit: blamed(combined.abort) } };
+  return combined.ok ? { ok: true, signatures: combined.value } : { fault: combined.refusal };
 }
 
 /** What the co-signers were asked to sign. Throws for bytes that are not their intent: no co-signer has let them pass. */

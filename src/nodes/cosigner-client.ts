@@ -22,6 +22,18 @@ export interface CosignerFault {
   readonly culprit: number | null;
 }
 
+/** Why nodes together gave nothing: what one of them says, or, where their parts do not combine, what the coordinator says itself. */
+export interface GroupFault extends Omit<CosignerFault, 'node'> {
+  readonly node: PartyIndex | null;
+}
+
+/** In words, for whoever has to do something about it. */
+export function faultText({ node, code, detail, culprit }: GroupFault): string {
+  const who = node === null ? 'combining' : `node ${node}`;
+  const blamed = culprit === null ? '' : `, blames node ${culprit}`;
+  return `${who} ${code}${detail === null ? '' : ` (${detail})`}${blamed}`;
+}
+
 /** One co-signer, over a service binding or over HTTPS alike: both take a Request. */
 export interface CosignerClient {
   readonly index: PartyIndex;

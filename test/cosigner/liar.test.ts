@@ -100,7 +100,9 @@ test('a partial signature that is wrong gives no signature, and the two honest n
   log.mockRestore();
   expect(outcome.ok).toBe(true);
   // Nobody can tell which of the two it was, and the honest one is not named for it.
-  expect(told).toMatchObject([{ event: 'cosigner-fault', detail: 'combine/signature', culprit: null }]);
+  expect(told).toMatchObject([{ event: 'cosigner-fault', node: null, detail: 'combine/signature', culprit: null }]);
+  const alone = await thresholdSign([...nodes.some(1), posing], approvedTransfer({ key }));
+  expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
 });
 
 /** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
