@@ -1,3 +1,4 @@
+import { engineOf } from '#mpc/engine.ts';
 import code from '#mpc/one-block-sha256.wasm';
 
 /**
@@ -38,30 +39,16 @@ const INITIAL = tableOf('6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1
 const DIGEST_WORDS = 8;
 
 /** Where things are in the memory of the code, in words; one-block-sha256.wat has the same in bytes. */
-const AT = { constants: 0, initial: 64, prefix: 72, data: 512, digests: 4096, end: 32_768 } as const;
+const AT = { prefix: 72, data: 512, digests: 4096, end: 32_768 } as const;
 
-interface Engine {
-  readonly memory: Int32Array;
+interface Functions {
   /** From the 16 words of a block at `data` to the 8 of its state at `prefix`. */
   readonly absorbPrefix: () => void;
   /** Both at least 1. */
   readonly digest: (words: number, count: number) => void;
 }
 
-let engine: Engine | null = null;
-
-/** Of this isolate. Made when it is first asked for, because a Worker's start-up time is bounded. */
-function engineOfIsolate(): Engine {
-  if (engine !== null) return engine;
-  const exported = new WebAssembly.Instance(code, {}).exports as unknown as Omit<Engine, 'memory'> & {
-    readonly memory: WebAssembly.Memory;
-  };
-  const memory = new Int32Array(exported.memory.buffer);
-  memory.set(ROUND_CONSTANTS, AT.constants);
-  memory.set(INITIAL, AT.initial);
-  engine = { ...exported, memory };
-  return engine;
-}
+const engine = engineOf<Functions>(code, Int32Array.of(...ROUND_CONSTANTS, ...INITIAL));
 
 /** The state after the prefix: eight words. */
 export type Midstate = Int32Array & { readonly __brand: 'Midstate' };
@@ -69,7 +56,7 @@ export type Midstate = Int32Array & { readonly __brand: 'Midstate' };
 /** Hashes the 64-byte prefix once. */
 export function midstate(prefix: Uint8Array): Midstate {
   if (prefix.length !== 64) throw new Error('a midstate is taken after exactly one block');
-  const { memory, absorbPrefix } = engineOfIsolate();
+  const { memory, absorbPrefix } = engine();
   const view = new DataView(prefix.buffer, prefix.byteOffset, 64);
   for (let i = 0; i < 16; i++) memory[AT.data + i] = view.getInt32(4 * i);
   absorbPrefix();
@@ -90,7 +77,7 @@ export function hashFourfold(prefix: Midstate, data: Int32Array, words: number):
   const end = AT.digests + count * FOLD * DIGEST_WORDS;
   if (!Number.isInteger(count) || count < 1) throw new Error('data of another length');
   if (AT.data + data.length > AT.digests || end > AT.end) throw new Error('too many data');
-  const { memory, digest } = engineOfIsolate();
+  const { memory, digest } = engine();
   try {
     memory.set(prefix, AT.prefix);
     memory.set(data, AT.data);

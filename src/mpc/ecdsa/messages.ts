@@ -1,8 +1,15 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { ByteReader, wireBytes } from '#mpc/ecdsa/byte-reader.ts';
-import { ELEMENT_BYTES } from '#mpc/ecdsa/gf208.ts';
 import type { ExtensionMessage } from '#mpc/ecdsa/ot-extension.ts';
-import { CHECK_BITS, CHECKS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
+import {
+  CHECK_BITS,
+  CHECKS,
+  ELEMENT_BYTES,
+  EXTENDED_INSTANCES,
+  LANES,
+  OT_INSTANCES,
+  WIDTH,
+} from '#mpc/ecdsa/parameters.ts';
 import { allCanonical, WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import type { Reply } from '#mpc/ecdsa/vole.ts';
 import { encodeScalar, parsePoint, parseScalar, type Point, POINT_BYTES, SCALAR_BYTES } from '#mpc/secp256k1.ts';

@@ -1,7 +1,15 @@
-import { type Challenges, combine, ELEMENT_BYTES } from '#mpc/ecdsa/gf208.ts';
+import { type Challenges, combine } from '#mpc/ecdsa/gf208.ts';
 import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
-import { BASE_OTS, CHECK_BITS, EXTENDED_INSTANCES, LANES, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
+import {
+  BASE_OTS,
+  CHECK_BITS,
+  ELEMENT_BYTES,
+  EXTENDED_INSTANCES,
+  LANES,
+  OT_INSTANCES,
+  WIDTH,
+} from '#mpc/ecdsa/parameters.ts';
 import { reduceWords, WORDS } from '#mpc/ecdsa/scalar-words.ts';
 import { hashFourfold, midstate } from '#mpc/one-block-sha256.ts';
 import { freshBytes } from '#mpc/secp256k1.ts';

@@ -17,6 +17,9 @@ export const OT_INSTANCES = 416;
 /** KOS15 figure 10: the check is in GF(2^208), lambda_c + lambda_s bits because Fiat-Shamir challenges can be ground offline. */
 export const CHECK_BITS = 208;
 
+/** An element of it: least significant bit first, packed. */
+export const ELEMENT_BYTES = CHECK_BITS / 8;
+
 /** Sacrificed OT instances that mask the check values, one field element. */
 export const EXTENDED_INSTANCES = OT_INSTANCES + CHECK_BITS;
 

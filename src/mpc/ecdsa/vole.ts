@@ -138,6 +138,7 @@ function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigi
   const g = gadget();
   const limbs = limbsOf(values);
   const checks = new Uint32Array(OT_INSTANCES * CHECKS * WORDS);
+  const own = { words: values, at: 0 };
   const checkLimbs = limbsOf(checks);
   let first = 0n;
   let second = 0n;
@@ -148,8 +149,10 @@ function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigi
     first += g[j]! * v0;
     second += g[j]! * v1;
     for (let k = 0; k < CHECKS; k++) {
-      const value = scalarAt(limbs, at + 4 * (INPUTS + k)) + theta[k]![0] * v0 + theta[k]![1] * v1;
-      putScalar(checkLimbs, 4 * (j * CHECKS + k), value % ORDER);
+      const check = j * CHECKS + k;
+      putScalar(checkLimbs, 4 * check, (theta[k]![0] * v0 + theta[k]![1] * v1) % ORDER);
+      own.at = WORDS * (j * WIDTH + INPUTS + k);
+      addMasked(checks, check * WORDS, own, -1);
     }
   }
   return { sums: [first, second], checks };
