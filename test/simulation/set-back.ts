@@ -30,6 +30,9 @@ export async function setBack(world: World): Promise<void> {
   await asked;
   const after = told();
   for (const [i, [table]] of Object.entries(REPEATED).entries()) {
-    if (!isDeepStrictEqual(after[i], before[i])) world.oracle.fault(`set back: ${table} is not as it was`);
+    const [was, is] = [before[i] ?? [], after[i] ?? []];
+    // Time goes on meanwhile: a change of policy may have expired, and then the history has one more entry at its end.
+    const comparable = table === 'audit' ? is.slice(0, was.length) : is;
+    if (!isDeepStrictEqual(comparable, was)) world.oracle.fault(`set back: ${table} is not as it was`);
   }
 }
