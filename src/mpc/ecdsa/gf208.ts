@@ -1,6 +1,6 @@
 import code from '#mpc/ecdsa/gf208.wasm';
 import { engineOf } from '#mpc/engine.ts';
-import { CHECK_BITS, LANES, OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
+import { CHECK_BITS, EXTENDED_INSTANCES, LANES, OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
 
 /**
  * The consistency check of KOS15 figure 10 in GF(2^208) = GF(2)[X] / (X^208 + X^9 + X^3 + X + 1)
@@ -23,16 +23,24 @@ export interface Challenges {
 /** Where things are in the memory of the code, in words; gf208.wat has the same in bytes. */
 const AT = { product: 0, factor: 2048, end: 2048 + CHECK_BITS * LANES } as const;
 
-/** @param shift public, 0 to 207 */
-const engine = engineOf<{ readonly addShifted: (shift: number) => void }>(code);
+interface Functions {
+  /** @param shift public, 0 to 207 */
+  readonly addShifted: (shift: number) => void;
+}
+
+const engine = engineOf<Functions>(code);
 
 /**
  * chi_1 * M[0..208) + chi_2 * M[208..416) + M[416..624), where M has `lanes` words per instance, at most 4. Gives 208 vectors of
- * `lanes` words. The sum is GF(2)-linear in M: that is what both sides of the check use. What was added up is wiped behind it.
+ * `lanes` words. The sum is GF(2)-linear in M: that is what both sides of the check use. The copy in the memory is wiped behind it. Throws
+ * for a matrix of another size.
  */
 export function combine(matrix: Int32Array, lanes: number, challenges: Challenges): Int32Array {
+  if (lanes > LANES || matrix.length !== EXTENDED_INSTANCES * lanes) throw new Error('a matrix of another size');
   const { memory } = engine();
   const block = CHECK_BITS * lanes;
+  // Also before: where the platform ends a call that takes too long, nothing behind it runs, and an honest peer would look like a cheater.
+  memory.fill(0, AT.product, AT.end);
   try {
     addMultiple(matrix.subarray(0, block), lanes, challenges.first);
     addMultiple(matrix.subarray(block, 2 * block), lanes, challenges.second);

@@ -149,6 +149,6 @@ function transcriptOf(bound: Uint8Array, x: Uint8Array, t: Int32Array): Uint8Arr
 
 function packBits(bits: Int32Array): Uint8Array {
   const packed = new Uint8Array(ELEMENT_BYTES);
-  for (let i = 0; i < CHECK_BITS; i++) packed[i >> 3]! |= bits[i]! << (i & 7);
+  for (let i = 0; i < CHECK_BITS; i++) packed[i >> 3]! |= (bits[i]! & 1) << (i & 7);
   return packed;
 }

@@ -9,6 +9,7 @@ export const WORDS = 8;
 
 const BASE = 4294967296;
 const ORDER_WORDS = wordsOf(ORDER);
+/** Scratch of one synchronous call; `wipeScratch` clears it, for it has held secrets. */
 const difference = new Uint32Array(WORDS);
 
 /** One scalar inside a buffer. */
@@ -75,6 +76,11 @@ export function subtractMasked(words: Uint32Array, at: number, subtrahend: Words
     words[at + i] = sum;
     carry = Math.floor(sum / BASE);
   }
+}
+
+/** Clears what the last sum has left. Call it when a batch of secret sums is done. */
+export function wipeScratch(): void {
+  difference.fill(0);
 }
 
 /** Is every scalar of the buffer below n? Looks at all of them, whatever it finds. */

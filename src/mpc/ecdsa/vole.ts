@@ -10,7 +10,16 @@ import {
   type SenderSeeds,
 } from '#mpc/ecdsa/ot-extension.ts';
 import { CHECKS, INPUTS, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
-import { addMasked, limbsOf, putScalar, scalarAt, subtractMasked, WORDS, wordsOf } from '#mpc/ecdsa/scalar-words.ts';
+import {
+  addMasked,
+  limbsOf,
+  putScalar,
+  scalarAt,
+  subtractMasked,
+  wipeScratch,
+  WORDS,
+  wordsOf,
+} from '#mpc/ecdsa/scalar-words.ts';
 import { modOrder, ORDER, randomScalar, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
@@ -47,6 +56,7 @@ export function beginAsBob(
   }
   const b = scalarAt(limbsOf(sum), 0);
   sum.fill(0);
+  wipeScratch();
   return { b, message, state: { sid, ...kept } };
 }
 
@@ -133,7 +143,7 @@ function thetaOf(sid: Uint8Array, transcript: Uint8Array, tau: Uint32Array): The
   return theta;
 }
 
-/** Both sides' sums: sum_j g_j v_j,i for the inputs (not reduced), and the check values v_j,l+k + sum_i theta_i,k v_j,i. */
+/** Both sides' sums: sum_j g_j v_j,i for the inputs (not reduced), and the check values v_j,l+k + sum_i theta_i,k v_j,i. All v are below n. */
 function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigint]; checks: Uint32Array } {
   const g = gadget();
   const limbs = limbsOf(values);
@@ -162,5 +172,6 @@ function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigi
 function muOf(sid: Uint8Array, checks: Uint32Array): Uint8Array {
   const mu = taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer));
   checks.fill(0);
+  wipeScratch();
   return mu;
 }

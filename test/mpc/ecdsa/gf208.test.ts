@@ -86,3 +86,15 @@ test('challenges of zero and of all ones are no special case', () => {
     expect(got).toBe(multiply(a ^ b, elementOf(chi)) ^ c);
   }
 });
+
+test('a matrix of another size is refused', () => {
+  const challenges = { first: new Uint8Array(26), second: new Uint8Array(26) };
+  for (const [rows, lanes] of [
+    [623, 4],
+    [625, 4],
+    [624, 5],
+    [0, 1],
+  ] as const) {
+    expect(() => combine(new Int32Array(rows * lanes), lanes, challenges)).toThrow('another size');
+  }
+});
