@@ -129,7 +129,7 @@ function judgeNonces(world: World): void {
 }
 
 /** I11: one unbroken chain of lines, the same in D1 as in the vault; and what is over is over. */
-function judgeHistory(world: World): void {
+export function judgeHistory(world: World): void {
   const parsed = (rows: readonly { entry: string; hash: string }[]) =>
     rows.map(({ entry, hash }) => ({ ...(JSON.parse(entry) as HistoryEntry), hash }));
   const kept = parsed(rowsOf(vaultDb(world), 'SELECT document AS entry, hash FROM history ORDER BY seq'));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSettled } from './ending.ts';
+import { isSettled, judgeHistory } from './ending.ts';
 import type { World } from './world.ts';
 
 /** What D1 repeats of the vaults, and nothing else knows when it is lost there. */
@@ -31,8 +31,10 @@ export async function setBack(world: World): Promise<void> {
   const after = told();
   for (const [i, [table]] of Object.entries(REPEATED).entries()) {
     const [was, is] = [before[i] ?? [], after[i] ?? []];
-    // Time goes on meanwhile: a change of policy may have expired, and then the history has one more entry at its end.
+    // Time goes on meanwhile: a change of policy may have expired, and then the history has one more entry at its end. What follows is judged
+    // below.
     const comparable = table === 'audit' ? is.slice(0, was.length) : is;
     if (!isDeepStrictEqual(comparable, was)) world.oracle.fault(`set back: ${table} is not as it was`);
   }
+  judgeHistory(world);
 }
