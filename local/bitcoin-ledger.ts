@@ -1,9 +1,9 @@
-import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { RawTx, Transaction } from '@scure/btc-signer';
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import { segwitSighashHalf } from './segwit-sighash.ts';
@@ -138,31 +138,68 @@ export class BitcoinLedger {
     return hash;
   }
 
-  /** Puts what waits into a block, and empty ones after it. */
-  mine(blocks = 1): void {
-    this.#append([...this.#mempool.values()]);
-    this.#mempool.clear();
+  /** Puts what waits into a block, and empty ones after it. @param takes whether the miner of the first one wants it */
+  mine(blocks = 1, takes: (waiting: Taken) => boolean = () => true): void {
+    const chosen: Taken[] = [];
+    for (let next = this.#next(takes); next !== undefined; next = this.#next(takes)) {
+      this.#mempool.delete(next.hash);
+      chosen.push(next);
+    }
+    this.#append(chosen);
     for (let i = 1; i < blocks; i++) this.#append([]);
+  }
+
+  #next(takes: (waiting: Taken) => boolean): Taken | undefined {
+    // No child comes before its parent.
+    const isReady = ({ inputs }: Taken) => !inputs.some(({ txid }) => this.#mempool.has(txid));
+    return this.waiting().find((one) => isReady(one) && takes(one));
   }
 
   /** Loses the newest blocks, and what was in them; as many others, and one more, stand there instead. */
   reorganise(blocks: number): void {
-    const lost = this.#blocks.splice(this.#blocks.length - blocks);
-    for (const { hash, inputs } of lost.flatMap(({ transactions }) => transactions)) {
-      // What a miner earned there is gone with its block.
-      if (inputs.length === 0) this.#all.delete(hash);
-    }
-    for (const [hash, { inputs }] of this.#mempool) {
-      if (inputs.some(({ txid }) => this.find(txid) === null)) this.#mempool.delete(hash);
-    }
+    this.undo(blocks, () => false);
     for (let i = 0; i <= blocks; i++) this.#append([]);
+  }
+
+  /** The newest blocks were none. @param keeps whether what was in one of them waits again */
+  undo(blocks: number, keeps: (lost: Taken) => boolean): void {
+    const lost = this.#blocks.splice(this.#blocks.length - blocks).flatMap(({ transactions }) => transactions);
+    for (const one of lost) {
+      // What a miner earned there is gone with its block.
+      if (one.inputs.length === 0) this.#all.delete(one.hash);
+      else if (keeps(one)) this.#mempool.set(one.hash, one);
+    }
+    this.#dropOrphans();
+  }
+
+  /** Nobody knows any more of something that waits, nor of what spends it. */
+  forget(hash: string): void {
+    this.#mempool.delete(hash);
+    this.#dropOrphans();
+  }
+
+  #dropOrphans(): void {
+    const orphan = this.waiting().find(({ inputs }) => inputs.some(({ txid }) => this.find(txid) === null));
+    if (orphan === undefined) return;
+    this.#mempool.delete(orphan.hash);
+    this.#dropOrphans();
+  }
+
+  /** As a node knows it that has not heard of the newest blocks yet: what is in them still waits. */
+  before(blocks: number): BitcoinLedger {
+    const then = new BitcoinLedger();
+    then.#blocks.push(...this.#blocks.slice(1, Math.max(1, this.#blocks.length - blocks)));
+    for (const [hash, one] of this.#all) then.#all.set(hash, one);
+    const waiting = this.#blocks.slice(then.#blocks.length).flatMap(({ transactions }) => transactions);
+    for (const one of [...waiting, ...this.waiting()]) if (one.inputs.length > 0) then.#mempool.set(one.hash, one);
+    return then;
   }
 
   /** Satoshi for anybody, in a block of its own as its miner would earn them. Gives the hash. */
   fund(address: string, amount: bigint): string {
     const script = ofAddress(address);
     // The height makes each one another (BIP-34); here so does chance.
-    const finalScriptSig = concatBytes(Uint8Array.of(8), Uint8Array.from(randomBytes(8)));
+    const finalScriptSig = concatBytes(Uint8Array.of(8), randomBytes(8));
     const coinbase = RawTx.encode({
       version: 2,
       segwitFlag: false,

@@ -84,19 +84,33 @@ export async function serveEsplora(
   };
 }
 
+/** What questions are answered from. */
+type Told = Pick<View, 'ledger' | 'rates'>;
+
 interface Answer {
   readonly status: number;
   readonly answer: unknown;
 }
 
 async function serve(view: View, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await textOf(request);
+  const { method = 'GET', url = '/' } = request;
+  const sent = method === 'POST' ? await textOf(request) : null;
   await view.refresh();
-  const { status, answer } = request.method === 'POST' ? await accept(view, body) : told(view, request.url ?? '/');
-  response.writeHead(status).end(typeof answer === 'string' ? answer : stringifyJsonWithBigInts(answer));
+  const { status, text } = await answerEsplora(view, url, sent);
+  response.writeHead(status).end(text);
 }
 
-async function accept({ send }: View, raw: string): Promise<Answer> {
+/** What the interface answers. @param sent by POST; null for what is asked by GET */
+export async function answerEsplora(
+  view: Omit<View, 'refresh'>,
+  path: string,
+  sent: string | null,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { status, answer } = sent === null ? told(view, path) : await accept(view, sent);
+  return { status, text: typeof answer === 'string' ? answer : stringifyJsonWithBigInts(answer) };
+}
+
+async function accept({ send }: Pick<View, 'send'>, raw: string): Promise<Answer> {
   try {
     return { status: 200, answer: await send(raw) };
   } catch (error) {
@@ -107,7 +121,7 @@ async function accept({ send }: View, raw: string): Promise<Answer> {
   }
 }
 
-function told(view: View, url: string): Answer {
+function told(view: Told, url: string): Answer {
   const path = url.slice(1).split('/');
   for (const [shape, answer] of ROUTES) {
     const given = parametersIn(shape.split('/'), path);
@@ -125,7 +139,7 @@ function parametersIn(shape: readonly string[], path: readonly string[]): readon
   return fits ? path.filter((_, i) => shape[i] === '*') : null;
 }
 
-type Route = (view: View, given: readonly string[]) => unknown;
+type Route = (view: Told, given: readonly string[]) => unknown;
 
 const ROUTES: readonly (readonly [string, Route])[] = [
   ['blocks/tip/height', ({ ledger }) => ledger.height],

@@ -24,17 +24,23 @@ function signedBy(key: typeof room, message: Uint8Array): Uint8Array {
 const script = (address: string) => present(scriptOf(regtest, address));
 
 interface Wish {
+  /** What the coin holds. */
+  readonly of?: bigint;
+  readonly to?: string;
   readonly amount?: bigint;
   readonly sequence?: number;
   readonly by?: (sighash: Uint8Array) => Uint8Array;
 }
 
 /** Spends one coin of this test's own key, as a wallet with one key does it. */
-function spend(txid: string, { amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Wish = {}): string {
-  const coins = [{ script: script(own), amount: BTC }];
+function spend(
+  txid: string,
+  { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Wish = {},
+): string {
+  const coins = [{ script: script(own), amount: of }];
   const transaction = new Transaction({ version: 2 });
   transaction.addInput({ txid: hexToBytes(txid), index: 0, sequence, witnessUtxo: present(coins[0]) });
-  transaction.addOutput({ script: script(stranger()), amount });
+  transaction.addOutput({ script: script(to), amount });
   const sighash = taprootSighash(RawTx.decode(Uint8Array.from(transaction.unsignedTx)), 0, coins);
   const signature = by === undefined ? signedBy(room, sighash) : by(sighash);
   transaction.updateInput(0, { finalScriptWitness: [signature] }, true);
@@ -102,4 +108,49 @@ test('it goes on where it was, and a reorganisation takes back what was in its b
   after.reorganise(2);
   expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([4, null, BTC]);
   expect(after.send(raw)).toBe(hash);
+});
+
+test('a block takes what its miner wants of what waits, and no child before its parent', () => {
+  const ledger = new BitcoinLedger();
+  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  const other = ledger.send(spend(ledger.fund(own, BTC)));
+  ledger.mine(1, ({ hash }) => hash === child || hash === other);
+  expect(ledger.since(2)).toEqual([other]);
+  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([parent, child]);
+  ledger.mine(2);
+  expect(ledger.since(3)).toEqual([parent, child]);
+});
+
+test('what a lost block held waits again where it is kept, and what spends what is not there is dropped with it', () => {
+  const ledger = new BitcoinLedger();
+  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  ledger.mine();
+  ledger.undo(1, () => true);
+  expect([ledger.height, ledger.waiting().map(({ hash }) => hash)]).toEqual([1, [parent, child]]);
+  ledger.mine();
+  ledger.undo(1, ({ hash }) => hash === child);
+  expect([ledger.find(parent), ledger.find(child)]).toEqual([null, null]);
+});
+
+test('who forgets a transaction forgets what spends it', () => {
+  const ledger = new BitcoinLedger();
+  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  const other = ledger.send(spend(ledger.fund(own, BTC)));
+  ledger.forget(parent);
+  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([other]);
+});
+
+test('for a node that is behind, what the newest blocks hold still waits', () => {
+  const ledger = new BitcoinLedger();
+  const hash = ledger.send(spend(ledger.fund(own, BTC)));
+  ledger.mine();
+  const then = ledger.before(1);
+  expect([then.height, then.heightOf(hash), then.balance(own)]).toEqual([1, null, BTC]);
+  expect(then.waiting().map((one) => one.hash)).toEqual([hash]);
+  then.mine();
+  expect([ledger.height, then.height]).toEqual([2, 2]);
+  expect(ledger.blockHash(2)).not.toBe(then.blockHash(2));
 });

@@ -64,7 +64,8 @@ interface Session {
 export interface NodeTerms {
   readonly index: number;
   readonly threshold: number;
-  readonly wallet: string;
+  /** By CAIP-2. */
+  readonly wallets: ReadonlyMap<string, string>;
   readonly keyId: string;
   readonly policy: Policy;
   readonly dealer: Dealer;
@@ -152,7 +153,8 @@ export class SimulatedCosigner {
 
   #check(request: SigningRequest) {
     const nowMs = this.#schedule.nowMs + this.skewMs;
-    return checkRequest(request, { wallet: this.#terms.wallet, policies: this.ledger.policies(), nowMs });
+    const wallet = this.#terms.wallets.get(request.intent.chain) ?? 'none';
+    return checkRequest(request, { wallet, policies: this.ledger.policies(), nowMs });
   }
 
   async #open(body: unknown): Promise<Result<unknown, Refused>> {

@@ -7,8 +7,8 @@ import type { HistoryEntry } from '#objects/history.ts';
 import { projectedTransaction } from '#objects/projection.ts';
 import type { Balance } from '#domain/ledger.ts';
 import type { Database } from '../objects/memory-sql.ts';
+import type { SimulatedChain } from './chain.ts';
 import type { World } from './world.ts';
-import { CHAIN } from './world.ts';
 
 interface Row {
   readonly document: string;
@@ -36,8 +36,8 @@ function transactionsOf(world: World): readonly Transaction[] {
   return rows.map(({ document }) => JSON.parse(document) as Transaction);
 }
 
-function balanceOf(world: World): Balance | null {
-  const [row] = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${CHAIN}'`);
+function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | null {
+  const [row] = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${name}'`);
   return row === undefined ? null : (JSON.parse(row.document) as Balance);
 }
 
@@ -53,12 +53,10 @@ export function isSettled(world: World): boolean {
   if (owed.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
   const open = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
   if ((open[0]?.n ?? 0) > 0) return false;
-  const balance = balanceOf(world);
-  return (
-    balance !== null &&
-    balance.difference === null &&
-    unitsOf(balance.final) === world.chain.account(world.wallet).balance
-  );
+  return [...world.wallets].every(([chain, wallet]) => {
+    const balance = balanceOf(world, chain);
+    return balance !== null && balance.difference === null && unitsOf(balance.final) === chain.balance(wallet);
+  });
 }
 
 /** For people: what has not come to its end. */
@@ -68,30 +66,31 @@ export function underWay(world: World): string {
     return `${state} (${stateReason ?? 'no reason'}; ${tried.join(', ')})`;
   });
   const owed = rowsOf(vaultDb(world), 'SELECT job FROM outbox').map(({ job }) => job);
-  const balance = balanceOf(world);
-  return [
-    ...lines,
-    `owed: ${owed.join()}`,
-    `ledger ${balance?.final}, chain ${world.chain.account(world.wallet).balance}`,
-  ].join('; ');
+  const held = [...world.wallets].map(
+    ([chain, wallet]) => `${chain.row.name}: ledger ${balanceOf(world, chain)?.final}, chain ${chain.balance(wallet)}`,
+  );
+  return [...lines, `owed: ${owed.join()}`, ...held].join('; ');
 }
 
 /** What must be so when everything has come to its end. */
 export function judge(world: World): void {
-  const { oracle, chain } = world;
+  const { oracle } = world;
   const transactions = transactionsOf(world);
   for (const wish of oracle.wishes) {
     const record = transactions.find(({ id }) => id === wish.id);
-    const times = oracle.paid(wish.amount);
+    const times = oracle.paid(wish);
     if (wish.id !== null && record === undefined) oracle.fault(`I4: ${wish.key} was acknowledged and is not there`);
     const same = transactions.filter(
-      ({ intent }) => intent.kind === 'transfer' && BigInt(intent.amount) === wish.amount,
+      ({ intent }) =>
+        intent.kind === 'transfer' && intent.chain === wish.chain.row.caip2 && BigInt(intent.amount) === wish.amount,
     );
     if (same.length > 1) oracle.fault(`I4: ${wish.key} is there ${same.length} times`);
     if (record === undefined) continue;
     if ((record.state === 'SUCCEEDED') !== (times === 1)) {
       oracle.fault(`I6: ${wish.key} is ${record.state}, and the chain has it ${times} times`);
     }
+    // Nobody else has the key: whatever took its place was the service's own.
+    if (record.stateReason === 'CONFLICTED') oracle.fault(`I6: ${wish.key} was conflicted with`);
     if (wish.isStopped && times > 0) oracle.fault(`I4: ${wish.key} was stopped and is paid`);
     // Who is no signer any more has no voice in what is undecided; where all stay, none is lost.
     const voices = new Set(record.approvals.map(({ actor }) => actor.userId as string));
@@ -99,32 +98,35 @@ export function judge(world: World): void {
     if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${wish.key} has lost a voice that counted`);
     if (record.approvals.length > voices.size) oracle.fault(`I4: ${wish.key} has a voice twice`);
   }
-  judgeNonces(world);
+  for (const [chain, wallet] of world.wallets) judgeAllocator(world, chain, wallet);
   judgeHistory(world);
   judgeProjection(world, transactions);
-  const balance = balanceOf(world);
-  const held = chain.account(world.wallet).balance;
-  if (balance === null || unitsOf(balance.final) !== held) {
-    oracle.fault(`I7: the ledger says ${balance?.final ?? 'nothing'}, the chain ${held}`);
+  for (const [chain, wallet] of world.wallets) {
+    const balance = balanceOf(world, chain);
+    const held = chain.balance(wallet);
+    if (balance === null || unitsOf(balance.final) !== held) {
+      oracle.fault(`I7: the ledger of ${chain.row.name} says ${balance?.final ?? 'nothing'}, the chain ${held}`);
+    }
   }
 }
 
-/** Every nonce that was given is used by the chain, or free again and the next to be used. */
-function judgeNonces(world: World): void {
-  for (const [name, { db }] of world.nonces.hosts) {
-    const owned = rowsOf(db, 'SELECT nonce FROM owned');
-    if (owned.length > 0) world.oracle.fault(`nonces: ${name} still owns ${owned.length}`);
-    const free = rowsOf(db, 'SELECT nonce FROM free').map(({ nonce }) => BigInt(nonce));
-    const used = BigInt(world.chain.account(world.wallet).nonce);
-    const next = BigInt(rowsOf(db, 'SELECT nonce FROM next')[0]?.nonce ?? used);
-    const gaps = free.filter((nonce) => nonce < used);
-    if (gaps.length > 0)
-      world.oracle.fault(`nonces: ${name} would give ${gaps.join()} again, and the chain is at ${used}`);
-    if (used + BigInt(free.length) !== next) {
-      world.oracle.fault(
-        `nonces: ${name} has a gap: the chain is at ${used}, ${free.length} are free, the next is ${next}`,
-      );
-    }
+/** Nothing is held for what is over, and every nonce that was given is used by the chain, or free again and the next to be used. */
+function judgeAllocator({ oracle, nonces }: World, chain: SimulatedChain, wallet: string): void {
+  const db = nonces.hosts.get(`nonce:${chain.row.caip2}:${wallet}`)?.db;
+  // Nothing was ever signed for it.
+  if (db === undefined) return;
+  const owned = rowsOf(db, 'SELECT nonce FROM owned');
+  if (owned.length > 0) oracle.fault(`nonces: ${wallet} still owns ${owned.length}`);
+  const coins = rowsOf(db, 'SELECT coin FROM coin');
+  if (coins.length > 0) oracle.fault(`coins: ${wallet} still claims ${coins.length}`);
+  const used = chain.nonce(wallet);
+  if (used === null) return;
+  const free = rowsOf(db, 'SELECT nonce FROM free').map(({ nonce }) => BigInt(nonce));
+  const next = BigInt(rowsOf(db, 'SELECT nonce FROM next')[0]?.nonce ?? used);
+  const gaps = free.filter((nonce) => nonce < used);
+  if (gaps.length > 0) oracle.fault(`nonces: ${wallet} would give ${gaps.join()} again, and the chain is at ${used}`);
+  if (used + BigInt(free.length) !== next) {
+    oracle.fault(`nonces: ${wallet} has a gap: the chain is at ${used}, ${free.length} are free, the next is ${next}`);
   }
 }
 

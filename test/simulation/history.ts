@@ -3,9 +3,10 @@ import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './clocks.ts';
 import { isQuiet, isSettled, judge, underWay } from './ending.ts';
 import { setBack } from './set-back.ts';
-import { approve, changePolicy, create, lookAgain, RECIPIENTS, speedUp, stop } from './people.ts';
+import type { SimulatedChain } from './chain.ts';
+import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
 import type { Wish } from './oracle.ts';
-import type { Person } from './world.ts';
+import type { Family, Person } from './world.ts';
 import { World } from './world.ts';
 
 export interface Outcome {
@@ -24,6 +25,8 @@ export interface Outcome {
 /** How one history goes; all of it follows from the seed. */
 export interface Course {
   readonly seed: number;
+  /** By the seed when absent. */
+  readonly families?: readonly Family[];
   /** No weather, and crashes at these points alone: the same story each time. */
   readonly crashPoints?: ReadonlySet<number>;
   readonly tell?: (line: string) => void;
@@ -36,13 +39,15 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const STORM_MS = 4 * 60_000;
 /** Everything comes to its end by itself, in fair weather, within this. */
 const RECOVERY_MS = 3 * 60 * 60_000;
+/** What a vault has wallets on. */
+const FAMILIES: readonly (readonly Family[])[] = [['evm'], ['bitcoin'], ['evm', 'bitcoin']];
 const BLOCK_MS = 4_000;
 const LOOK_MS = 20_000;
 
 /** Lives one history, and judges it. */
 export async function live(course: Course): Promise<Outcome> {
   const schedule = new Schedule(course.seed, FIRST_DAY_MS + today++ * DAY_MS, course.tell);
-  const world = new World(schedule);
+  const world = new World(schedule, course.families ?? schedule.pick(FAMILIES));
   simulate(schedule, (url, init) => world.network(url, init));
   const unexpected = listen(schedule);
   try {
@@ -63,7 +68,7 @@ export async function live(course: Course): Promise<Outcome> {
     calls,
     injected,
     crashes,
-    paid: oracle.wishes.filter(({ amount }) => oracle.paid(amount) > 0).length,
+    paid: oracle.wishes.filter((wish) => oracle.paid(wish) > 0).length,
     signatures: oracle.signatures,
     points: schedule.points,
   };
@@ -76,7 +81,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
     () => (isFounded = true),
     (error: unknown) => oracle.fault(`founding: ${String(error)}`),
   );
-  keepMining(world);
+  for (const chain of world.chains) keepMining(world, chain);
   keepSweeping(world);
   await schedule.run(() => isFounded || oracle.faults.length > 0, RECOVERY_MS);
   await founded;
@@ -95,8 +100,8 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   await schedule.run(isOver, isPlanned ? RECOVERY_MS : STORM_MS);
   schedule.stopCounting();
   schedule.weather = CALM;
-  for (const node of [...world.nodes, ...world.cosigners]) node.isAway = false;
-  for (const node of world.nodes) node.behind = 0;
+  for (const node of world.cosigners) node.isAway = false;
+  for (const node of [...world.nodes.values()].flat()) [node.isAway, node.behind] = [false, 0];
   let isSettledNow = false;
   const look = () => {
     isSettledNow = areDone && isSettled(world);
@@ -127,16 +132,18 @@ function weatherOf(schedule: Schedule): Weather {
   };
 }
 
-/** A block every few seconds; in foul weather some are undone, and what waits is forgotten. */
-function keepMining(world: World): void {
-  const { schedule, chain } = world;
+/** A block every few seconds; in foul weather they may take their time, some are undone, and what waits is forgotten. */
+function keepMining({ schedule, oracle, wallets }: World, chain: SimulatedChain): void {
+  const foulPaceMs = schedule.pick([BLOCK_MS, BLOCK_MS, 4 * BLOCK_MS, 12 * BLOCK_MS]);
   const next = () => {
     const isFoul = schedule.weather !== CALM;
-    if (isFoul && schedule.isLuck(0.04)) chain.reorganise(1 + schedule.upTo(schedule.isLuck(0.2) ? 7 : 2), 0.2);
+    const deepest = schedule.isLuck(0.4) ? chain.deepestFork : 2;
+    if (isFoul && schedule.isLuck(0.06)) chain.reorganise(1 + schedule.upTo(deepest), schedule.pick([0.2, 0.7]));
     if (isFoul && schedule.isLuck(0.04)) chain.forget(0.5);
-    world.oracle.mined(chain.mine());
-    const pause = isFoul && schedule.isLuck(0.02) ? 90_000 : BLOCK_MS / 2 + schedule.upTo(BLOCK_MS);
-    schedule.after(pause, next);
+    chain.mine();
+    if (wallets.has(chain)) oracle.look(chain);
+    const paceMs = isFoul ? foulPaceMs : BLOCK_MS;
+    schedule.after(isFoul && schedule.isLuck(0.02) ? 90_000 : paceMs / 2 + schedule.upTo(paceMs), next);
   };
   schedule.after(BLOCK_MS, next);
 }
@@ -162,7 +169,7 @@ function stir(world: World): void {
       }
     }
     if (schedule.isLuck(schedule.weather.crash / 2)) schedule.powerCut();
-    for (const node of world.nodes) {
+    for (const node of [...world.nodes.values()].flat()) {
       node.isAway = schedule.isLuck(schedule.weather.lost);
       node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
     }
@@ -175,8 +182,6 @@ function stir(world: World): void {
   };
   schedule.after(5_000, next);
 }
-
-const UNIT = 1_000_000_000_000n;
 
 function randomStories(world: World): Promise<void>[] {
   const { schedule } = world;
@@ -194,7 +199,9 @@ async function later(world: World, mostMs: number, act: () => Promise<void>): Pr
 async function randomWish(world: World, index: number): Promise<void> {
   const { schedule, oracle, people } = world;
   await schedule.sleep(schedule.upTo(120_000));
-  const wish = oracle.wish(schedule.pick(RECIPIENTS), UNIT * BigInt(index + 1) + BigInt(schedule.upTo(1_000_000)));
+  const chain = schedule.pick(world.chains);
+  const amount = chain.unit * BigInt(index + 1) + BigInt(schedule.upTo(1_000_000));
+  const wish = oracle.wish(chain, schedule.pick(chain.recipients), amount);
   const creator = schedule.pick(people);
   await create(world, wish, creator);
   // A client that lost its memory asks once more.
@@ -223,36 +230,39 @@ async function decide(world: World, wish: Wish, person: Person): Promise<void> {
 
 /** Others pay; a monitor tells of it, late, twice, or never. */
 async function deposits(world: World): Promise<void> {
-  const { schedule, chain } = world;
+  const { schedule, wallets } = world;
   const count = schedule.upTo(4);
   for (let i = 0; i < count; i++) {
     await schedule.sleep(schedule.upTo(60_000));
-    const hash = chain.deposit(world.wallet, BigInt(1 + schedule.upTo(1_000_000_000)));
+    const [chain, wallet] = schedule.pick([...wallets]);
+    const hash = chain.deposit(wallet, 1_000n + BigInt(schedule.upTo(10_000_000)));
     const told = schedule.upTo(3);
     for (let time = 0; time < told; time++) {
       await schedule.sleep(schedule.upTo(20_000));
-      await world.report(hash, `delivery-${i}`);
+      await world.report(chain, hash, `delivery-${i}`);
     }
     // A forged one: of a transaction that there is not.
-    if (schedule.isLuck(0.2)) await world.report(`0x${'f'.repeat(63)}${i}`, `forged-${i}`);
+    if (schedule.isLuck(0.2)) await world.report(chain, chain.forged(i), `forged-${i}`);
   }
 }
 
-/** One payment by two voices and a deposit: short, so that every point of it can be the last. */
+/** One payment by two voices and a deposit on each chain: short, so that every point of it can be the last. */
 function plannedStories(world: World): Promise<void>[] {
-  const [alice, bob] = world.people;
-  if (alice === undefined || bob === undefined) throw new Error('there are three people');
-  const story = async () => {
-    const wish = world.oracle.wish(RECIPIENTS[0] ?? '', UNIT);
-    await create(world, wish, alice);
-    await approve(world, wish, alice);
-    await approve(world, wish, bob);
-  };
-  const deposit = async () => {
-    const hash = world.chain.deposit(world.wallet, 5n);
-    await world.report(hash, 'delivery');
-  };
-  return [story(), deposit()];
+  return [...world.wallets].flatMap(([chain, wallet]) => {
+    const [alice, bob] = world.people;
+    if (alice === undefined || bob === undefined) throw new Error('there are three people');
+    const story = async () => {
+      const wish = world.oracle.wish(chain, chain.recipients[0] ?? '', chain.unit);
+      await create(world, wish, alice);
+      await approve(world, wish, alice);
+      await approve(world, wish, bob);
+    };
+    const deposit = async () => {
+      const hash = chain.deposit(wallet, 5_000n);
+      await world.report(chain, hash, 'delivery');
+    };
+    return [story(), deposit()];
+  });
 }
 
 /** Events of the log that say that something went wrong which nobody has planned. */

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { takeOverPlatform } from './clocks.ts';
 import type { Course, Outcome } from './history.ts';
+import type { Family } from './world.ts';
 import { addTo, type Sum, sumOf, textOf } from './sum.ts';
 
 /**
@@ -69,18 +70,26 @@ async function simulated(): Promise<Sum> {
   return sum;
 }
 
-/** One story without weather, once for each point at which somebody can die; or for pairs of such points. */
+/** One story without weather on each kind of chain, once for each point at which somebody can die; or for pairs of such points. */
 async function sweep(sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<void> {
-  const { points } = await judged({ seed: 1, crashPoints: new Set() }, sum, live);
+  for (const families of [['evm'], ['bitcoin']] as const) await sweepOf(families, sum, live);
+}
+
+async function sweepOf(
+  families: readonly Family[],
+  sum: Sum,
+  live: (course: Course) => Promise<Outcome>,
+): Promise<void> {
+  const { points } = await judged({ seed: 1, families, crashPoints: new Set() }, sum, live);
   const pairs = Number.parseInt(options.pairs ?? '0', 10);
   if (options.points)
-    for (let at = 0; at < points; at++) await judged({ seed: 1, crashPoints: new Set([at]) }, sum, live);
+    for (let at = 0; at < points; at++) await judged({ seed: 1, families, crashPoints: new Set([at]) }, sum, live);
   // Spread evenly over all of them, and the same each time.
   const all = (points * (points - 1)) / 2;
   for (let i = 0; i < Math.min(pairs, all); i++) {
     const place = Math.floor((i * all) / Math.min(pairs, all));
     const [at, then] = pairAt(place, points);
-    await judged({ seed: 1, crashPoints: new Set([at, then]) }, sum, live);
+    await judged({ seed: 1, families, crashPoints: new Set([at, then]) }, sum, live);
   }
 }
 

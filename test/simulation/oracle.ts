@@ -1,10 +1,11 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/approval-check.ts';
-import type { Block, SimulatedChain } from './chain.ts';
+import type { SimulatedChain } from './chain.ts';
 
-/** A payment that somebody wants, and everything that the people know of it. No two have the same amount: it is how the chain is read. */
+/** A payment that somebody wants, and everything that the people know of it. No two of a chain have the same amount: it is how the chain is read. */
 export interface Wish {
   readonly key: string;
+  readonly chain: SimulatedChain;
   readonly to: string;
   readonly amount: bigint;
   /** So many of these have to want it, whatever else happens. */
@@ -32,8 +33,8 @@ export interface Terms {
 export class Oracle {
   readonly faults: string[] = [];
   readonly wishes: Wish[] = [];
-  readonly #chain: SimulatedChain;
-  #wallet = '';
+  /** The wallet on each chain. */
+  readonly #wallets: ReadonlyMap<SimulatedChain, string>;
   /** What is in force beyond doubt: while a change is under way, the weaker of both. */
   #terms: Terms;
   readonly #signed = new Map<
@@ -44,13 +45,10 @@ export class Oracle {
   /** Somebody wanted other terms. */
   hasChanged = false;
 
-  constructor(chain: SimulatedChain, terms: Terms) {
-    this.#chain = chain;
+  /** @param wallets may come to be known later */
+  constructor(wallets: ReadonlyMap<SimulatedChain, string>, terms: Terms) {
+    this.#wallets = wallets;
     this.#terms = terms;
-  }
-
-  set wallet(address: string) {
-    this.#wallet = address.toLowerCase();
   }
 
   fault(line: string): void {
@@ -72,9 +70,10 @@ export class Oracle {
     this.#terms = to;
   }
 
-  wish(to: string, amount: bigint): Wish {
+  wish(chain: SimulatedChain, to: string, amount: bigint): Wish {
     const wish: Wish = {
       key: `wish-${this.wishes.length + 1}`,
+      chain,
       to,
       amount,
       terms: this.#terms,
@@ -113,8 +112,8 @@ export class Oracle {
     known.digests.set(attempt, digest);
     if (digest !== bytesToHex(signingDigest)) this.fault(`I1: node ${node} signs a second digest for ${id}/${attempt}`);
     if (intent.kind !== 'transfer') return this.fault(`I2: nobody wanted a ${intent.kind}`);
-    const wish = this.wishes.find((one) => one.amount === BigInt(intent.amount));
-    if (wish === undefined || wish.to.toLowerCase() !== intent.to.toLowerCase()) {
+    const wish = this.#wished(intent.chain, intent);
+    if (wish === null) {
       return this.fault(`I2: nobody wanted ${intent.amount} to go to ${intent.to}`);
     }
     const voices = [...wish.asked].filter((person) => wish.terms.signers.includes(person)).length;
@@ -124,24 +123,34 @@ export class Oracle {
       this.fault(`I2: ${wish.key} is signed, and somebody was told that it is not`);
   }
 
-  /** I3: what was wanted once is paid once, and nothing else ever is. */
-  mined(block: Block): void {
-    for (const { from, to, value, hash } of block.transfers) {
-      if (from !== this.#wallet || (to === this.#wallet && value === 0n)) continue;
-      const wish = this.wishes.find((one) => one.amount === value);
-      if (wish === undefined || wish.to.toLowerCase() !== to) {
-        this.fault(`I3: ${hash} pays ${value} to ${to}, and nobody wanted that`);
+  #wished(caip2: string, { to, amount }: { readonly to: string; readonly amount: string | bigint }): Wish | null {
+    const wish = this.wishes.find(({ chain, ...one }) => chain.row.caip2 === caip2 && one.amount === BigInt(amount));
+    return wish?.to.toLowerCase() === to.toLowerCase() ? wish : null;
+  }
+
+  /** I3: what was wanted once is paid once, and nothing else ever is. Looks at all blocks that may be new since the last time. */
+  look(chain: SimulatedChain): void {
+    const payments = chain.paymentsFrom(this.#walletOn(chain), Math.max(0, chain.height - chain.deepestFork));
+    for (const payment of payments) {
+      const { hash, to, amount } = payment;
+      const wish = this.#wished(chain.row.caip2, payment);
+      if (wish === null) {
+        this.fault(`I3: ${hash} pays ${amount} to ${to}, and nobody wanted that`);
         continue;
       }
-      const times = this.paid(wish.amount);
+      const times = this.paid(wish);
       if (times > 1) this.fault(`I3: ${wish.key} is paid ${times} times`);
     }
   }
 
   /** How often it stands in the chain. */
-  paid(amount: bigint): number {
-    return this.#chain.blocks
-      .flatMap(({ transfers }) => transfers)
-      .filter(({ from, value }) => from === this.#wallet && value === amount).length;
+  paid({ chain, amount }: Wish): number {
+    return chain.paymentsFrom(this.#walletOn(chain), 0).filter((one) => one.amount === amount).length;
+  }
+
+  #walletOn(chain: SimulatedChain): string {
+    const wallet = this.#wallets.get(chain);
+    if (wallet === undefined) throw new Error('the wallet is made before anything is paid');
+    return wallet;
   }
 }

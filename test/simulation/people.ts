@@ -1,11 +1,9 @@
 import type { Wish } from './oracle.ts';
 import type { Answer, Person, World } from './world.ts';
-import { CHAIN } from './world.ts';
 
 /** As long as a client goes on asking before it takes the service for gone. */
 const MOST_TRIES = 200;
 const PAUSE_MS = 8_000;
-export const RECIPIENTS = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'];
 
 /** Asks until there is an answer that says what became of it. Null when the service is gone. */
 async function insist(world: World, ask: () => Promise<Answer | null>): Promise<Answer | null> {
@@ -20,7 +18,13 @@ async function insist(world: World, ask: () => Promise<Answer | null>): Promise<
 /** As an integrator does it: with a key, again and again with the same one. */
 export async function create(world: World, wish: Wish, creator: Person): Promise<void> {
   const speed = world.schedule.pick(['slow', 'normal', 'fast']);
-  const body = { vaultId: world.vaultId, chain: CHAIN, to: wish.to, amount: wish.amount.toString(), speed };
+  const body = {
+    vaultId: world.vaultId,
+    chain: wish.chain.row.name,
+    to: wish.to,
+    amount: wish.amount.toString(),
+    speed,
+  };
   const headers = { 'idempotency-key': wish.key };
   const answer = await insist(world, () =>
     world.ask('POST /transaction/transfer', { token: creator.token, body, headers }),

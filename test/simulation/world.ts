@@ -10,35 +10,37 @@ import { SessionObject } from '#objects/session.ts';
 import { VaultObject } from '#objects/vault.ts';
 import { WalletNonceObject } from '#objects/wallet-nonce.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { BitcoinChain } from './bitcoin-chain.ts';
+import { BitcoinRest } from './bitcoin-rest.ts';
 import { ChainNode } from './chain-node.ts';
-import { CHAIN_ID, SimulatedChain } from './chain.ts';
+import type { ChainApi, SimulatedChain } from './chain.ts';
 import { Dealer, SimulatedCosigner } from './cosigners.ts';
 import { SimulatedD1 } from './d1.ts';
 import { ObjectNamespace } from './objects.ts';
+import { EvmChain } from './evm-chain.ts';
+import { EvmRpc } from './evm-rpc.ts';
 import { Oracle } from './oracle.ts';
 import { SimulatedQueue } from './queues.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 
-export const CHAIN = 'simulated';
-const CAIP2 = `eip155:${CHAIN_ID}`;
 const SERVICE_KEY = 'service_key_of_the_simulation';
 const MONITOR_SECRET = Buffer.from('a monitor that nobody has').toString('base64');
 const UNLIMITED = 1_000_000_000;
 const SIGNING_THRESHOLD = 2;
 const DECISION_SECONDS = 300;
 
-const ROW = {
-  name: CHAIN,
-  caip2: CAIP2,
-  family: 'evm',
-  nativeSymbol: 'ETH',
-  nativeDecimals: 18,
-  confirmations: 3,
-  pollIntervalMs: 2_000,
-  maxFee: '50000000000000000',
-  explorer: null,
-};
+/** What is simulated of chains. */
+export type Family = 'evm' | 'bitcoin';
+
+function chainOf(family: Family, schedule: Schedule): { readonly chain: SimulatedChain; readonly api: ChainApi } {
+  if (family === 'evm') {
+    const chain = new EvmChain(schedule);
+    return { chain, api: new EvmRpc(chain) };
+  }
+  const chain = new BitcoinChain(schedule);
+  return { chain, api: new BitcoinRest(chain) };
+}
 
 export interface Person {
   readonly id: string;
@@ -51,11 +53,14 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The whole service in one process: its own code, and around it a platform, a chain and co-signers that fail as the schedule says. */
+/** The whole service in one process: its own code, and around it a platform, chains and co-signers that fail as the schedule says. */
 export class World {
   readonly schedule: Schedule;
-  readonly chain: SimulatedChain;
-  readonly nodes: readonly ChainNode[];
+  readonly chains: readonly SimulatedChain[];
+  /** Of the vault, on each chain. */
+  readonly wallets = new Map<SimulatedChain, string>();
+  /** Two of each chain. */
+  readonly nodes: ReadonlyMap<SimulatedChain, readonly ChainNode[]>;
   readonly d1: SimulatedD1;
   readonly vaults: ObjectNamespace;
   readonly nonces: ObjectNamespace;
@@ -65,14 +70,19 @@ export class World {
   cosigners: readonly SimulatedCosigner[] = [];
   readonly people: Person[] = [];
   vaultId = 0;
-  wallet = '';
 
-  constructor(schedule: Schedule) {
+  constructor(schedule: Schedule, families: readonly Family[]) {
     this.schedule = schedule;
-    this.chain = new SimulatedChain(schedule);
-    this.nodes = [1, 2].map((number) => new ChainNode(schedule, this.chain, `node-${number}`));
+    const served = families.map((family) => chainOf(family, schedule));
+    this.chains = served.map(({ chain }) => chain);
+    this.nodes = new Map(
+      served.map(({ chain, api }) => [
+        chain,
+        [1, 2].map((number) => new ChainNode(schedule, `${chain.row.name}-${number}`, api)),
+      ]),
+    );
     this.d1 = new SimulatedD1(schedule);
-    this.oracle = new Oracle(this.chain, { threshold: 0, signers: [] });
+    this.oracle = new Oracle(this.wallets, { threshold: 0, signers: [] });
     const namespace = (construct: (ctx: DurableObjectState, env: CoordinatorEnv) => object) =>
       new ObjectNamespace(schedule, (ctx) => construct(ctx, this.env));
     this.vaults = namespace((ctx, env) => new VaultObject(ctx, env));
@@ -118,8 +128,10 @@ export class World {
       COSIGNER_2: cosigner(2),
       COSIGNER_3: cosigner(3),
       SHIELD: { limit: async () => ({ success: true }) },
-      RPC_URLS: JSON.stringify({ [CHAIN]: ['http://node-1.test', 'http://node-2.test'] }),
-      CHAINS: JSON.stringify([ROW]),
+      RPC_URLS: JSON.stringify(
+        Object.fromEntries([...this.nodes].map(([{ row }, nodes]) => [row.name, nodes.map(({ url }) => url)])),
+      ),
+      CHAINS: JSON.stringify(this.chains.map(({ row }) => row)),
       RATE_LIMITS: JSON.stringify(Object.fromEntries(quotas.map((name) => [name, UNLIMITED]))),
       TOKEN_MAC_KEY: '01'.repeat(32),
       WEBHOOK_ENDPOINTS: JSON.stringify({
@@ -131,9 +143,10 @@ export class World {
 
   /** Where the coordinator's own requests go. */
   async network(url: string, init: RequestInit): Promise<Response> {
-    const node = this.nodes[url.startsWith('http://node-1.test') ? 0 : 1];
+    const { origin, pathname } = new URL(url);
+    const node = [...this.nodes.values()].flat().find((one) => one.url === origin);
     if (node === undefined) throw new Error(`nobody is at ${url}`);
-    return node.serve(init);
+    return node.serve(pathname, init);
   }
 
   /** One request to the service. Null when no answer came: then nobody knows what it did. */
@@ -167,8 +180,8 @@ export class World {
   }
 
   /** What a monitor says of a transaction. */
-  async report(hash: string, name: string): Promise<void> {
-    const body = JSON.stringify({ type: 'chain.activity', data: { chain: CAIP2, txHash: hash } });
+  async report({ row }: SimulatedChain, hash: string, name: string): Promise<void> {
+    const body = JSON.stringify({ type: 'chain.activity', data: { chain: row.caip2, txHash: hash } });
     const at = String(Math.floor((this.schedule.nowMs + this.schedule.skewMs) / 1000));
     const signature = createHmac('sha256', Buffer.from(MONITOR_SECRET, 'base64')).update(`${name}.${at}.${body}`);
     await this.ask('POST /webhook/standard-webhooks/monitor', {
@@ -192,7 +205,7 @@ export class World {
     });
   }
 
-  /** Three people, a vault in which two of them decide, a wallet with money in it, and the nodes of its key. In fair weather. */
+  /** Three people, a vault in which two of them decide, its wallets with money in them, and the nodes of its key. In fair weather. */
   async found(): Promise<void> {
     for (const name of ['alice', 'bob', 'carol']) {
       const user = await this.#service('POST /internal/user', { name, email: `${name}@example.com` });
@@ -207,17 +220,20 @@ export class World {
       members: this.people.map(({ id }) => ({ userId: id, roles: ['initiator', 'signer', 'admin'] })),
       threshold: 2,
       initialState: 'SUBMITTED',
-      chains: [CHAIN],
+      chains: this.chains.map(({ row }) => row.name),
+      bitcoinAddressType: 'p2wpkh',
       decisionPeriodSeconds: DECISION_SECONDS,
       signingThreshold: SIGNING_THRESHOLD,
     });
     this.vaultId = vault['id'] as number;
     const dealer = new Dealer();
     const keyId = parseKeyId('a'.repeat(26));
-    const wallet = addressOn(CAIP2, 'ecdsa-secp256k1', hexToBytes(dealer.publicKey));
-    if (keyId === null || wallet === null) throw new Error('the key must be one');
-    this.wallet = wallet;
-    this.oracle.wallet = wallet;
+    if (keyId === null) throw new Error('the key must have a name');
+    for (const chain of this.chains) {
+      const wallet = addressOn(chain.row.caip2, 'ecdsa-secp256k1', hexToBytes(dealer.publicKey));
+      if (wallet === null) throw new Error('the key must be one');
+      this.wallets.set(chain, wallet);
+    }
     const stub = this.env.VAULT.getByName(`vault:${this.vaultId}`);
     const described = await stub.describe();
     if (described === null) throw new Error('the vault must be there');
@@ -227,7 +243,7 @@ export class World {
         new SimulatedCosigner(this.schedule, {
           index,
           threshold: SIGNING_THRESHOLD,
-          wallet,
+          wallets: new Map([...this.wallets].map(([{ row }, wallet]) => [row.caip2, wallet])),
           keyId,
           policy,
           dealer,
@@ -237,9 +253,9 @@ export class World {
     for (const node of this.cosigners) node.meet(this.cosigners);
     const publicShares = { '1': dealer.publicKey, '2': dealer.publicKey, '3': dealer.publicKey };
     const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: dealer.publicKey, publicShares } as const;
-    await stub.recordKey({ ...key, addresses: { [CHAIN]: wallet } });
-    this.chain.deposit(wallet, 10n ** 19n);
-    this.chain.mine();
+    const addresses = Object.fromEntries([...this.wallets].map(([{ row }, wallet]) => [row.name, wallet]));
+    await stub.recordKey({ ...key, addresses });
+    for (const [chain, wallet] of this.wallets) chain.endow(wallet);
   }
 
   async #service(line: string, body: unknown): Promise<Answer['body']> {

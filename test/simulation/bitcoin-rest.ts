@@ -1,0 +1,34 @@
+import { answerEsplora } from '#local/bitcoin-node.ts';
+import type { BitcoinChain } from './bitcoin-chain.ts';
+import type { ChainApi, Query } from './chain.ts';
+
+/** The REST interface of Esplora. */
+export class BitcoinRest implements ChainApi {
+  readonly #chain: BitcoinChain;
+
+  constructor(chain: BitcoinChain) {
+    this.#chain = chain;
+  }
+
+  methodOf({ path }: Query): string {
+    // Names of addresses and transactions are no method.
+    return path
+      .slice(1)
+      .split('/')
+      .map((part) => (part.length > 30 ? '*' : part))
+      .join('/');
+  }
+
+  async answer({ path, sent, behind }: Query): Promise<Response> {
+    const { ledger, rates } = this.#chain;
+    const known = behind === 0 ? ledger : ledger.before(behind);
+    // Who is behind passes on all the same what it is given.
+    const view = { ledger: known, rates, send: async (raw: string) => ledger.send(raw) };
+    const { status, text } = await answerEsplora(view, path, sent);
+    return new Response(text, { status });
+  }
+
+  complaint(): Response {
+    return new Response('sendrawtransaction RPC error: {"code":-28,"message":"Loading block index…"}', { status: 400 });
+  }
+}

@@ -1,0 +1,161 @@
+import type { Hex } from 'viem';
+import { numberToHex } from 'viem/utils';
+import type { ChainApi, Query } from './chain.ts';
+import type { Block, ChainTransfer, EvmChain } from './evm-chain.ts';
+import { CHAIN_ID, FINAL_DEPTH, pricePaid, Refused, TRANSFER_GAS } from './evm-chain.ts';
+
+const TIP = 10n ** 9n;
+
+interface Asked {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+const JSONRPC = '2.0';
+
+/** JSON-RPC of a node. */
+export class EvmRpc implements ChainApi {
+  readonly #chain: EvmChain;
+
+  constructor(chain: EvmChain) {
+    this.#chain = chain;
+  }
+
+  methodOf({ sent }: Query): string {
+    return askedIn(sent).method;
+  }
+
+  async answer({ sent, behind }: Query): Promise<Response> {
+    const { id, method, params } = askedIn(sent);
+    try {
+      return Response.json({
+        id,
+        jsonrpc: JSONRPC,
+        result: await new View(this.#chain, behind).result(method, params),
+      });
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return Response.json({ id, jsonrpc: JSONRPC, error: { code: -32000, message: error.message } });
+    }
+  }
+
+  complaint({ sent }: Query): Response {
+    return Response.json({
+      id: askedIn(sent).id,
+      jsonrpc: JSONRPC,
+      error: { code: -32603, message: 'internal error' },
+    });
+  }
+}
+
+function askedIn(sent: string | null): Asked {
+  return JSON.parse(sent ?? '') as Asked;
+}
+
+/** The chain as one node sees it. */
+class View {
+  readonly #chain: EvmChain;
+  readonly #behind: number;
+
+  constructor(chain: EvmChain, behind: number) {
+    this.#chain = chain;
+    this.#behind = behind;
+  }
+
+  get #head(): Block {
+    const { blocks, head } = this.#chain;
+    return blocks[Math.max(0, head.number - this.#behind)] ?? head;
+  }
+
+  async result(method: string, params: readonly unknown[]): Promise<unknown> {
+    const [first, second] = params.map(String);
+    switch (method) {
+      case 'eth_chainId':
+        return numberToHex(CHAIN_ID);
+      case 'eth_maxPriorityFeePerGas':
+        return numberToHex(TIP);
+      case 'eth_feeHistory':
+        return { reward: Array.from({ length: 10 }, () => [TIP / 2n, TIP, 2n * TIP].map((tip) => numberToHex(tip))) };
+      case 'eth_getBlockByNumber':
+        return this.#block(first ?? '', params[1] === true);
+      case 'eth_getTransactionCount':
+        return numberToHex(this.#nonce(first ?? '', second ?? ''));
+      case 'eth_getBalance':
+        return numberToHex(this.#chain.account(first ?? '', this.#at(second ?? '') ?? this.#head).balance);
+      case 'eth_getCode':
+        return '0x';
+      case 'eth_getLogs':
+        return [];
+      case 'eth_call':
+      case 'eth_estimateGas': {
+        const { from = '', value = '0x0' } = (params[0] ?? {}) as { from?: string; value?: string };
+        if (this.#chain.account(from, this.#head).balance < BigInt(value)) {
+          throw new Refused('insufficient funds for transfer');
+        }
+        return method === 'eth_call' ? '0x' : numberToHex(TRANSFER_GAS);
+      }
+      case 'eth_sendRawTransaction':
+        return this.#chain.send(first as Hex);
+      case 'eth_getTransactionByHash':
+        return this.#transaction(first ?? '');
+      case 'eth_getTransactionReceipt':
+        return this.#receipt(first ?? '');
+      default:
+        throw new Refused(`the method ${method} does not exist/is not available`);
+    }
+  }
+
+  #at(tag: string): Block | null {
+    if (tag === 'latest' || tag === 'pending') return this.#head;
+    const number = tag === 'finalized' ? Math.max(0, this.#head.number - FINAL_DEPTH) : Number.parseInt(tag, 16);
+    return number > this.#head.number ? null : (this.#chain.blocks[number] ?? null);
+  }
+
+  #block(tag: string, isWhole: boolean): unknown {
+    const block = this.#at(tag);
+    if (block === null) return null;
+    const transactions = block.transfers.map((one) => (isWhole ? shown(one, block) : one.hash));
+    return {
+      number: numberToHex(block.number),
+      hash: block.hash,
+      baseFeePerGas: numberToHex(block.baseFeePerGas),
+      transactions,
+    };
+  }
+
+  #nonce(address: string, tag: string): number {
+    if (tag === 'pending' && this.#behind === 0) return this.#chain.pendingNonce(address);
+    const block = this.#at(tag);
+    if (block === null) throw new Refused('header not found');
+    return this.#chain.account(address, block).nonce;
+  }
+
+  #transaction(hash: string): unknown {
+    const mined = this.#chain.mined(hash, this.#head.number);
+    if (mined !== null) return shown(mined.transfer, mined.block);
+    const waiting = this.#chain.inPool(hash);
+    return waiting === null ? null : shown(waiting, null);
+  }
+
+  #receipt(hash: string): unknown {
+    const mined = this.#chain.mined(hash, this.#head.number);
+    if (mined === null) return null;
+    const { block, transfer } = mined;
+    return {
+      transactionHash: hash,
+      blockNumber: numberToHex(block.number),
+      blockHash: block.hash,
+      gasUsed: numberToHex(TRANSFER_GAS),
+      effectiveGasPrice: numberToHex(pricePaid(transfer, block.baseFeePerGas)),
+      status: '0x1',
+      logs: [],
+    };
+  }
+}
+
+function shown(transfer: ChainTransfer, block: Block | null) {
+  const { hash, from, to, value, gasLimit } = transfer;
+  const place = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
+  return { hash, from, to, value: numberToHex(value), gas: numberToHex(gasLimit), input: '0x', ...place };
+}
