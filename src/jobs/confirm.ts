@@ -1,6 +1,8 @@
+import type { ChainAdapter, ChainFault, Observation } from '#chains/chain-adapter.ts';
 import { labelsOf, usdValueOf } from '#domain/appraisal.ts';
 import type { TransactionId } from '#domain/id.ts';
-import type { AppraisedInclusion, Inclusion } from '#domain/transaction.ts';
+import type { Result } from '#domain/result.ts';
+import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
 import { appraise } from '#jobs/appraise.ts';
@@ -19,30 +21,56 @@ export async function confirm(
   id: TransactionId,
 ): Promise<void> {
   const work = await vault.work(id, 'confirm');
-  const newest = work === null ? null : newestAttempt(work.transaction);
-  if (work === null || newest === null) return;
+  if (work === null) return;
   const adapter = chainAccess(env, work.chain);
   if (adapter === null) return;
-  const { intent, attempts, inclusion } = work.transaction;
-  const observed = await adapter.observe({
+  const observed = await whereabouts(adapter, work.transaction);
+  // A node that is away tells nothing; the vault's alarm sends this job again.
+  if (observed.ok) await report({ env, vault, work }, observed.value);
+}
+
+/** Where the attempts of a transaction are that could be anywhere. Throws where none is signed: nobody looks for it. */
+export async function whereabouts(
+  adapter: ChainAdapter,
+  transaction: Transaction,
+): Promise<Result<Observation, ChainFault>> {
+  const { intent, attempts, inclusion } = transaction;
+  const newest = attempts.findLast(({ signed }) => signed !== null);
+  if (newest === undefined) throw new Error('nothing is signed that could be anywhere');
+  return adapter.observe({
     from: intent.from,
     nonce: BigInt(newest.nonce),
     hashes: attempts.flatMap((attempt) => (attempt.signed === null ? [] : [attempt.signed.hash])),
-    newest: { payload: newest.payload, validUntil: newest.validUntil },
+    newest: { payload: newest.payload, validUntil: lastBlockOf(attempts) },
     parent: intent.kind === 'transfer' ? (intent.paysFor ?? null) : null,
     inclusion,
   });
-  // A node that is away tells nothing; the vault's alarm sends this job again.
-  if (!observed.ok) return;
-  if (observed.value.type === 'included') {
+}
+
+/** That can hold any of them. A node that lags gives a later attempt less time than an earlier one. */
+function lastBlockOf(attempts: readonly Attempt[]): string | null {
+  const blocks = attempts.flatMap(({ validUntil }) => (validUntil === null ? [] : [BigInt(validUntil)]));
+  return blocks.length === 0 ? null : blocks.reduce((last, one) => (one > last ? one : last)).toString();
+}
+
+interface Watch {
+  readonly env: CoordinatorEnv;
+  readonly vault: DurableObjectStub<VaultObject>;
+  readonly work: TransactionWork;
+}
+
+/** Tells the vault what was seen. */
+export async function report({ env, vault, work }: Watch, seen: Observation): Promise<void> {
+  const { id, inclusion } = work.transaction;
+  if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
-    const found = observed.value.inclusion;
-    const worth = worthBefore(inclusion, found) ?? (await worthOf(env, work, found));
-    await vault.record(id, { type: 'include', inclusion: { ...found, ...worth }, confirmationsNeeded });
-  } else if (observed.value.type === 'lapsed') {
-    await vault.record(id, { type: 'lapse', attempt: newest.number });
+    const worth = worthBefore(inclusion, seen.inclusion) ?? (await worthOf(env, work, seen.inclusion));
+    await vault.record(id, { type: 'include', inclusion: { ...seen.inclusion, ...worth }, confirmationsNeeded });
+  } else if (seen.type === 'lapsed') {
+    const newest = newestAttempt(work.transaction);
+    if (newest !== null) await vault.record(id, { type: 'lapse', attempt: newest.number });
   } else {
-    const { inMempool, nonceTaken } = observed.value;
+    const { inMempool, nonceTaken } = seen;
     await vault.record(id, { type: 'miss', inMempool, nonceTaken });
   }
 }

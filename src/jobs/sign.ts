@@ -14,6 +14,7 @@ import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { broadcast } from '#jobs/broadcast.ts';
+import { report, whereabouts } from '#jobs/confirm.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
@@ -53,6 +54,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' });
     return;
   }
+  if (await isDecided({ env, vault, adapter, work })) return;
   const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });
   if (!prepared.ok) {
     const fault = prepared.refusal;
@@ -64,6 +66,20 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
+}
+
+/**
+ * What is to be replaced may have been included meanwhile, or can never be: then it is told where it is, and nothing more is signed. While
+ * nothing can be signed nobody else looks.
+ */
+async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
+  if (!work.transaction.attempts.some(({ signed }) => signed !== null)) return false;
+  const seen = await whereabouts(adapter, work.transaction);
+  if (!seen.ok || !(seen.value.type === 'included' || (seen.value.type === 'absent' && seen.value.nonceTaken))) {
+    return false;
+  }
+  await report({ env, vault, work }, seen.value);
+  return true;
 }
 
 interface Preparation {

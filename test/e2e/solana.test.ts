@@ -256,6 +256,26 @@ test('one that waits can be made faster, or undone, and at most one attempt is e
   expect([balance(kept), balance(undone)]).toEqual([SOL, 0n]);
 });
 
+test('what is carried out while a faster one is wanted is told so, and nothing more is signed', async () => {
+  const { alice } = world.people();
+  const to = stranger();
+  const sending = gate.hold('sendTransaction');
+  const id = await approved(payment(to));
+  (await sending).pretend(await signatureOf(alice, id));
+  await reaches(alice, id, ({ attempts }) => attempts[0]?.outcome === 'accepted');
+  const [wire = ''] = gate.said
+    .flatMap((text): string[] => (text.includes('sendTransaction') ? JSON.parse(text).params : []))
+    .slice(-2);
+  // What a faster one would cost is asked before its nonce is.
+  const pricing = gate.hold('getRecentPrioritizationFees');
+  expect((await alice.client.ask('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  const call = await pricing;
+  ledger.send(new Uint8Array(Buffer.from(wire, 'base64')));
+  await call.deliver();
+  const record = await done(id);
+  expect([record.state, record.attempts.length, balance(to)]).toEqual(['SUCCEEDED', 1, SOL]);
+});
+
 async function signatureOf({ client }: ReturnType<World['people']>['alice'], id: string): Promise<string> {
   const { attempts } = await client.read(id);
   return attempts.at(-1)?.hash ?? '';

@@ -26,10 +26,16 @@ export async function observeTransaction(
   chain: Chain,
   watched: Watched,
 ): Promise<Result<Observation, Trouble>> {
-  const found = await findStatus(node, watched.hashes);
-  if (!found.ok) return found;
-  if (found.value === null) return observeAbsence(node, watched);
-  const { hash, status } = found.value;
+  const statuses = await statusesOf(node, watched.hashes);
+  if (!statuses.ok) return statuses;
+  const found = statuses.value.find(({ status }) => !status.failed) ?? statuses.value[0];
+  if (found === undefined) return observeAbsence(node, watched);
+  const { hash, status } = found;
+  if (status.failed && statuses.value.length < watched.hashes.length) {
+    const isLast = await isLastWord(node, watched);
+    if (!isLast.ok) return isLast;
+    if (!isLast.value) return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
+  }
   // A fork may still lose it: it is neither here nor gone.
   if (status.commitment === 'processed') return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
   const landed = await readLanded(node, chain, { hash, status });
@@ -56,15 +62,33 @@ interface Found {
   readonly status: Status;
 }
 
-/** At most one of them is ever carried out, so the first one known is the only one. */
-async function findStatus(node: RpcNode, hashes: readonly string[]): Promise<Result<Found | null, Trouble>> {
+/** Of those that were carried out, be it in vain; at most one has succeeded. */
+async function statusesOf(node: RpcNode, hashes: readonly string[]): Promise<Result<readonly Found[], Trouble>> {
   const statuses = await node.ask(askStatuses(hashes));
   if (!statuses.ok) return statuses;
-  for (const [i, status] of statuses.value.entries()) {
-    const hash = hashes[i];
-    if (status !== null && hash !== undefined) return accepted({ hash, status });
-  }
-  return accepted(null);
+  return accepted(
+    statuses.value.flatMap((status, i) => {
+      const hash = hashes[i];
+      return status === null || hash === undefined ? [] : [{ hash, status }];
+    }),
+  );
+}
+
+/**
+ * Whether after one that failed no other attempt can succeed any more. With a durable nonce it has used up what all hang on. One that opens
+ * its account has opened nothing by failing: until their blockhashes are too old the others can still be carried out.
+ */
+async function isLastWord(node: RpcNode, { from, newest }: Watched): Promise<Result<boolean, Trouble>> {
+  if (anchorOf(from, newest).kind === 'nonce') return accepted(true);
+  const height = await node.ask(askHeight('finalized'));
+  if (!height.ok) return height;
+  return accepted(newest.validUntil !== null && height.value > BigInt(newest.validUntil));
+}
+
+function anchorOf(from: string, { payload }: Watched['newest']): Anchor {
+  const terms = isPublicKey(from) ? termsIn(hexToBytes(payload.slice(2)), from) : null;
+  if (terms === null) throw new Error('a stored payload can be read');
+  return terms.anchor;
 }
 
 async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<Observation, Trouble>> {
@@ -75,15 +99,13 @@ async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<O
     if (!block.ok) return block;
     if (block.value === inclusion.blockHash) return unfit('the node has the recorded block, but not the transaction');
   }
-  const terms = termsIn(hexToBytes(newest.payload.slice(2)), from);
-  if (terms === null) throw new Error('a stored payload can be read');
-  const fate = await fateOf(node, from, { anchor: terms.anchor, validUntil: newest.validUntil });
+  const fate = await fateOf(node, from, { anchor: anchorOf(from, newest), validUntil: newest.validUntil });
   if (!fate.ok) return fate;
   if (fate.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been carried out just now, between the two questions.
-  const again = await findStatus(node, watched.hashes);
+  const again = await statusesOf(node, watched.hashes);
   if (!again.ok) return again;
-  if (again.value !== null) return unfit('the transaction came only now');
+  if (again.value.length > 0) return unfit('the transaction came only now');
   return accepted(
     fate.value === 'lapsed' ? { type: 'lapsed' } : { type: 'absent', inMempool: false, nonceTaken: true },
   );

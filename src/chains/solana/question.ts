@@ -28,6 +28,8 @@ export interface Simulation {
 
 export interface Status {
   readonly slot: bigint;
+  /** It was carried out in vain: its fee is paid, and nothing else has happened. */
+  readonly failed: boolean;
   readonly commitment: 'processed' | Commitment;
 }
 
@@ -250,9 +252,10 @@ function errorText(error: unknown): string | null {
 
 function statusOf(value: unknown): Status | null | undefined {
   if (value === null) return null;
-  const { slot, confirmationStatus } = fieldsOf(value);
+  const { slot, err, confirmationStatus } = fieldsOf(value);
   const commitment = (['processed', 'confirmed', 'finalized'] as const).find((one) => one === confirmationStatus);
-  return typeof slot === 'bigint' && commitment !== undefined ? { slot, commitment } : undefined;
+  if (typeof slot !== 'bigint' || err === undefined || commitment === undefined) return undefined;
+  return { slot, failed: err !== null, commitment };
 }
 
 function landedOf(answer: unknown): Landed | undefined {

@@ -116,9 +116,43 @@ test('of two openings of one place only one is ever carried out, in whatever ord
     const both = [first, second];
     for (const i of order) await adapter().broadcast(present(both[i]).raw, present(both[i]).hash);
     expect(balance(intent.to as Wallet['address'])).toBe(SOL);
-    const seen = await observed(wallet, [present(both[order[0] ?? 0])]);
-    expect(seen.type === 'included' && seen.inclusion.succeeded).toBe(true);
+    // The other one stands in the chain too, as failed.
+    const seen = await observed(wallet, both);
+    const paid = present(both[order[0] ?? 0]).hash;
+    expect(seen).toMatchObject({ type: 'included', inclusion: { hash: paid, succeeded: true } });
   }
+});
+
+test('an opening that failed is the end only when no other one can come any more', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address, { amount: units(8n * SOL) });
+  const first = await signed(wallet, intent);
+  node.ledger.advance(100n);
+  const second = await signed(wallet, intent, { replaced: first.attempt });
+  await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
+  await adapter().broadcast(first.raw, first.hash);
+  const waits = { type: 'absent', inMempool: true, nonceTaken: false };
+  expect(await observed(wallet, [first])).toMatchObject({ type: 'included', inclusion: { succeeded: false } });
+  expect(await observed(wallet, [first, second])).toEqual(waits);
+  // Until the second one's blockhash is too old, and so beyond every fork.
+  node.ledger.advance(140n);
+  expect(await observed(wallet, [first, second])).toEqual(waits);
+  node.ledger.airdrop(wallet.address, 10n * SOL);
+  await adapter().broadcast(second.raw, second.hash);
+  const paid = { type: 'included', inclusion: { hash: second.hash, succeeded: true } };
+  expect(await observed(wallet, [first, second])).toMatchObject(paid);
+});
+
+test('an opening that failed is the end of all when the others are too late', async () => {
+  const wallet = funded();
+  const intent = payment(wallet.address, { amount: units(8n * SOL) });
+  const first = await signed(wallet, intent);
+  const second = await signed(wallet, intent, { replaced: first.attempt });
+  await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
+  await adapter().broadcast(first.raw, first.hash);
+  node.ledger.advance(151n);
+  const failed = { type: 'included', inclusion: { hash: first.hash, succeeded: false } };
+  expect(await observed(wallet, [first, second])).toMatchObject(failed);
 });
 
 test('an opening whose blockhash has expired has lapsed, and only then; another attempt takes its place', async () => {
@@ -195,7 +229,9 @@ test('what fails on the chain has cost its fee and moved nothing, and its nonce 
   const doomed = await signed(wallet, first, { place: 0n });
   await sent(wallet, second, 1n);
   await adapter().broadcast(doomed.raw, doomed.hash);
-  const seen = await observed(wallet, [doomed]);
+  const dearer = await signed(wallet, payment(wallet.address), { place: 2n });
+  // All attempts hang on the one nonce: none of the others can come any more.
+  const seen = await observed(wallet, [doomed, { ...dearer, attempt: doomed.attempt }]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { succeeded, failure, changes, feePaid } = seen.inclusion;
   expect([succeeded, failure, changes]).toEqual([false, '{"InstructionError":[3,{"Custom":1}]}', []]);
