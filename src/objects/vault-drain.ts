@@ -59,9 +59,9 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
     storage.recordProjected(history, rows);
+    // Lines of the history have no row of their own that the alarm would come back for, should this one end here.
+    if (history.lines.length === AUDIT_PER_BATCH) storage.oweDirectory(Date.now());
   }
-  // Lines of the history have no row of their own that the alarm would come back for.
-  storage.oweDirectory(Date.now());
 }
 
 /** What the directory has to know of a vault. */

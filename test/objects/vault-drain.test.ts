@@ -86,3 +86,29 @@ test('what is owed anew while it is told is told again, to the first line', asyn
   expect(storage.unprojected(1)).toEqual([]);
   expect(storage.unprojectedHistory(1).lines).toEqual([]);
 });
+
+test('who ends between two pages of the history leaves something that the alarm comes back for', async () => {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  storage.putVault(vault);
+  const lines = 205;
+  for (let i = 0; i < lines; i++) writeVaultChange(storage, vault, { action: 'member', detail: `${i}`, actor: null });
+  const told = () => d1.db.run('SELECT seq FROM audit', []).rows.length;
+  let isOver = false;
+  const d1 = databaseWith(() => {
+    if (!isOver && told() > 0) throw new Error('the object is gone');
+  });
+  await expect(drainProjection(storage, d1 as unknown as D1Database)).rejects.toThrow('gone');
+  // Nobody knows of the first page: it is told again, and then the rest.
+  isOver = true;
+  let batches = 0;
+  const until = databaseWith(() => {
+    batches += 1;
+    if (until.db.run('SELECT seq FROM audit', []).rows.length === 200 && batches > 3) throw new Error('gone again');
+  });
+  await expect(drainProjection(storage, until as unknown as D1Database)).rejects.toThrow('gone again');
+  expect([storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([5, expect.any(Number)]);
+  await drainProjection(storage, d1 as unknown as D1Database);
+  expect([storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([0, null]);
+});
