@@ -23,13 +23,10 @@ import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-progr
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { parseJsonWithBigInts, stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
-import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import { mintIn, storedNonce, tokenAccountIn } from '#chains/solana/accounts.ts';
 import type { Account } from '#chains/solana/question.ts';
 import { errorOf } from './solana-error.ts';
-
-/** 32 bytes whose base58 begins with the name of the local cluster. */
-export const GENESIS = `${LOCAL_CLUSTER}111111111111`;
+import type { Entry, LedgerView, Snapshot } from './solana-rpc.ts';
 
 /** Has a thousand million SOL, and no key. */
 const FAUCET = getAddressDecoder().decode(createHash('sha256').update('the faucet of the local ledger').digest());
@@ -57,35 +54,12 @@ interface WrittenAccount {
   readonly data: string;
 }
 
-/** A transaction as the ledger keeps it. */
-export interface Entry {
-  readonly hash: string;
-  readonly slot: bigint;
-  readonly error: unknown;
-  readonly fee: bigint;
-  readonly accounts: readonly Address[];
-  readonly before: readonly Snapshot[];
-  readonly after: readonly Snapshot[];
-  readonly logs: readonly string[];
-}
-
-interface Snapshot {
-  readonly lamports: bigint;
-  /** Null for an account that holds no token. */
-  readonly token: {
-    readonly mint: string;
-    readonly owner: string;
-    readonly units: bigint;
-    readonly decimals: number | bigint;
-  } | null;
-}
-
 /**
  * The real virtual machine of Solana, in this process (litesvm), as a ledger of one validator: each transaction that is carried out is a
  * block of its own, which is beyond every fork when `finalityDepth` more have come. What litesvm does differently from the network is put
  * right here: a blockhash lives for 150 blocks and not until the next, and a transaction that fails has used its durable nonce up.
  */
-export class SolanaLedger {
+export class SolanaLedger implements LedgerView {
   readonly #svm = new LiteSVM();
   /** Of accounts that came about in no transaction. */
   readonly #put = new Set<Address>();
@@ -95,6 +69,8 @@ export class SolanaLedger {
   readonly #recent = new Map<string, bigint>();
   #slot = 1n;
   finalityDepth = 0n;
+  /** Nobody is in a hurry here. */
+  readonly price = 0n;
 
   /** @param folder of an earlier run that is to go on */
   constructor(folder: string | null = null) {
@@ -193,7 +169,6 @@ export class SolanaLedger {
     return entry;
   }
 
-  /** The hash that a transaction has, whether or not it is carried out. */
   nameOf(wire: Uint8Array): string {
     return hashOf(getTransactionDecoder().decode(wire));
   }
@@ -334,7 +309,7 @@ function feeOf(before: readonly Snapshot[], after: readonly Snapshot[]): bigint 
   return total(before) - total(after);
 }
 
-export function decodeBase64(text: string): Uint8Array {
+function decodeBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 

@@ -140,4 +140,25 @@ export const FLOW_BUGS: readonly Bug[] = [
     is: 'const before = idempotency === null ? null : storage.remembered(actor.userId, `${idempotency.key}!`, nowMs);',
     caughtBy: SIM,
   },
+  {
+    name: 'a replacement is wanted on and on of what has arrived',
+    file: 'src/jobs/sign.ts',
+    was: '  if (await isDecided({ env, vault, adapter, work })) return;\n',
+    is: '',
+    caughtBy: SIM,
+  },
+  {
+    name: 'two payments may claim one coin',
+    file: 'src/objects/wallet-nonce.ts',
+    was: 'const others = new Set(this.claimedByOthers({ transactionId }));',
+    is: 'const others = new Set<string>();',
+    caughtBy: SIM,
+  },
+  {
+    name: 'a coin stays claimed when its transaction is over',
+    file: 'src/jobs/settle.ts',
+    was: 'const isSpent = adapterFor(work.chain, []).mostInFlight === null;',
+    is: 'const isSpent = true;',
+    caughtBy: SIM,
+  },
 ];

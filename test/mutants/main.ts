@@ -18,7 +18,7 @@ const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */
 const CONTROL_MS = 5 * 60_000;
-const HISTORIES = '40';
+const HISTORIES = '100';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
 

@@ -39,7 +39,13 @@ function scriptFor(address: string): Uint8Array {
  * wants the same.
  */
 export class BitcoinChain implements SimulatedChain {
-  readonly row = { name: 'bitcoin-regtest', caip2: CAIP2, confirmations: 2, pollIntervalMs: 2_000 };
+  readonly row = {
+    name: 'bitcoin-regtest',
+    caip2: CAIP2,
+    family: 'bitcoin' as const,
+    confirmations: 2,
+    pollIntervalMs: 2_000,
+  };
   readonly recipients = [person(2).address, person(3).address];
   readonly unit = 1_000_000n;
   readonly deepestFork = 5;

@@ -1,3 +1,5 @@
+import type { ChainFamily } from '#domain/chain.ts';
+
 /** What somebody has paid to somebody else, as it stands in a block. */
 export interface Payment {
   readonly hash: string;
@@ -19,7 +21,7 @@ export interface Query {
 /** A chain as those see it who live beside the service: people outside, miners, and whoever judges at the end. */
 export interface SimulatedChain {
   /** As CHAINS has it. */
-  readonly row: { readonly name: string; readonly caip2: string };
+  readonly row: { readonly name: string; readonly caip2: string; readonly family: ChainFamily };
   /** Who gets what people want to pay. */
   readonly recipients: readonly string[];
   /** Payments are some of these and a little more, in the smallest units. */

@@ -1,4 +1,7 @@
+import type { KeyObject } from 'node:crypto';
+import { verify } from 'node:crypto';
 import { seededRandom } from '#local/seeded-random.ts';
+import { ed25519Key } from './ed25519-key.ts';
 import type { Schedule } from './schedule.ts';
 
 const RealDate = Date;
@@ -75,6 +78,15 @@ function randomId(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
+async function importKey(_format: 'raw', point: Uint8Array, _algorithm: 'Ed25519'): Promise<KeyObject> {
+  return ed25519Key(point);
+}
+
+/** The platform's own works beside everything else, and nobody could say when it is done. */
+async function verifyNow(_algorithm: 'Ed25519', key: KeyObject, signature: Uint8Array, message: Uint8Array) {
+  return verify(null, message, key, signature);
+}
+
 /** What a request carries: everything that is sent here is text. */
 export function textSent({ body }: RequestInit): string {
   if (typeof body !== 'string') throw new Error('a request carries text');
@@ -102,6 +114,7 @@ export function takeOverPlatform(): void {
   Object.assign(Math, { random: seededRandom(1) });
   Object.defineProperty(crypto, 'getRandomValues', { value: randomBytes });
   Object.defineProperty(crypto, 'randomUUID', { value: randomId });
+  Object.defineProperty(crypto, 'subtle', { value: { importKey, verify: verifyNow } });
 }
 
 /** Whose time it is from now on; null for nobody's. */

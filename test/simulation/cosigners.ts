@@ -10,9 +10,8 @@ import { fieldsOf, mandateOf, policyOf } from '#cosigner/wire.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { encodePartial } from '#mpc/ecdsa/messages.ts';
-import { encodePoint, GENERATOR, invertScalar, modOrder, randomScalar } from '#mpc/secp256k1.ts';
 import { textSent } from './clocks.ts';
+import type { Dealer } from './dealers.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
@@ -20,42 +19,8 @@ import { Database, objectSql } from '../objects/memory-sql.ts';
 /** Told of every partial signature that a node lets go, at the moment it does. */
 type Witness = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
 
-/**
- * What the nodes of a simulated vault compute together: partial signatures that fit each other, and are others each time. The key is whole here,
- * because the mathematics has tests of its own, and takes a hundred times as long as everything else in a history.
- */
-export class Dealer {
-  readonly #secret = randomScalar();
-  readonly #sessions = new Map<string, { readonly R: Uint8Array; readonly u: bigint[]; readonly w: bigint[] }>();
-
-  get publicKey(): string {
-    return bytesToHex(encodePoint(GENERATOR.multiply(this.#secret)));
-  }
-
-  partial(
-    session: string,
-    digest: Uint8Array,
-    { place, of }: { readonly place: number; readonly of: number },
-  ): Uint8Array {
-    const name = `${session} ${bytesToHex(digest)}`;
-    const known = this.#sessions.get(name) ?? this.#deal(digest, of);
-    this.#sessions.set(name, known);
-    return encodePartial(known.R, known.u[place] ?? 0n, known.w[place] ?? 0n);
-  }
-
-  #deal(digest: Uint8Array, signers: number) {
-    const k = randomScalar();
-    const R = GENERATOR.multiply(k);
-    const s = modOrder(invertScalar(k) * modOrder(BigInt(`0x${bytesToHex(digest)}`) + R.toAffine().x * this.#secret));
-    const u = Array.from({ length: signers }, randomScalar);
-    const w = Array.from({ length: signers }, randomScalar);
-    const sum = (values: readonly bigint[]) => modOrder(values.reduce((total, value) => total + value, 0n));
-    w[0] = modOrder(modOrder(s * sum(u)) - sum(w.slice(1)));
-    return { R: encodePoint(R), u, w };
-  }
-}
-
 interface Session {
+  readonly dealer: Dealer;
   readonly signers: readonly number[];
   readonly request: SigningRequest;
   readonly checked: CheckedRequest;
@@ -64,11 +29,9 @@ interface Session {
 export interface NodeTerms {
   readonly index: number;
   readonly threshold: number;
-  /** By CAIP-2. */
-  readonly wallets: ReadonlyMap<string, string>;
-  readonly keyId: string;
+  /** One of each key. */
+  readonly dealers: readonly Dealer[];
   readonly policy: Policy;
-  readonly dealer: Dealer;
   readonly witness: Witness;
 }
 
@@ -130,10 +93,11 @@ export class SimulatedCosigner {
   async #serve(path: string, body: unknown): Promise<Result<unknown, Refused>> {
     const [kind = '', keyId = '', action = ''] = path.split('/');
     if (kind === 'pairs') return accepted({});
-    if (kind !== 'key' || keyId !== this.#terms.keyId) return refused(refusal('unknown-key'));
+    const dealer = this.#terms.dealers.find((one) => one.keyId === keyId);
+    if (kind !== 'key' || dealer === undefined) return refused(refusal('unknown-key'));
     switch (action) {
       case 'open':
-        return this.#open(body);
+        return this.#open(dealer, body);
       case 'start':
         return this.#start(body);
       case 'round':
@@ -151,17 +115,20 @@ export class SimulatedCosigner {
     }
   }
 
-  #check(request: SigningRequest) {
+  #check(dealer: Dealer, request: SigningRequest) {
     const nowMs = this.#schedule.nowMs + this.skewMs;
-    const wallet = this.#terms.wallets.get(request.intent.chain) ?? 'none';
-    return checkRequest(request, { wallet, policies: this.ledger.policies(), nowMs });
+    return checkRequest(request, {
+      wallet: dealer.addressOn(request.intent.chain),
+      policies: this.ledger.policies(),
+      nowMs,
+    });
   }
 
-  async #open(body: unknown): Promise<Result<unknown, Refused>> {
+  async #open(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
     const { signers, request: sent } = body as { signers: number[]; request: unknown };
     if (signers.length !== this.#terms.threshold) return refused(refusal('malformed', 'signers'));
     const request = signingRequestOf(sent);
-    const checked = await this.#check(request);
+    const checked = await this.#check(dealer, request);
     if (!checked.ok) return checked;
     const free = this.ledger.signOnce(request.intent.transactionId, request.attempt, {
       ...checked.value,
@@ -169,7 +136,7 @@ export class SimulatedCosigner {
     });
     if (!free.ok) return free;
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
-    this.#opened.set(nonce, { signers, request, checked: checked.value });
+    this.#opened.set(nonce, { dealer, signers, request, checked: checked.value });
     return accepted({ nonce });
   }
 
@@ -191,13 +158,14 @@ export class SimulatedCosigner {
     const { sid } = body as { sid: string };
     const session = this.#running.get(sid);
     if (session === undefined) return refused(refusal('session-over'));
-    const again = await this.#check(session.request);
+    const { dealer, signers, checked, request } = session;
+    const again = await this.#check(dealer, request);
     if (!again.ok) return refused(refusal('aborted', 'no longer allowed', this.#terms.index));
     if (!this.ledger.advance(hexToBytes(sid), 2)) return refused(refusal('session-over'));
-    const { signers, checked, request } = session;
     this.#terms.witness(this.index, request, checked);
-    const place = { place: signers.indexOf(this.index), of: signers.length };
-    const parts = checked.signedMessages.map((message) => this.#terms.dealer.partial(sid, message, place));
+    const turn = { sid, chain: request.intent.chain, signers: signers.length };
+    const place = signers.indexOf(this.index);
+    const parts = checked.signedMessages.map((message) => dealer.partial(turn, message, place));
     return accepted({ sid, result: { partial: bytesToHex(concatBytes(...parts)) } });
   }
 

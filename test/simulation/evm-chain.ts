@@ -52,7 +52,7 @@ export class EvmChain implements SimulatedChain {
   readonly row = {
     name: 'simulated',
     caip2: `eip155:${CHAIN_ID}`,
-    family: 'evm',
+    family: 'evm' as const,
     nativeSymbol: 'ETH',
     nativeDecimals: 18,
     confirmations: 3,

@@ -40,7 +40,7 @@ const STORM_MS = 4 * 60_000;
 /** Everything comes to its end by itself, in fair weather, within this. */
 const RECOVERY_MS = 3 * 60 * 60_000;
 /** What a vault has wallets on. */
-const FAMILIES: readonly (readonly Family[])[] = [['evm'], ['bitcoin'], ['evm', 'bitcoin']];
+const FAMILIES: readonly (readonly Family[])[] = [['evm'], ['bitcoin'], ['solana'], ['evm', 'bitcoin', 'solana']];
 const BLOCK_MS = 4_000;
 const LOOK_MS = 20_000;
 
@@ -115,6 +115,8 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
   else await done;
   judge(world);
+  // In fair weather two voices are enough, whoever dies.
+  if (isPlanned && oracle.wishes.some((wish) => oracle.paid(wish) !== 1)) oracle.fault('I12: a payment was not made');
   if (oracle.faults.length === 0) await setBack(world);
 }
 
@@ -220,7 +222,7 @@ async function decide(world: World, wish: Wish, person: Person): Promise<void> {
   await approve(world, wish, person);
   // Two fingers, or two windows.
   if (mood > 0.9) await Promise.all([approve(world, wish, person), approve(world, wish, person)]);
-  if (mood > 0.8) {
+  if (mood > 0.7) {
     await schedule.sleep(schedule.upTo(30_000));
     if (mood > 0.95) await stop(world, wish, person, 'cancel');
     else await speedUp(world, wish, person);

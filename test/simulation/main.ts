@@ -29,9 +29,12 @@ const { values: options } = parseArgs({
     stop: { type: 'boolean', default: false },
     /** Of a process that another one has started. */
     part: { type: 'boolean', default: false },
+    /** Which of the deaths are its own. */
+    share: { type: 'string' },
   },
 });
 
+const isSweep = options.points || options.pairs !== undefined;
 const PROCESSES = 2;
 const AGAIN_EVERY = 10;
 
@@ -59,7 +62,7 @@ async function simulated(): Promise<Sum> {
   const sum = sumOf();
   const one = options.seed;
   if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), tell }, sum, live);
-  else if (options.points || options.pairs !== undefined) await sweep(sum, live);
+  else if (isSweep) await sweep(sum, live);
   else {
     const first = firstSeed();
     for (let seed = first; seed < first + countOf(); seed++) {
@@ -72,7 +75,7 @@ async function simulated(): Promise<Sum> {
 
 /** One story without weather on each kind of chain, once for each point at which somebody can die; or for pairs of such points. */
 async function sweep(sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<void> {
-  for (const families of [['evm'], ['bitcoin']] as const) await sweepOf(families, sum, live);
+  for (const families of [['evm'], ['bitcoin'], ['solana']] as const) await sweepOf(families, sum, live);
 }
 
 async function sweepOf(
@@ -80,13 +83,16 @@ async function sweepOf(
   sum: Sum,
   live: (course: Course) => Promise<Outcome>,
 ): Promise<void> {
-  const { points } = await judged({ seed: 1, families, crashPoints: new Set() }, sum, live);
+  const share = Number.parseInt(options.share ?? '0', 10);
+  // Each process has to know how many there are; one of them counts it.
+  const { points } = await judged({ seed: 1, families, crashPoints: new Set() }, share === 0 ? sum : sumOf(), live);
   const pairs = Number.parseInt(options.pairs ?? '0', 10);
   if (options.points)
-    for (let at = 0; at < points; at++) await judged({ seed: 1, families, crashPoints: new Set([at]) }, sum, live);
+    for (let at = share; at < points; at += PROCESSES)
+      await judged({ seed: 1, families, crashPoints: new Set([at]) }, sum, live);
   // Spread evenly over all of them, and the same each time.
   const all = (points * (points - 1)) / 2;
-  for (let i = 0; i < Math.min(pairs, all); i++) {
+  for (let i = share; i < Math.min(pairs, all); i += PROCESSES) {
     const place = Math.floor((i * all) / Math.min(pairs, all));
     const [at, then] = pairAt(place, points);
     await judged({ seed: 1, families, crashPoints: new Set([at, then]) }, sum, live);
@@ -116,11 +122,12 @@ function firstSeed(): number {
 async function shared(): Promise<Sum> {
   const [first, count] = [firstSeed(), countOf()];
   const size = Math.ceil(count / PROCESSES);
-  const parts = Array.from(
-    { length: PROCESSES },
-    (_, i) => [first + i * size, Math.min(size, count - i * size)] as const,
+  const parts = Array.from({ length: PROCESSES }, (_, i) =>
+    isSweep
+      ? ['--share', String(i), ...(options.points ? ['--points'] : []), '--pairs', options.pairs ?? '0']
+      : ['--from', String(first + i * size), '--count', String(Math.min(size, count - i * size))],
   );
-  const sums = await Promise.all(parts.map(([from, some]) => partOf(from, some)));
+  const sums = await Promise.all(parts.map(partOf));
   const sum = sumOf();
   for (const one of sums) for (const key of Object.keys(sum) as (keyof Sum)[]) sum[key] += one[key];
   if (options.log !== undefined) {
@@ -130,8 +137,8 @@ async function shared(): Promise<Sum> {
   return sum;
 }
 
-async function partOf(from: number, count: number): Promise<Sum> {
-  const given = [...process.execArgv, import.meta.filename, '--part', '--from', String(from), '--count', String(count)];
+async function partOf(wanted: readonly string[]): Promise<Sum> {
+  const given = [...process.execArgv, import.meta.filename, '--part', ...wanted];
   const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
@@ -145,7 +152,7 @@ async function partOf(from: number, count: number): Promise<Sum> {
   return JSON.parse(last) as Sum;
 }
 
-const isAlone = options.part || options.seed !== undefined || options.points || options.pairs !== undefined;
+const isAlone = options.part || options.seed !== undefined;
 const total = isAlone ? await simulated() : await shared();
 const seconds = Math.round(Number(process.hrtime.bigint() - begun) / 1e9);
 tell(options.part ? JSON.stringify(total) : `${textOf(total)}, ${seconds} s`);

@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { addressOn } from '#chains/address-on.ts';
-import { parseKeyId } from '#domain/id.ts';
+import { keySchemeOf } from '#domain/chain.ts';
 import { app } from '#http/app.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
@@ -9,13 +8,15 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { SessionObject } from '#objects/session.ts';
 import { VaultObject } from '#objects/vault.ts';
 import { WalletNonceObject } from '#objects/wallet-nonce.ts';
-import { hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { BitcoinChain } from './bitcoin-chain.ts';
 import { BitcoinRest } from './bitcoin-rest.ts';
 import { ChainNode } from './chain-node.ts';
 import type { ChainApi, SimulatedChain } from './chain.ts';
-import { Dealer, SimulatedCosigner } from './cosigners.ts';
+import type { NodeTerms } from './cosigners.ts';
+import { SimulatedCosigner } from './cosigners.ts';
 import { SimulatedD1 } from './d1.ts';
+import { Dealer } from './dealers.ts';
 import { ObjectNamespace } from './objects.ts';
 import { EvmChain } from './evm-chain.ts';
 import { EvmRpc } from './evm-rpc.ts';
@@ -23,6 +24,8 @@ import { Oracle } from './oracle.ts';
 import { SimulatedQueue } from './queues.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
+import { SolanaChain } from './solana-chain.ts';
+import { SolanaRpc } from './solana-rpc.ts';
 
 const SERVICE_KEY = 'service_key_of_the_simulation';
 const MONITOR_SECRET = Buffer.from('a monitor that nobody has').toString('base64');
@@ -31,16 +34,22 @@ const SIGNING_THRESHOLD = 2;
 const DECISION_SECONDS = 300;
 
 /** What is simulated of chains. */
-export type Family = 'evm' | 'bitcoin';
+export type Family = keyof typeof FAMILIES;
 
-function chainOf(family: Family, schedule: Schedule): { readonly chain: SimulatedChain; readonly api: ChainApi } {
-  if (family === 'evm') {
+const FAMILIES = {
+  evm: (schedule: Schedule) => {
     const chain = new EvmChain(schedule);
     return { chain, api: new EvmRpc(chain) };
-  }
-  const chain = new BitcoinChain(schedule);
-  return { chain, api: new BitcoinRest(chain) };
-}
+  },
+  bitcoin: (schedule: Schedule) => {
+    const chain = new BitcoinChain(schedule);
+    return { chain, api: new BitcoinRest(chain) };
+  },
+  solana: (schedule: Schedule) => {
+    const chain = new SolanaChain(schedule);
+    return { chain, api: new SolanaRpc(chain) };
+  },
+};
 
 export interface Person {
   readonly id: string;
@@ -73,7 +82,9 @@ export class World {
 
   constructor(schedule: Schedule, families: readonly Family[]) {
     this.schedule = schedule;
-    const served = families.map((family) => chainOf(family, schedule));
+    const served: readonly { readonly chain: SimulatedChain; readonly api: ChainApi }[] = families.map((family) =>
+      FAMILIES[family](schedule),
+    );
     this.chains = served.map(({ chain }) => chain);
     this.nodes = new Map(
       served.map(({ chain, api }) => [
@@ -215,46 +226,38 @@ export class World {
     }
     const signers = this.people.map(({ id }) => id);
     this.oracle.changed({ threshold: 2, signers });
+    const bitcoinAddressType = this.schedule.pick(['p2tr', 'p2wpkh'] as const);
     const vault = await this.#service('POST /internal/vault', {
       name: 'Treasury',
       members: this.people.map(({ id }) => ({ userId: id, roles: ['initiator', 'signer', 'admin'] })),
       threshold: 2,
       initialState: 'SUBMITTED',
       chains: this.chains.map(({ row }) => row.name),
-      bitcoinAddressType: 'p2wpkh',
+      bitcoinAddressType,
       decisionPeriodSeconds: DECISION_SECONDS,
       signingThreshold: SIGNING_THRESHOLD,
     });
     this.vaultId = vault['id'] as number;
-    const dealer = new Dealer();
-    const keyId = parseKeyId('a'.repeat(26));
-    if (keyId === null) throw new Error('the key must have a name');
-    for (const chain of this.chains) {
-      const wallet = addressOn(chain.row.caip2, 'ecdsa-secp256k1', hexToBytes(dealer.publicKey));
-      if (wallet === null) throw new Error('the key must be one');
-      this.wallets.set(chain, wallet);
-    }
+    const schemeOn = ({ row }: SimulatedChain) => keySchemeOf(row.family, { bitcoinAddressType });
+    const schemes = [...new Set(this.chains.map(schemeOn))];
+    const dealers = schemes.map((scheme, i) => new Dealer('abc'.charAt(i).repeat(26), scheme));
     const stub = this.env.VAULT.getByName(`vault:${this.vaultId}`);
     const described = await stub.describe();
     if (described === null) throw new Error('the vault must be there');
     const { policy } = described;
-    this.cosigners = [1, 2, 3].map(
-      (index) =>
-        new SimulatedCosigner(this.schedule, {
-          index,
-          threshold: SIGNING_THRESHOLD,
-          wallets: new Map([...this.wallets].map(([{ row }, wallet]) => [row.caip2, wallet])),
-          keyId,
-          policy,
-          dealer,
-          witness: (node, request, checked) => this.oracle.signed(node, request, checked),
-        }),
-    );
+    const witness: NodeTerms['witness'] = (node, request, checked) => this.oracle.signed(node, request, checked);
+    const terms = { threshold: SIGNING_THRESHOLD, policy, dealers, witness };
+    this.cosigners = [1, 2, 3].map((index) => new SimulatedCosigner(this.schedule, { ...terms, index }));
     for (const node of this.cosigners) node.meet(this.cosigners);
-    const publicShares = { '1': dealer.publicKey, '2': dealer.publicKey, '3': dealer.publicKey };
-    const key = { keyId, scheme: 'ecdsa-secp256k1', publicKey: dealer.publicKey, publicShares } as const;
-    const addresses = Object.fromEntries([...this.wallets].map(([{ row }, wallet]) => [row.name, wallet]));
-    await stub.recordKey({ ...key, addresses });
+    for (const dealer of dealers) {
+      const { keyId, scheme } = dealer;
+      const publicKey = bytesToHex(dealer.publicKey);
+      const publicShares = { '1': publicKey, '2': publicKey, '3': publicKey };
+      const chains = this.chains.filter((chain) => schemeOn(chain) === scheme);
+      for (const chain of chains) this.wallets.set(chain, dealer.addressOn(chain.row.caip2));
+      const addresses = Object.fromEntries(chains.map((chain) => [chain.row.name, dealer.addressOn(chain.row.caip2)]));
+      await stub.recordKey({ keyId, scheme, publicKey, publicShares, addresses });
+    }
     for (const [chain, wallet] of this.wallets) chain.endow(wallet);
   }
 

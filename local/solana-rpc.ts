@@ -1,0 +1,223 @@
+import type { Address } from '@solana/kit';
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
+import { isPublicKey } from '#chains/solana/address.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import type { Account } from '#chains/solana/question.ts';
+
+/** 32 bytes whose base58 begins with the name of the local cluster. */
+const GENESIS = `${LOCAL_CLUSTER}111111111111`;
+
+/** A transaction as a ledger keeps it. */
+export interface Entry {
+  readonly hash: string;
+  readonly slot: bigint;
+  readonly error: unknown;
+  readonly fee: bigint;
+  readonly accounts: readonly Address[];
+  readonly before: readonly Snapshot[];
+  readonly after: readonly Snapshot[];
+  readonly logs: readonly string[];
+}
+
+export interface Snapshot {
+  readonly lamports: bigint;
+  /** Null for an account that holds no token. */
+  readonly token: {
+    readonly mint: string;
+    readonly owner: string;
+    readonly units: bigint;
+    readonly decimals: number | bigint;
+  } | null;
+}
+
+/** What a node knows. */
+export interface LedgerView {
+  /** The newest one that is voted on. */
+  readonly slot: bigint;
+  /** The newest slot that is beyond every fork. */
+  readonly finalizedSlot: bigint;
+  latestBlockhash(): { readonly blockhash: string; readonly lastHeight: bigint };
+  rent(bytes: bigint): bigint;
+  /** What the newest transactions that carry out paid for a compute unit, in millionths of a lamport. */
+  readonly price: bigint;
+  /** @param slot as of which; a ledger may know no other one than its newest */
+  account(at: Address, slot: bigint): Account | null;
+  tokenAccounts(owner: Address): readonly { readonly address: Address; readonly mint: Address }[];
+  entry(hash: string): Entry | null;
+  /** Newest first. */
+  naming(at: Address): readonly Entry[];
+  /** The name of the block in a slot; null where there is none. */
+  blockhashOf(slot: bigint): string | null;
+  simulate(wire: Uint8Array): { readonly error: unknown; readonly logs: readonly string[]; readonly units: bigint };
+  /** Null for what is dropped without a trace, `signature` for a wrong one. */
+  send(wire: Uint8Array): Pick<Entry, 'hash'> | 'signature' | null;
+  /** The hash that a transaction has, whether or not it is carried out. */
+  nameOf(wire: Uint8Array): string;
+  airdrop(to: Address, amount: bigint): Pick<Entry, 'hash'>;
+}
+
+/** What a node says no to, with its code. */
+class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * What the JSON-RPC interface of a Solana node answers, as far as Conclave asks one. Whole numbers of 64 bits are written as the node writes
+ * them, as plain JSON numbers of any size.
+ */
+export function answerRpc(view: LedgerView, sent: string): string {
+  const { id, method, params = [] }: { id: unknown; method: string; params?: readonly unknown[] } = JSON.parse(sent);
+  try {
+    const answer = METHODS[method];
+    if (answer === undefined) throw new Refusal(-32601, 'Method not found');
+    return stringifyJsonWithBigInts({ jsonrpc: '2.0', id, result: answer(view, params) });
+  } catch (error) {
+    const code = error instanceof Refusal ? error.code : -32602;
+    return stringifyJsonWithBigInts({
+      jsonrpc: '2.0',
+      id,
+      error: { code, message: error instanceof Error ? error.message : 'refused' },
+    });
+  }
+}
+
+type Method = (ledger: LedgerView, params: readonly unknown[]) => unknown;
+
+const METHODS: Readonly<Record<string, Method>> = {
+  getGenesisHash: () => GENESIS,
+  getSlot: (ledger, [options]) => headFor(ledger, options),
+  getBlockHeight: (ledger, [options]) => headFor(ledger, options),
+  getLatestBlockhash: (ledger) => {
+    const { blockhash, lastHeight } = ledger.latestBlockhash();
+    return inContext(ledger, { blockhash, lastValidBlockHeight: lastHeight });
+  },
+  getMinimumBalanceForRentExemption: (ledger, [bytes]) => ledger.rent(BigInt(numberOf(bytes))),
+  getRecentPrioritizationFees: (ledger) => [{ slot: ledger.slot, prioritizationFee: ledger.price }],
+  getBalance: (ledger, [at]) => inContext(ledger, ledger.account(addressOf(at), ledger.slot)?.lamports ?? 0n),
+  getMultipleAccounts: (ledger, [list, options]) => {
+    if (!Array.isArray(list) || list.length > 100) throw new Refusal(-32602, 'Too many inputs provided; max 100');
+    const slot = headFor(ledger, options);
+    const accounts = list.map((at) => encoded(ledger.account(addressOf(at), slot)));
+    return inContext(ledger, accounts, slot);
+  },
+  getTokenAccountsByOwner: (ledger, [owner, filter]) => {
+    const { programId } = filter as { readonly programId?: string };
+    const accounts = programId === TOKEN_PROGRAM_ADDRESS ? ledger.tokenAccounts(addressOf(owner)) : [];
+    return inContext(
+      ledger,
+      accounts.map(({ address, mint }) => ({ pubkey: address, account: { data: { parsed: { info: { mint } } } } })),
+    );
+  },
+  simulateTransaction: (ledger, [wire]) => {
+    const { error, logs, units } = ledger.simulate(bytesOf(wire));
+    return inContext(ledger, { err: error, logs, unitsConsumed: units, accounts: null, returnData: null });
+  },
+  sendTransaction: (ledger, [wire]) => {
+    const bytes = bytesOf(wire);
+    const sent = ledger.send(bytes);
+    if (sent === 'signature') throw new Refusal(-32003, 'Transaction signature verification failure');
+    // A node passes on what the leader then drops, and names its signature all the same.
+    return sent === null ? ledger.nameOf(bytes) : sent.hash;
+  },
+  getSignatureStatuses: (ledger, [hashes]) =>
+    inContext(
+      ledger,
+      (hashes as readonly string[]).map((hash) => statusOf(ledger, ledger.entry(hash))),
+    ),
+  getTransaction: (ledger, [hash, options]) => {
+    const entry = ledger.entry(String(hash));
+    return entry === null || entry.slot > headFor(ledger, options) ? null : transactionOf(entry);
+  },
+  getBlock: (ledger, [slot]) => {
+    const number = BigInt(numberOf(slot));
+    const blockhash = number > ledger.slot ? null : ledger.blockhashOf(number);
+    if (blockhash === null) throw new Refusal(-32004, `Block not available for slot ${number}`);
+    return { blockhash, blockHeight: number, parentSlot: number - 1n, blockTime: null };
+  },
+  getSignaturesForAddress: (ledger, [at, options]) => {
+    const { before, limit = 1000n } = (options ?? {}) as { readonly before?: string; readonly limit?: number | bigint };
+    const all = ledger.naming(addressOf(at));
+    const start = before === undefined ? 0 : all.findIndex(({ hash }) => hash === before) + 1;
+    return all
+      .slice(start, start + numberOf(limit))
+      .map(({ hash, slot, error }) => ({ signature: hash, slot, err: error, memo: null, blockTime: null }));
+  },
+  requestAirdrop: (ledger, [to, amount]) => ledger.airdrop(addressOf(to), BigInt(numberOf(amount))).hash,
+};
+
+function inContext(ledger: LedgerView, value: unknown, slot: bigint = ledger.slot) {
+  return { context: { apiVersion: '3.0.0', slot }, value };
+}
+
+function headFor(ledger: LedgerView, options: unknown): bigint {
+  const { commitment } = (options ?? {}) as { readonly commitment?: string };
+  return commitment === 'confirmed' || commitment === 'processed' ? ledger.slot : ledger.finalizedSlot;
+}
+
+function statusOf(ledger: LedgerView, entry: Entry | null) {
+  if (entry === null) return null;
+  const isVoted = entry.slot <= ledger.slot;
+  const confirmationStatus = entry.slot <= ledger.finalizedSlot ? 'finalized' : isVoted ? 'confirmed' : 'processed';
+  return { slot: entry.slot, confirmations: null, err: entry.error, confirmationStatus };
+}
+
+function transactionOf({ hash, slot, error, fee, accounts, before, after, logs }: Entry) {
+  const tokens = (snapshots: Entry['before']) =>
+    snapshots.flatMap(({ token }, accountIndex) => {
+      if (token === null) return [];
+      const { mint, owner, units, decimals } = token;
+      return [{ accountIndex, mint, owner, uiTokenAmount: { amount: units.toString(), decimals } }];
+    });
+  return {
+    slot,
+    blockTime: null,
+    version: 0,
+    meta: {
+      err: error,
+      fee,
+      preBalances: before.map(({ lamports }) => lamports),
+      postBalances: after.map(({ lamports }) => lamports),
+      preTokenBalances: tokens(before),
+      postTokenBalances: tokens(after),
+      loadedAddresses: { writable: [], readonly: [] },
+      logMessages: logs,
+    },
+    transaction: { signatures: [hash], message: { accountKeys: accounts } },
+  };
+}
+
+function encoded(account: Account | null) {
+  if (account === null) return null;
+  const { lamports, owner, data, isExecutable } = account;
+  return {
+    lamports,
+    owner,
+    data: [Buffer.from(data).toString('base64'), 'base64'],
+    executable: isExecutable,
+    rentEpoch: 18446744073709551615n,
+    space: data.length,
+  };
+}
+
+function addressOf(value: unknown): Address {
+  if (typeof value !== 'string' || !isPublicKey(value)) throw new Refusal(-32602, 'Invalid param: Invalid');
+  return value;
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  if (typeof value !== 'string') throw new Refusal(-32602, 'invalid transaction');
+  return new Uint8Array(Buffer.from(value, 'base64'));
+}
+
+function numberOf(value: unknown): number {
+  if (typeof value === 'bigint') return Number.parseInt(value.toString(), 10);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw new Refusal(-32602, 'Invalid param');
+  return value;
+}

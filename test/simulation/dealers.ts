@@ -1,0 +1,122 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
+import { sha512 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/address-on.ts';
+import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyId } from '#domain/id.ts';
+import { parseKeyId } from '#domain/id.ts';
+import { walletShare } from '#mpc/derivation.ts';
+import { encodePartial } from '#mpc/ecdsa/messages.ts';
+import { ED25519 } from '#mpc/ed25519.ts';
+import { inGroupOf } from '#mpc/group.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import { encodePoint, encodeScalar, GENERATOR, invertScalar, modOrder, randomScalar } from '#mpc/secp256k1.ts';
+import type { KeyShare } from '#mpc/share.ts';
+
+/** A key, or what becomes of it on a chain. */
+type Key = Pick<KeyShare, 'secret' | 'publicKey'>;
+
+/** One part for each signer. */
+type Deal = (key: Key, message: Uint8Array, signers: number) => readonly Uint8Array[];
+
+const DEALS: Readonly<Record<KeyScheme, Deal>> = {
+  'ecdsa-secp256k1': dealEcdsa,
+  'frost-ed25519': dealEd25519,
+  'frost-secp256k1-tr': dealTaproot,
+};
+
+/**
+ * What the nodes of a simulated vault compute together: partial signatures that fit each other, and are others each time. The key is whole here,
+ * because the mathematics has tests of its own, and takes a hundred times as long as everything else in a history.
+ */
+export class Dealer {
+  readonly keyId: KeyId;
+  readonly scheme: KeyScheme;
+  readonly #key: KeyShare;
+  readonly #wallets = new Map<string, KeyShare>();
+  readonly #dealt = new Map<string, readonly Uint8Array[]>();
+
+  constructor(keyId: string, scheme: KeyScheme) {
+    const parsed = parseKeyId(keyId);
+    if (parsed === null) throw new Error('a key has a name');
+    this.keyId = parsed;
+    this.scheme = scheme;
+    this.#key = inGroupOf(scheme, (group) => {
+      const [self, secret] = [parsePartyIndex(1), group.randomScalar()];
+      if (self === null) throw new Error('there is a first party');
+      const publicKey = group.encodePoint(group.generator.multiply(secret));
+      return { scheme, keyId, epoch: 1, self, threshold: 1, secret, publicKey, publicShares: new Map() };
+    });
+  }
+
+  get publicKey(): Uint8Array {
+    return this.#key.publicKey;
+  }
+
+  /** Throws for a chain that takes no signature of this scheme. @param chain CAIP-2 */
+  addressOn(chain: string): string {
+    const address = addressOn(chain, this.scheme, this.#walletOn(chain).publicKey);
+    if (address === null) throw new Error(`the key has no wallet on ${chain}`);
+    return address;
+  }
+
+  #walletOn(chain: string): KeyShare {
+    const wallet = this.#wallets.get(chain) ?? walletShare(this.#key, chain);
+    this.#wallets.set(chain, wallet);
+    return wallet;
+  }
+
+  /** The part of one of so many signers in a session: for the same message the same. */
+  partial(session: Session, message: Uint8Array, place: number): Uint8Array {
+    const { sid, chain, signers } = session;
+    const name = `${sid} ${bytesToHex(message)}`;
+    const parts = this.#dealt.get(name) ?? DEALS[this.scheme](this.#walletOn(chain), message, signers);
+    this.#dealt.set(name, parts);
+    return parts[place] ?? new Uint8Array();
+  }
+}
+
+interface Session {
+  readonly sid: string;
+  readonly chain: string;
+  readonly signers: number;
+}
+
+/** s·u = w, in shares of u and w, over one nonce point R. */
+function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readonly Uint8Array[] {
+  const k = randomScalar();
+  const R = GENERATOR.multiply(k);
+  const s = modOrder(invertScalar(k) * modOrder(bytesToNumberBE(digest) + R.toAffine().x * secret));
+  const u = Array.from({ length: signers }, randomScalar);
+  const w = Array.from({ length: signers }, randomScalar);
+  const sum = (values: readonly bigint[]) => modOrder(values.reduce((total, value) => total + value, 0n));
+  w[0] = modOrder(modOrder(s * sum(u)) - sum(w.slice(1)));
+  return u.map((share, i) => encodePartial(encodePoint(R), share, w[i] ?? 0n));
+}
+
+/** z = k + c·secret (RFC 8032, 5.1.6), in shares of z, with R and what FROST's signers say they have seen. */
+function dealEd25519({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
+  const k = ED25519.randomScalar();
+  const R = ED25519.encodePoint(ED25519.generator.multiply(k));
+  const mod = (value: bigint) => ed25519.Point.Fn.create(value);
+  const c = mod(bytesToNumberLE(sha512(concatBytes(R, publicKey, message))));
+  const z = Array.from({ length: signers }, () => ED25519.randomScalar());
+  z[0] = mod(k + c * secret - z.slice(1).reduce((total, share) => total + share, 0n));
+  return z.map((share) => concatBytes(ED25519.encodeScalar(share), R, ...z.flatMap(() => [R, R])));
+}
+
+/** The same by BIP-340, whose points have an even y. */
+function dealTaproot({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
+  const drawn = randomScalar();
+  const R = encodePoint(GENERATOR.multiply(drawn));
+  const even = (scalar: bigint, point: Uint8Array) => (point[0] === 2 ? scalar : modOrder(-scalar));
+  const [k, d] = [even(drawn, R), even(secret, publicKey)];
+  const x = R.slice(1);
+  const tagged = schnorr.utils.taggedHash('BIP0340/challenge', x, publicKey.slice(1), message);
+  const e = modOrder(bytesToNumberBE(tagged));
+  const z = Array.from({ length: signers }, randomScalar);
+  z[0] = modOrder(k + e * d - z.slice(1).reduce((total, share) => total + share, 0n));
+  return z.map((share) => concatBytes(encodeScalar(share), x, ...z.flatMap(() => [R, R])));
+}

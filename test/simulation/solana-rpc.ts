@@ -1,0 +1,123 @@
+import type { Address } from '@solana/kit';
+import { getTransactionDecoder, getBase58Decoder, getCompiledTransactionMessageDecoder } from '@solana/kit';
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
+import type { Account } from '#chains/solana/question.ts';
+import type { Entry, LedgerView } from '#local/solana-rpc.ts';
+import { answerRpc } from '#local/solana-rpc.ts';
+import type { ChainApi, Query } from './chain.ts';
+import type { Block, Landed, SolanaChain } from './solana-chain.ts';
+import { BLOCKHASH_SLOTS, FINAL_BLOCKS } from './solana-chain.ts';
+import { carryOut, heldBy, rentOf } from './solana-machine.ts';
+
+/** Compute units of a payment. */
+const UNITS = 450n;
+
+/** JSON-RPC of a node. */
+export class SolanaRpc implements ChainApi {
+  readonly #chain: SolanaChain;
+
+  constructor(chain: SolanaChain) {
+    this.#chain = chain;
+  }
+
+  methodOf({ sent }: Query): string {
+    return (JSON.parse(sent ?? '') as { method: string }).method;
+  }
+
+  async answer({ sent, behind }: Query): Promise<Response> {
+    return new Response(answerRpc(new View(this.#chain, behind), sent ?? ''));
+  }
+
+  complaint({ sent }: Query): Response {
+    const { id } = JSON.parse(sent ?? '') as { id: number };
+    return Response.json({ jsonrpc: '2.0', id, error: { code: -32005, message: 'Node is unhealthy' } });
+  }
+}
+
+/** The cluster as one node sees it: its newest block is not voted on yet, and one that is deep enough is rooted. */
+class View implements LedgerView {
+  readonly #chain: SolanaChain;
+  /** Oldest first. */
+  readonly #blocks: readonly Block[];
+
+  constructor(chain: SolanaChain, behind: number) {
+    this.#chain = chain;
+    this.#blocks = chain.blocks.slice(0, Math.max(1, chain.blocks.length - behind));
+  }
+
+  /** So many under the newest one. */
+  #under(blocks: number): Block {
+    const block = this.#blocks[Math.max(0, this.#blocks.length - 1 - blocks)];
+    if (block === undefined) throw new Error('a chain has a first block');
+    return block;
+  }
+
+  get slot(): bigint {
+    return this.#under(1).slot;
+  }
+
+  get finalizedSlot(): bigint {
+    return this.#under(FINAL_BLOCKS).slot;
+  }
+
+  get price(): bigint {
+    return this.#chain.price;
+  }
+
+  latestBlockhash(): { readonly blockhash: string; readonly lastHeight: bigint } {
+    const { hash, slot } = this.#under(1);
+    return { blockhash: hash, lastHeight: slot + BLOCKHASH_SLOTS };
+  }
+
+  rent(bytes: bigint): bigint {
+    return rentOf(bytes);
+  }
+
+  account(at: Address, slot: bigint): Account | null {
+    const block = this.#blocks.findLast((one) => one.slot <= slot);
+    const { lamports, data } = heldBy(block?.state ?? new Map(), at);
+    return lamports === 0n ? null : { lamports, data, owner: SYSTEM_PROGRAM_ADDRESS, isExecutable: false };
+  }
+
+  tokenAccounts(): readonly [] {
+    return [];
+  }
+
+  entry(hash: string): Entry | null {
+    return this.#landed.find((one) => one.hash === hash) ?? null;
+  }
+
+  naming(at: Address): readonly Entry[] {
+    const { slot } = this;
+    return this.#landed.filter((one) => one.slot <= slot && one.accounts.includes(at)).toReversed();
+  }
+
+  get #landed(): readonly Landed[] {
+    return this.#blocks.flatMap(({ landed }) => landed);
+  }
+
+  blockhashOf(slot: bigint): string | null {
+    return this.#blocks.find((block) => block.slot === slot)?.hash ?? null;
+  }
+
+  simulate(wire: Uint8Array) {
+    const { hash, state } = this.#under(1);
+    const message = getCompiledTransactionMessageDecoder().decode(getTransactionDecoder().decode(wire).messageBytes);
+    if (message.version !== 0) throw new Error('nobody here sends legacy messages');
+    return { error: carryOut(state, message, hash).error, logs: [], units: UNITS };
+  }
+
+  send(wire: Uint8Array): Pick<Entry, 'hash'> | 'signature' {
+    const hash = this.#chain.send(wire);
+    return hash === null ? 'signature' : { hash };
+  }
+
+  nameOf(wire: Uint8Array): string {
+    const [first] = Object.values(getTransactionDecoder().decode(wire).signatures);
+    return getBase58Decoder().decode(first ?? new Uint8Array(64));
+  }
+
+  airdrop(to: Address, amount: bigint): Pick<Entry, 'hash'> {
+    return { hash: this.#chain.deposit(to, amount) };
+  }
+}
