@@ -4,6 +4,8 @@ import type { Memory } from './memory.ts';
 export interface Row {
   readonly what: string;
   readonly rps: number;
+  /** What can be kept up: with the time for what was put off. */
+  readonly lastingRps: number;
   /** NaN where the rate of the measurement was not reached. */
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -23,10 +25,11 @@ const PLACE = 'One core for the service, and one for its clients.';
 /** The README with these figures in the place of the old ones. Throws for a text without that place. */
 export function withTable(readme: string, rows: readonly Row[], table: 'figures' | 'growth'): string {
   const lines = [
-    ['What', 'per second', 'p50 ms', 'p95 ms', 'throughput against'],
-    ...rows.map(({ what, rps, p50Ms, p95Ms, ratio }) => [
+    ['What', 'per second', 'lasting', 'p50 ms', 'p95 ms', 'throughput against'],
+    ...rows.map(({ what, rps, lastingRps, p50Ms, p95Ms, ratio }) => [
       what,
       rps.toFixed(0),
+      lastingRps.toFixed(0),
       ...[p50Ms, p95Ms].map((ms) => (Number.isNaN(ms) ? '' : ms.toFixed(1))),
       ratio === null ? '' : `${ratio.value.toFixed(2)} of ${ratio.of}`,
     ]),

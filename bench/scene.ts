@@ -7,6 +7,7 @@ import { Client } from '#local/client.ts';
 import { configure } from '#local/configuration.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { enterPerson, foundVault } from '#local/provision.ts';
+import { untilRest } from './rest.ts';
 import { startRuntime } from '#local/runtime.ts';
 
 /** The limiter counts every request of the bench as ever; only its quotas are higher. */
@@ -42,8 +43,8 @@ export interface Scene {
   /** A vault with this many transactions behind it, as the read model has them. Made when it is first asked for, one for each number. */
   readonly crowded: (transactions: number) => Promise<ReadyVault>;
   readonly recipient: string;
-  /** Returns when nothing of the block before is owed any more: a list first brings the read model up to date. */
-  readonly settle: () => Promise<void>;
+  /** Returns when nothing of the block before is owed any more. Gives how many milliseconds that took. */
+  readonly settle: () => Promise<number>;
   /** Rows of the audit history in D1. */
   readonly audit: (action: string) => Promise<readonly AuditRow[]>;
   readonly stop: () => Promise<void>;
@@ -117,7 +118,10 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
     },
     recipient: await chain.account(7),
     settle: async () => {
+      const begun = performance.now();
+      // A list first brings the read model up to date.
       for (const { id } of [vault, slowVault]) await alice.client.transactions(id, { limit: '1' });
+      return performance.now() - begun + (await untilRest());
     },
     audit: async (action) => {
       const { results } = await database

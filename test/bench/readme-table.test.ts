@@ -3,23 +3,23 @@ import { withMemory, withTable } from '../../bench/readme-table.ts';
 
 const README = 'before\n\n<!-- npm run bench -- --readme FILE writes from here -->\nold\n<!-- to here -->\n\nafter\n';
 const ROWS = [
-  { what: 'bare', rps: 12_000.4, p50Ms: 0.123, p95Ms: 1, ratio: null },
-  { what: 'approve', rps: 500, p50Ms: 2, p95Ms: 3.45, ratio: { value: 0.257, of: 'bare' } },
+  { what: 'bare', rps: 12_000.4, lastingRps: 11_999, p50Ms: 0.123, p95Ms: 1, ratio: null },
+  { what: 'approve', rps: 500, lastingRps: 120.5, p50Ms: 2, p95Ms: 3.45, ratio: { value: 0.257, of: 'bare' } },
 ];
 
 test('the figures of a run take the place of those before, and nothing else changes', () => {
   const written = withTable(README, ROWS, 'figures');
-  expect(written).toContain('| approve | 500        | 2.0    | 3.5    | 0.26 of bare       |');
-  expect(written).toContain('| bare    | 12000      | 0.1    | 1.0    |                    |');
+  expect(written).toContain('| approve | 500        | 121     | 2.0    | 3.5    | 0.26 of bare       |');
+  expect(written).toContain('| bare    | 12000      | 11999   | 0.1    | 1.0    |                    |');
   expect(written).not.toContain('old');
   expect([written.startsWith('before\n\n<!--'), written.endsWith('<!-- to here -->\n\nafter\n')]).toEqual([true, true]);
   expect(withTable(written, ROWS, 'figures')).toBe(written);
 });
 
 test('a latency that was not measured is left out', () => {
-  const rows = [{ what: 'approve', rps: 500, p50Ms: Number.NaN, p95Ms: Number.NaN, ratio: null }];
+  const rows = [{ what: 'approve', rps: 500, lastingRps: 500, p50Ms: Number.NaN, p95Ms: Number.NaN, ratio: null }];
   expect(withTable(README, rows, 'figures')).toContain(
-    '| approve | 500        |        |        |                    |',
+    '| approve | 500        | 500     |        |        |                    |',
   );
 });
 
