@@ -23,26 +23,36 @@ const DELIVERIES_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /** What tokens say of themselves, and what they were worth last, is asked again after this. */
 const APPRAISALS_KEPT_MS = 60 * 24 * 60 * 60 * 1000;
 
-/** Vaults woken per run and reason; the rest follow a minute later, the longest-quiet first. */
-const PER_RUN = 200;
+/**
+ * Of each in one run; the rest follow a minute later, the longest-quiet first. Together with the statements for D1 they stay below the thousand
+ * others that an invocation may ask, and a hundred thousand vaults have all had their turn within 125 minutes.
+ */
+const MOST_QUIET = 100;
+const MOST_IN_TURN = 800;
+/** Rows of D1, which are dealt with in one statement. */
+const MOST_ROWS = 200;
+/** What a queue takes in one call. */
+const MOST_MESSAGES = 100;
+/** A vault that sleeps takes its time to wake: a minute is too short for one after the other. */
+const WOKEN_AT_ONCE = 20;
 
 /**
  * The second engine, run by cron each minute: alarms and messages can be lost, and then nothing else would ever move the
  * transaction. It only wakes the vault, which knows what is due, so it is harmless beside a healthy one.
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
-  const quiet = await quietVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: PER_RUN });
-  const turn = await takeVaultsToNudge(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: PER_RUN });
+  const quiet = await quietVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: MOST_QUIET });
+  const turn = await takeVaultsToNudge(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MOST_IN_TURN });
   // Their message was lost, or they wait for their chain.
-  const lost = await takeDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: PER_RUN });
-  for (const deliveryId of lost) await env.ACTIVITY_QUEUE.send({ deliveryId });
-  await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: PER_RUN });
-  await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
-  await pruneAppraisals(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: PER_RUN });
-  for (const number of new Set([...quiet, ...turn])) {
-    const vaultId = parseVaultId(number);
-    if (vaultId !== null) await nudge(env, vaultId);
+  const lost = await takeDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: MOST_ROWS });
+  for (const some of inGroups(lost, MOST_MESSAGES)) {
+    await env.ACTIVITY_QUEUE.sendBatch(some.map((deliveryId) => ({ body: { deliveryId } })));
   }
+  await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: MOST_ROWS });
+  await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
+  await pruneAppraisals(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: MOST_ROWS });
+  const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
+  for (const some of inGroups(woken, WOKEN_AT_ONCE)) await Promise.all(some.map((vaultId) => nudge(env, vaultId)));
   // Last: whatever it finds, the vaults are awake.
   await raiseAlarms(env, nowMs);
 }
@@ -53,4 +63,8 @@ async function nudge(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
   } catch (error) {
     console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }
+}
+
+function inGroups<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

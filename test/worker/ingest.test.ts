@@ -41,7 +41,10 @@ async function consumed(bodies: readonly unknown[], env: CoordinatorEnv = coordi
 function withQueue() {
   const sent: string[] = [];
   const send = async ({ deliveryId }: { readonly deliveryId: string }) => void sent.push(deliveryId);
-  return { sent, env: { ...coordinator, ACTIVITY_QUEUE: { send } } as unknown as CoordinatorEnv };
+  const sendBatch = async (all: readonly { readonly body: { readonly deliveryId: string } }[]) => {
+    for (const { body } of all) await send(body);
+  };
+  return { sent, env: { ...coordinator, ACTIVITY_QUEUE: { send, sendBatch } } as unknown as CoordinatorEnv };
 }
 
 const row = (id: string) =>

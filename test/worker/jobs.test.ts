@@ -124,6 +124,43 @@ test('cron wakes every vault in its turn, hundreds of them in one run', async ()
   expect(await takeVaultsToNudge(coordinator.DB, query)).toEqual([]);
 });
 
+test('one run wakes eight hundred vaults, some at once, and asks no more than an invocation may', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+    INSERT INTO vaults (id, name, reference, created_at_ms, nudged_at_ms) SELECT 500000 + i, 'many', 'many-' || i, 0, -1 FROM n`;
+  await coordinator.DB.prepare(many).run();
+  const woken: string[] = [];
+  let [asked, atOnce, mostAtOnce] = [0, 0, 0];
+  const nudge = async (name: string) => {
+    woken.push(name);
+    asked += 1;
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    await scheduler.wait(1);
+    atOnce -= 1;
+    // One that can not be woken keeps no other one asleep.
+    if (woken.length % 100 === 7) throw new Error('away');
+  };
+  const VAULT = { getByName: (name: string) => ({ nudge: () => nudge(name) }) };
+  const prepare = (query: string) => {
+    asked += 1;
+    return coordinator.DB.prepare(query);
+  };
+  const batch: D1Database['batch'] = (statements) => coordinator.DB.batch(statements);
+  const env = { ...coordinator, VAULT, DB: { prepare, batch } } as unknown as CoordinatorEnv;
+  // On the quarter, when the alarms are raised too.
+  const nowMs = Math.floor(Date.now() / 900_000) * 900_000;
+  await sweep(env, nowMs);
+  expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
+  expect(woken.length).toBeGreaterThanOrEqual(800);
+  expect(asked).toBeLessThan(950);
+  const first = woken.splice(0);
+  await sweep(env, nowMs);
+  const isNew = (name: string) => /:500\d{3}$|:501000$/.test(name) && !first.includes(name);
+  expect(woken.filter(isNew).length + first.filter((name) => /:50[01]\d{3}$/.test(name)).length).toBe(1_000);
+  await coordinator.DB.prepare("DELETE FROM vaults WHERE name = 'many'").run();
+  said.mockRestore();
+});
+
 test('cron on vaults that are well, or that were never founded, changes nothing', async () => {
   const { treasury, read } = await approvedTransfer();
   await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
