@@ -113,7 +113,7 @@ export type BroadcastVerdict =
 export type Observation =
   | { readonly type: 'included'; readonly inclusion: Inclusion }
   | { readonly type: 'absent'; readonly inMempool: boolean; readonly nonceTaken: boolean }
-  /** The newest attempt can not be included any more, and nothing has been in its place: it calls for another. */
+  /** No attempt can be included any more, and nothing has been in their place: it calls for another. */
   | { readonly type: 'lapsed' };
 
 /** Why nothing can be said. Never holds the address of a node: those carry keys. */
@@ -158,7 +158,8 @@ export interface Watched {
   readonly nonce: bigint;
   /** Every hash that was ever signed for this nonce. */
   readonly hashes: readonly string[];
-  readonly newest: Pick<Attempt, 'payload' | 'validUntil'>;
+  /** The newest one that is signed, with the last block that can hold any of them. */
+  readonly newest: Pick<Attempt, 'payload' | 'validUntil' | 'anchoredAt'>;
   /** The transaction that it pays for, and hangs on; null for one that pays for itself alone. */
   readonly parent: string | null;
   /** Where it was found before, or null. */

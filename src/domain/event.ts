@@ -49,13 +49,26 @@ export type TransactionEvent =
   | { readonly type: 'refuseBroadcast'; readonly attempt: number; readonly answer: string }
   /** No further attempt comes now: too dear, or the co-signers' time is over. Earlier ones are still watched. */
   | { readonly type: 'abandonReplacement'; readonly reason: FailureReason }
-  | { readonly type: 'include'; readonly inclusion: AppraisedInclusion; readonly confirmationsNeeded: number }
+  | {
+      readonly type: 'include';
+      readonly inclusion: AppraisedInclusion;
+      readonly confirmationsNeeded: number;
+      readonly lookedFor?: LookedFor;
+    }
   /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
-  | { readonly type: 'miss'; readonly inMempool: boolean; readonly nonceTaken: boolean }
+  | {
+      readonly type: 'miss';
+      readonly inMempool: boolean;
+      readonly nonceTaken: boolean;
+      readonly lookedFor?: LookedFor;
+    }
   /** The newest attempt can not be included any more, and nothing else has taken its place. */
   | { readonly type: 'lapse'; readonly attempt: number }
   /** The nonce allocator knows how it ended. */
   | { readonly type: 'settle' };
+
+/** How many signed attempts were looked for; all that there are when absent. */
+type LookedFor = number;
 
 export type EventType = TransactionEvent['type'];
 export type EventOf<T extends EventType> = Extract<TransactionEvent, { type: T }>;
@@ -68,6 +81,8 @@ export interface ComposedBytes {
   readonly maxFee: Amount;
   /** The last block that can hold them; null for bytes that wait as long as it takes. */
   readonly validUntil: string | null;
+  /** The newest block when what they hang on was read; absent where the bytes say it. */
+  readonly anchoredAt?: string;
 }
 
 export interface PreparedAttempt extends ComposedBytes {

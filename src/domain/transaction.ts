@@ -72,6 +72,8 @@ export interface Attempt {
   readonly maxFee: Amount;
   /** The last block that can hold it; null for bytes that wait as long as it takes. */
   readonly validUntil: string | null;
+  /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
+  readonly anchoredAt?: string;
   readonly preparedAtMs: number;
   /** The signed bytes, hex, and their hash: stored before the first send. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;

@@ -189,7 +189,7 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason })
   const { cancelling } = transaction;
   if (!callsForAnother(newest) && !callsForCancellation(newest, cancelling)) return null;
   const sent = callsForAnother(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
-  // Nothing of it can ever be included, nor of those before: their time was over earlier.
+  // Nothing of it can ever be included, nor of those before: it counts as lapsed when the time of all is over.
   if (newest.sent.outcome === 'lapsed') return { state: 'FAILED', stateReason: reason, attempts };
   // A cancellation that can not be had is not wanted any more; one that is out stays.
   const stays = cancelling && newest.purpose === 'cancellation';
@@ -200,6 +200,8 @@ const include: Step<'include'> = (transaction, event) => {
   const { inclusion, confirmationsNeeded } = event;
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
+  // One that failed may have left the others alive.
+  if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
   const cancels = mined.purpose === 'cancellation';
   const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
   if (inclusion.confirmations < confirmationsNeeded) {
@@ -221,8 +223,13 @@ const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
   return include(transaction, event, circumstances);
 };
 
+/** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
+function isOutdated({ attempts }: Transaction, { lookedFor }: EventOf<'include' | 'miss'>): boolean {
+  return lookedFor !== undefined && attempts.filter(({ signed }) => signed !== null).length > lookedFor;
+}
+
 const missInBroadcast: Step<'miss'> = (transaction, event) => {
-  if (event.nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED' };
+  if (event.nonceTaken) return isOutdated(transaction, event) ? null : { state: 'FAILED', stateReason: 'CONFLICTED' };
   const newest = newestAttempt(transaction);
   if (event.inMempool || newest === null || newest.sent === null) return null;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return null;

@@ -41,7 +41,7 @@ export async function whereabouts(
     from: intent.from,
     nonce: BigInt(newest.nonce),
     hashes: attempts.flatMap((attempt) => (attempt.signed === null ? [] : [attempt.signed.hash])),
-    newest: { payload: newest.payload, validUntil: lastBlockOf(attempts) },
+    newest: { ...newest, validUntil: lastBlockOf(attempts) },
     parent: intent.kind === 'transfer' ? (intent.paysFor ?? null) : null,
     inclusion,
   });
@@ -61,17 +61,24 @@ interface Watch {
 
 /** Tells the vault what was seen. */
 export async function report({ env, vault, work }: Watch, seen: Observation): Promise<void> {
-  const { id, inclusion } = work.transaction;
+  const { id, inclusion, attempts } = work.transaction;
+  // Others are at work beside this one, and may have signed another since.
+  const lookedFor = attempts.filter(({ signed }) => signed !== null).length;
   if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
     const worth = worthBefore(inclusion, seen.inclusion) ?? (await worthOf(env, work, seen.inclusion));
-    await vault.record(id, { type: 'include', inclusion: { ...seen.inclusion, ...worth }, confirmationsNeeded });
+    await vault.record(id, {
+      type: 'include',
+      inclusion: { ...seen.inclusion, ...worth },
+      confirmationsNeeded,
+      lookedFor,
+    });
   } else if (seen.type === 'lapsed') {
     const newest = newestAttempt(work.transaction);
     if (newest !== null) await vault.record(id, { type: 'lapse', attempt: newest.number });
   } else {
     const { inMempool, nonceTaken } = seen;
-    await vault.record(id, { type: 'miss', inMempool, nonceTaken });
+    await vault.record(id, { type: 'miss', inMempool, nonceTaken, lookedFor });
   }
 }
 

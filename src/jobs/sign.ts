@@ -69,8 +69,8 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
 }
 
 /**
- * What is to be replaced may have been included meanwhile, or can never be: then it is told where it is, and nothing more is signed. While
- * nothing can be signed nobody else looks.
+ * What is to be replaced may have been included meanwhile, or can never be: where that is seen it is told, and nothing more is signed. While
+ * nothing can be signed nobody else looks. Where it can not be seen yet the chain still lets one attempt of all be carried out.
  */
 async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
   if (!work.transaction.attempts.some(({ signed }) => signed !== null)) return false;

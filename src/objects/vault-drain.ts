@@ -59,8 +59,8 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
     storage.recordProjected(history, rows);
-    // Lines of the history have no row of their own that the alarm would come back for, should this one end here.
-    if (history.lines.length === AUDIT_PER_BATCH) storage.oweDirectory(Date.now());
+    // Should this one end here, the alarm comes back for the rest.
+    if (history.lines.length === AUDIT_PER_BATCH) storage.oweHistory(Date.now());
   }
 }
 

@@ -34,6 +34,9 @@ const SCHEMA = `
 `;
 
 /** How long an Idempotency-Key is remembered. */
+/** In place of a transaction: lines of the history that are not told yet. */
+const HISTORY = 'history';
+
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 
 export interface Remembered {
@@ -344,7 +347,12 @@ export class VaultStorage {
 
   /** The vault's own entry, and with it whatever else is not told yet. */
   oweDirectory(dueAtMs: number): void {
-    this.owe({ transactionId: '', job: 'project', version: 0, dueAtMs, tries: 0 });
+    this.owe({ transactionId: '', job: 'project', version: this.historyLength(), dueAtMs, tries: 0 });
+  }
+
+  /** Lines of the history have no row of their own: what the alarm comes back for when there are more than one page of them. */
+  oweHistory(dueAtMs: number): void {
+    this.owe({ transactionId: HISTORY, job: 'project', version: 0, dueAtMs, tries: 0 });
   }
 
   /** As if the read model had nothing of this vault. Gives how much there is to be told. */
@@ -356,7 +364,7 @@ export class VaultStorage {
     this.oweDirectory(nowMs);
     // Below every line, and another number each time: whoever is just telling must not take it for where he began.
     this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');
-    const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id <> ''";
+    const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id NOT IN ('', '${HISTORY}')";
     const { records } = this.#sql.exec<{ records: number }>(count).one();
     return { records, lines: this.historyLength() };
   }

@@ -72,7 +72,8 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     ...change,
     atMs: Date.now(),
   });
-  oweProjection(storage, '', 0);
+  // Each change makes the history longer: no two of one millisecond are the same row to whoever has told one of them.
+  oweProjection(storage, '', storage.historyLength());
 }
 
 /** Everything that a founding brings with it. */

@@ -65,7 +65,7 @@ function attempt(
   const composed = adapter.compose(
     intent,
     { ...QUOTE, unitPrice },
-    { anchor, validUntil: anchor.kind === 'opening' ? 150n : null },
+    { anchor, slot: 1n, validUntil: anchor.kind === 'opening' ? 150n : null },
   );
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }

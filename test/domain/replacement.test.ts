@@ -88,6 +88,39 @@ test('a faster attempt is asked for once, and only of what is on its way', () =>
   expect(after(unsent, { type: 'speedUp', actor: alice }).changed).toBe(false);
 });
 
+describe('who looked before another attempt was signed', () => {
+  const second = { ...signedAttempt(), number: 2, signed: { raw: '0x0299ff', hash: OTHER_HASH, atMs: NOON_MS } };
+  const two = () => transactionIn('BROADCAST', { attempts: [signedAttempt(), second] });
+  const miss = { type: 'miss', inMempool: false, nonceTaken: true } as const;
+  const failed = { type: 'include', inclusion: inclusion({ succeeded: false }), confirmationsNeeded: 1 } as const;
+
+  test('can not say that the nonce is taken by another: it may be that attempt', () => {
+    expect(after(two(), { ...miss, lookedFor: 1 }).changed).toBe(false);
+    for (const known of [{ lookedFor: 2 }, {}]) {
+      const { state, stateReason } = after(two(), { ...miss, ...known }).transaction;
+      expect([state, stateReason]).toEqual(['FAILED', 'CONFLICTED']);
+    }
+  });
+
+  test('can not say that it has failed: that attempt may still succeed', () => {
+    expect(after(two(), { ...failed, lookedFor: 1 }).changed).toBe(false);
+    for (const known of [{ lookedFor: 2 }, {}]) {
+      const { state, stateReason } = after(two(), { ...failed, ...known }).transaction;
+      expect([state, stateReason]).toEqual(['FAILED', 'REVERTED']);
+    }
+  });
+
+  test('has seen what has succeeded all the same', () => {
+    const found = { ...failed, inclusion: inclusion(), lookedFor: 1 };
+    expect(after(two(), found).transaction.state).toBe('SUCCEEDED');
+  });
+
+  test('has not overlooked what is prepared and not signed', () => {
+    const unsigned = transactionIn('BROADCAST', { attempts: [signedAttempt(), { ...second, signed: null }] });
+    expect(after(unsigned, { ...miss, lookedFor: 1 }).transaction.state).toBe('FAILED');
+  });
+});
+
 describe('a cancellation on the chain', () => {
   const cancel: TransactionEvent = { type: 'cancel', actor: alice };
   const cancelling = () => after(transactionIn('BROADCAST'), cancel).transaction;

@@ -161,4 +161,11 @@ export const FLOW_BUGS: readonly Bug[] = [
     is: 'const isSpent = true;',
     caughtBy: SIM,
   },
+  {
+    name: 'who looked before another attempt was signed ends the transaction',
+    file: 'src/domain/transition.ts',
+    was: 'return lookedFor !== undefined && attempts.filter(({ signed }) => signed !== null).length > lookedFor;',
+    is: 'return lookedFor !== undefined && attempts.length < 0;',
+    caughtBy: domain('replacement'),
+  },
 ];

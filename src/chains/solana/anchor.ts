@@ -28,6 +28,7 @@ export async function anchorNow(
   const place = Number.parseInt(nonce.toString(), 10);
   const accounts = await node.ask(askAccounts([nonceAccountOf(from, place)]));
   if (!accounts.ok) return accounts;
+  const { slot } = accounts.value;
   const account = accounts.value.value[0] ?? null;
   const stored = storedNonce(account);
   if (stored !== null && stored.authority !== from) return unfit('the nonce account belongs to another wallet');
@@ -36,7 +37,7 @@ export async function anchorNow(
   if (stored !== null) {
     const anchor: Anchor = { kind: 'nonce', place, value: stored.value };
     if (before !== null && !isSame(before, anchor)) return unfit('an attempt before this one has used its nonce up');
-    return accepted({ anchor, validUntil: null });
+    return accepted({ anchor, slot, validUntil: null });
   }
   if (before !== null && before.kind === 'nonce') return unfit('the node does not know the nonce account');
   const [latest, rent] = await Promise.all([node.ask(askBlockhash), node.ask(askRent(NONCE_BYTES))]);
@@ -44,6 +45,7 @@ export async function anchorNow(
   if (!rent.ok) return rent;
   return accepted({
     anchor: { kind: 'opening', place, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
+    slot,
     validUntil: latest.value.lastHeight,
   });
 }

@@ -9,9 +9,10 @@ import { amountOf } from '#domain/amount.ts';
 import type { ComposedBytes } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 
-/** What the bytes hang on, and the last block height that can hold them; null when they wait as long as it takes. */
+/** What the bytes hang on, as of which slot, and the last block height that can hold them; null when they wait as long as it takes. */
 export interface AnchorNow {
   readonly anchor: Anchor;
+  readonly slot: bigint;
   readonly validUntil: bigint | null;
 }
 
@@ -22,7 +23,7 @@ export interface AnchorNow {
 export function composeTransaction(
   intent: OnChainIntent,
   quoted: Omit<Terms, 'anchor'>,
-  { anchor, validUntil }: AnchorNow,
+  { anchor, slot, validUntil }: AnchorNow,
 ): ComposedBytes {
   if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
   const bytes = messageBytes(intent, { ...quoted, anchor });
@@ -37,6 +38,7 @@ export function composeTransaction(
     signingDigest: `0x${bytesToHex(signingDigest)}`,
     maxFee: amountOf(maxFee),
     validUntil: validUntil === null ? null : validUntil.toString(),
+    anchoredAt: slot.toString(),
   };
 }
 

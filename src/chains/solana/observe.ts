@@ -1,5 +1,4 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { Address } from '@solana/kit';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
@@ -28,19 +27,26 @@ export async function observeTransaction(
 ): Promise<Result<Observation, Trouble>> {
   const statuses = await statusesOf(node, watched.hashes);
   if (!statuses.ok) return statuses;
-  const found = statuses.value.find(({ status }) => !status.failed) ?? statuses.value[0];
-  if (found === undefined) return observeAbsence(node, watched);
-  const { hash, status } = found;
-  if (status.failed && statuses.value.length < watched.hashes.length) {
-    const isLast = await isLastWord(node, watched);
-    if (!isLast.ok) return isLast;
-    if (!isLast.value) return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
-  }
+  const found = firstOf(statuses.value);
+  if (found === null) return observeAbsence(node, watched);
+  // Where all have failed, or what all hang on is used up, nothing else can come.
+  const isOpen = found.status.failed && statuses.value.length < watched.hashes.length;
+  if (isOpen && anchorOf(watched).kind === 'opening') return observeFailure(node, chain, watched);
+  return included(node, chain, { watched, found });
+}
+
+async function included(
+  node: RpcNode,
+  chain: Chain,
+  { watched, found: { hash, status } }: { readonly watched: Watched; readonly found: Found },
+): Promise<Result<Observation, Trouble>> {
   // A fork may still lose it: it is neither here nor gone.
   if (status.commitment === 'processed') return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
   const landed = await readLanded(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { block, error, fee, movements } = landed.value;
+  if ((error !== null) !== status.failed)
+    return unfit('the node says of one transaction that it failed and that it did not');
   return accepted({
     type: 'included',
     inclusion: {
@@ -55,6 +61,25 @@ export async function observeTransaction(
       ...movementsOf(watched.from, movements, chain),
     },
   });
+}
+
+/**
+ * An attempt to open the account has failed, and the node knows nothing of the others. It may have failed because another one succeeded: then
+ * the account is open. Else it has opened nothing, and until all their blockhashes are too old the others can still be carried out; it is the
+ * end only when they are, beyond every fork, and none of them has been meanwhile.
+ */
+async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
+  const fate = await fateOf(node, watched);
+  if (!fate.ok) return fate;
+  if (fate.value === 'taken') return unfit('an attempt that the node does not know has opened the account');
+  const again = await statusesOf(node, watched.hashes);
+  if (!again.ok) return again;
+  const found = firstOf(again.value);
+  if (found !== null && (!found.status.failed || fate.value === 'lapsed')) {
+    return included(node, chain, { watched, found });
+  }
+  const gone = await standing(node, watched);
+  return gone.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : gone;
 }
 
 interface Found {
@@ -74,32 +99,31 @@ async function statusesOf(node: RpcNode, hashes: readonly string[]): Promise<Res
   );
 }
 
-/**
- * Whether after one that failed no other attempt can succeed any more. With a durable nonce it has used up what all hang on. One that opens
- * its account has opened nothing by failing: until their blockhashes are too old the others can still be carried out.
- */
-async function isLastWord(node: RpcNode, { from, newest }: Watched): Promise<Result<boolean, Trouble>> {
-  if (anchorOf(from, newest).kind === 'nonce') return accepted(true);
-  const height = await node.ask(askHeight('finalized'));
-  if (!height.ok) return height;
-  return accepted(newest.validUntil !== null && height.value > BigInt(newest.validUntil));
+/** The one that succeeded, or the first that failed; null where none was carried out. */
+function firstOf(statuses: readonly Found[]): Found | null {
+  return statuses.find(({ status }) => !status.failed) ?? statuses[0] ?? null;
 }
 
-function anchorOf(from: string, { payload }: Watched['newest']): Anchor {
-  const terms = isPublicKey(from) ? termsIn(hexToBytes(payload.slice(2)), from) : null;
+function anchorOf({ from, newest }: Watched): Anchor {
+  const terms = isPublicKey(from) ? termsIn(hexToBytes(newest.payload.slice(2)), from) : null;
   if (terms === null) throw new Error('a stored payload can be read');
   return terms.anchor;
 }
 
+/** Refuses while the block in which an attempt was found before still stands: that is a node that lags behind. */
+async function standing(node: RpcNode, { inclusion }: Watched): Promise<Result<null, Trouble>> {
+  if (inclusion === null) return accepted(null);
+  const block = await node.ask(askBlockOf(BigInt(inclusion.blockNumber)));
+  if (!block.ok) return block;
+  return block.value === inclusion.blockHash
+    ? unfit('the node has the recorded block, but not the transaction')
+    : accepted(null);
+}
+
 async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<Observation, Trouble>> {
-  const { from, inclusion, newest } = watched;
-  if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
-  if (inclusion !== null) {
-    const block = await node.ask(askBlockOf(BigInt(inclusion.blockNumber)));
-    if (!block.ok) return block;
-    if (block.value === inclusion.blockHash) return unfit('the node has the recorded block, but not the transaction');
-  }
-  const fate = await fateOf(node, from, { anchor: anchorOf(from, newest), validUntil: newest.validUntil });
+  const gone = await standing(node, watched);
+  if (!gone.ok) return gone;
+  const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
   if (fate.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been carried out just now, between the two questions.
@@ -112,22 +136,24 @@ async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<O
 }
 
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
-async function fateOf(
-  node: RpcNode,
-  wallet: Address,
-  { anchor, validUntil }: { readonly anchor: Anchor; readonly validUntil: string | null },
-): Promise<Result<'waiting' | 'lapsed' | 'taken', Trouble>> {
+async function fateOf(node: RpcNode, watched: Watched): Promise<Result<'waiting' | 'lapsed' | 'taken', Trouble>> {
+  const { from, newest } = watched;
+  const anchor = anchorOf(watched);
+  if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
   // The height first: an account that is not there afterwards was not there at that height.
   const height = anchor.kind === 'opening' ? await node.ask(askHeight('finalized')) : null;
   if (height !== null && !height.ok) return height;
-  const accounts = await node.ask(askAccounts([nonceAccountOf(wallet, anchor.place)], 'finalized'));
+  const accounts = await node.ask(askAccounts([nonceAccountOf(from, anchor.place)], 'finalized'));
   if (!accounts.ok) return accounts;
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {
     if (stored === null) return unfit('the node does not know the nonce account');
-    return accepted(stored.value === anchor.value ? 'waiting' : 'taken');
+    if (stored.value === anchor.value) return accepted('waiting');
+    // Another value may be one before ours, where the node is behind.
+    const isBehind = newest.anchoredAt !== undefined && accounts.value.slot < BigInt(newest.anchoredAt);
+    return isBehind ? unfit('the node is behind the block in which the nonce was read') : accepted('taken');
   }
   if (stored !== null) return accepted('taken');
-  const isOver = validUntil !== null && height !== null && height.value > BigInt(validUntil);
+  const isOver = newest.validUntil !== null && height !== null && height.value > BigInt(newest.validUntil);
   return accepted(isOver ? 'lapsed' : 'waiting');
 }

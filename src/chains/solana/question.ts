@@ -28,7 +28,7 @@ export interface Simulation {
 
 export interface Status {
   readonly slot: bigint;
-  /** It was carried out in vain: its fee is paid, and nothing else has happened. */
+  /** It was carried out in vain: it has paid its fee and used its durable nonce up, and nothing else has happened. */
   readonly failed: boolean;
   readonly commitment: 'processed' | Commitment;
 }
@@ -146,7 +146,7 @@ export const askSend = (transaction: string): Question<string> => ({
   read: (answer) => (typeof answer === 'string' ? answer : undefined),
 });
 
-/** Null for one that the node does not know. It searches its whole history. */
+/** Null for one that the node does not know. It searches all that it has of its history. */
 export const askStatuses = (hashes: readonly string[]): Question<readonly (Status | null)[]> => ({
   method: 'getSignatureStatuses',
   params: [hashes, { searchTransactionHistory: true }],

@@ -131,7 +131,7 @@ test('an opening that failed is the end only when no other one can come any more
   const second = await signed(wallet, intent, { replaced: first.attempt });
   await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
   await adapter().broadcast(first.raw, first.hash);
-  const waits = { type: 'absent', inMempool: true, nonceTaken: false };
+  const waits = { type: 'absent', inMempool: false, nonceTaken: false };
   expect(await observed(wallet, [first])).toMatchObject({ type: 'included', inclusion: { succeeded: false } });
   expect(await observed(wallet, [first, second])).toEqual(waits);
   // Until the second one's blockhash is too old, and so beyond every fork.

@@ -1,12 +1,16 @@
 import type { Address } from '@solana/kit';
+import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { getTokenEncoder, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { derivedAddress, bytesOf, tokenAccountOf } from '#chains/solana/address.ts';
+import { nonceAccountOf } from '#chains/solana/terms.ts';
 import type { Asset } from '#domain/movement.ts';
+import type { Attempt } from '#domain/transaction.ts';
 import { NATIVE } from '#domain/movement.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
 import { account, mintTo, newToken, payTokens } from '#local/solana-tokens.ts';
+import { present } from '../evm/cast.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
@@ -35,6 +39,11 @@ function funded(lamports = 10n * SOL): Wallet {
   const wallet = new Wallet();
   node.ledger.airdrop(wallet.address, lamports);
   return wallet;
+}
+
+/** As if another of its payments had taken nearly all that the wallet has. */
+function impoverish(wallet: Wallet): void {
+  node.ledger.put(account(wallet.address, new Uint8Array(), SYSTEM_PROGRAM_ADDRESS));
 }
 
 const about = (method: string, rule: Rule) => liar.follow((asked) => (asked === method ? rule : 'forward'));
@@ -115,6 +124,138 @@ test('what is only processed is neither in the chain nor gone', async () => {
   expect(await lying().observe(watched)).toEqual({
     ok: true,
     value: { type: 'absent', inMempool: true, nonceTaken: false },
+  });
+});
+
+/** Two openings of one place, both signed; neither has been sent. */
+async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
+  const adapter = adapterAt(node.url);
+  const intent = payment(wallet.address, { amount: units(amount) });
+  const attempts: Attempt[] = [];
+  const hashes: string[] = [];
+  const raws: string[] = [];
+  for (const number of [1, 2]) {
+    const replaced = attempts[0] ?? null;
+    const quote = await adapter.quote(intent, replaced);
+    const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced });
+    if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
+    const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value), number);
+    const assembled = adapter.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+    if (!assembled.ok) throw new Error(assembled.refusal.detail);
+    attempts.push(attempt);
+    hashes.push(assembled.value.hash);
+    raws.push(assembled.value.raw);
+  }
+  const newest = present(attempts[1]);
+  const watched = { from: wallet.address, nonce: 0n, hashes, newest, parent: null, inclusion: null };
+  const send = (i: number) => adapter.broadcast(raws[i] ?? '', hashes[i] ?? '');
+  return { adapter, hashes, watched, send };
+}
+
+/** What a node says of two signatures. */
+const statuses = (...value: (object | null)[]): Rule => ({ result: { context: { slot: 5 }, value } });
+const FAILED = {
+  slot: 5,
+  confirmations: null,
+  err: { InstructionError: [1, { Custom: 0 }] },
+  confirmationStatus: 'finalized',
+};
+
+test('a node that has the failed opening and not the one that paid is no witness of a failure', async () => {
+  const { watched, send } = await twoOpenings(funded());
+  expect(await send(0)).toEqual({ outcome: 'accepted' });
+  // The other one fails, because the first has opened the account; long after that the node has lost what it knew of the first.
+  expect(await send(1)).toEqual({ outcome: 'accepted' });
+  node.ledger.advance(200n);
+  about('getSignatureStatuses', statuses(null, FAILED));
+  expect(await lying().observe(watched)).toMatchObject({
+    ok: false,
+    refusal: { detail: expect.stringContaining('does not know') },
+  });
+});
+
+test('an opening that comes between two questions is seen', async () => {
+  const { watched, hashes, send } = await twoOpenings(funded());
+  await send(1);
+  node.ledger.advance(200n);
+  let asked = 0;
+  // When it is first asked the node knows of one that failed alone.
+  liar.follow((method) => {
+    if (method === 'getMultipleAccounts') return { result: { context: { slot: 1 }, value: [null] } };
+    return method === 'getSignatureStatuses' && asked++ === 0 ? statuses(FAILED, null) : 'forward';
+  });
+  const paid = { type: 'included', inclusion: { hash: hashes[1], succeeded: true } };
+  expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
+});
+
+test('a node that is behind the block of a recorded failure does not take it back', async () => {
+  const wallet = funded();
+  const { adapter, watched, send } = await twoOpenings(wallet);
+  impoverish(wallet);
+  await send(0);
+  const alone = { ...watched, hashes: watched.hashes.slice(0, 1) };
+  const seen = await adapter.observe(alone);
+  if (!seen.ok || seen.value.type !== 'included') throw new Error('it has failed');
+  const { inclusion } = seen.value;
+  expect([inclusion.succeeded, await adapter.observe({ ...watched, inclusion })]).toMatchObject([false, { ok: false }]);
+  const elsewhere = { ...inclusion, blockHash: 'another' };
+  expect(await adapter.observe({ ...watched, inclusion: elsewhere })).toEqual({
+    ok: true,
+    value: { type: 'absent', inMempool: false, nonceTaken: false },
+  });
+});
+
+test('a nonce that a node knows from before is not one that was used up', async () => {
+  const wallet = funded();
+  const first = await twoOpenings(wallet, SOL);
+  await first.send(0);
+  const old = node.ledger.account(nonceAccountOf(wallet.address, 0));
+  const { adapter } = first;
+  const intent = payment(wallet.address);
+  const composed = async () => {
+    const quote = await adapter.quote(intent, null);
+    const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced: null });
+    if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
+    return attemptOf(adapter.compose(intent, quote.value, anchor.value));
+  };
+  const before = await composed();
+  const assembled = adapter.assemble(intent, before, [wallet.sign(before.payload)]);
+  if (!assembled.ok) throw new Error(assembled.refusal.detail);
+  await adapter.broadcast(assembled.value.raw, assembled.value.hash);
+  const newest = await composed();
+  const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, parent: null, inclusion: null };
+  const rooted = (slot: bigint) => {
+    const data = [Buffer.from(old?.data ?? []).toString('base64'), 'base64'];
+    const value = [{ lamports: 1_447_680, owner: '11111111111111111111111111111111', data, executable: false }];
+    const accounts = { result: { context: { slot: Number.parseInt(slot.toString(), 10) }, value } };
+    const rules: Readonly<Record<string, Rule>> = {
+      getSignatureStatuses: statuses(null),
+      getMultipleAccounts: accounts,
+    };
+    liar.follow((method) => rules[method] ?? 'forward');
+  };
+  const anchoredAt = BigInt(newest.anchoredAt ?? '0');
+  about('getSignatureStatuses', statuses(null));
+  expect(await lying().observe(watched)).toMatchObject({ ok: true, value: { type: 'absent', nonceTaken: false } });
+  rooted(anchoredAt - 1n);
+  expect(await lying().observe(watched)).toMatchObject({
+    ok: false,
+    refusal: { detail: expect.stringContaining('behind') },
+  });
+  rooted(anchoredAt);
+  expect(await lying().observe(watched)).toMatchObject({ ok: true, value: { type: 'absent', nonceTaken: true } });
+});
+
+test('a node that says of one transaction that it failed and that it did not is not believed', async () => {
+  const { watched, send } = await twoOpenings(funded(), SOL);
+  await send(0);
+  about(
+    'getSignatureStatuses',
+    statuses({ ...FAILED, slot: Number.parseInt(node.ledger.slot.toString(), 10) }, FAILED),
+  );
+  expect(await lying().observe(watched)).toMatchObject({
+    ok: false,
+    refusal: { detail: expect.stringContaining('it did not') },
   });
 });
 
