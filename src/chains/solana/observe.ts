@@ -17,8 +17,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * Where the attempts of a transaction are, as one node sees it. `lapsed` when the newest one can not be carried out any more and nothing
- * else has been in its place; `absent` with the nonce taken when something else has.
+ * Where the attempts of a transaction are, as one node sees it: the one that succeeded where there is one. `lapsed` when none of them can be
+ * carried out any more and nothing else has been in their place; `absent` with the nonce taken when something else has.
  */
 export async function observeTransaction(
   node: RpcNode,

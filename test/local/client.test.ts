@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { Client } from '#local/client.ts';
+
+test('a connection that rests is given up by who asks, long before the runtime would close it', async () => {
+  const sockets: Socket[] = [];
+  // It would wait for an hour.
+  const server = createServer({ keepAliveTimeout: 3_600_000 }, (_request, response) => response.end('{}'));
+  server.on('connection', (socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = new Client(`http://127.0.0.1:${port}`, 'token');
+  expect((await client.ask('GET', '/')).status).toBe(200);
+  const [socket] = sockets;
+  if (socket === undefined) throw new Error('somebody has asked');
+  const answeredAt = performance.now();
+  await once(socket, 'close');
+  // The runtime's patience is five seconds.
+  expect(performance.now() - answeredAt).toBeLessThan(4_000);
+  await new Promise((resolve) => server.close(resolve));
+});
