@@ -224,8 +224,8 @@ const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
 };
 
 /** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
-function isOutdated({ attempts }: Transaction, { lookedFor }: EventOf<'include' | 'miss'>): boolean {
-  return lookedFor !== undefined && attempts.filter(({ signed }) => signed !== null).length > lookedFor;
+function isOutdated({ attempts }: Transaction, { lookedFor = attempts.length }: EventOf<'include' | 'miss'>): boolean {
+  return attempts.filter(({ signed }) => signed !== null).length > lookedFor;
 }
 
 const missInBroadcast: Step<'miss'> = (transaction, event) => {
