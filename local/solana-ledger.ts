@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Address, EncodedAccount, Instruction, Transaction } from '@solana/kit';
+import type { Address, EncodedAccount, Instruction } from '@solana/kit';
 import {
   address,
   appendTransactionMessageInstructions,
@@ -10,8 +10,6 @@ import {
   createNoopSigner,
   createTransactionMessage,
   getAddressDecoder,
-  getAddressEncoder,
-  getBase58Decoder,
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
   getTransactionDecoder,
@@ -23,10 +21,13 @@ import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-progr
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { parseJsonWithBigInts, stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+import { bytesOf } from '#chains/solana/address.ts';
 import { mintIn, storedNonce, tokenAccountIn } from '#chains/solana/accounts.ts';
 import type { Account } from '#chains/solana/question.ts';
 import { errorOf } from './solana-error.ts';
+import { durableNonce } from './durable-nonce.ts';
 import type { Entry, LedgerView, Snapshot } from './solana-rpc.ts';
+import { hashOf } from './solana-rpc.ts';
 
 /** Has a thousand million SOL, and no key. */
 const FAUCET = getAddressDecoder().decode(createHash('sha256').update('the faucet of the local ledger').digest());
@@ -169,10 +170,6 @@ export class SolanaLedger implements LedgerView {
     return entry;
   }
 
-  nameOf(wire: Uint8Array): string {
-    return hashOf(getTransactionDecoder().decode(wire));
-  }
-
   /** What would come of it, whatever its signature and its blockhash are. */
   simulate(wire: Uint8Array): { readonly error: unknown; readonly logs: readonly string[]; readonly units: bigint } {
     const transaction = getTransactionDecoder().decode(wire);
@@ -295,9 +292,7 @@ export class SolanaLedger implements LedgerView {
     for (const at of accounts) {
       const account = this.account(at);
       if (account === null || storedNonce(account)?.value !== value) continue;
-      const latest = getAddressEncoder().encode(address(this.#svm.latestBlockhash()));
-      const next = createHash('sha256').update('DURABLE_NONCE').update(Uint8Array.from(latest)).digest();
-      account.data.set(next, 40);
+      account.data.set(bytesOf(durableNonce(address(this.#svm.latestBlockhash()))), 40);
       this.#place(at, account);
     }
   }
@@ -311,9 +306,4 @@ function feeOf(before: readonly Snapshot[], after: readonly Snapshot[]): bigint 
 
 function decodeBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
-}
-
-function hashOf({ signatures }: Transaction): string {
-  const [first] = Object.values(signatures);
-  return getBase58Decoder().decode(first ?? new Uint8Array(64));
 }

@@ -1,4 +1,5 @@
-import type { Address } from '@solana/kit';
+import type { Address, Transaction } from '@solana/kit';
+import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { isPublicKey } from '#chains/solana/address.ts';
@@ -52,8 +53,6 @@ export interface LedgerView {
   simulate(wire: Uint8Array): { readonly error: unknown; readonly logs: readonly string[]; readonly units: bigint };
   /** Null for what is dropped without a trace, `signature` for a wrong one. */
   send(wire: Uint8Array): Pick<Entry, 'hash'> | 'signature' | null;
-  /** The hash that a transaction has, whether or not it is carried out. */
-  nameOf(wire: Uint8Array): string;
   airdrop(to: Address, amount: bigint): Pick<Entry, 'hash'>;
 }
 
@@ -85,6 +84,12 @@ export function answerRpc(view: LedgerView, sent: string): string {
       error: { code, message: error instanceof Error ? error.message : 'refused' },
     });
   }
+}
+
+/** The hash that a transaction has, whether or not it is carried out: its first signature. */
+export function hashOf({ signatures }: Pick<Transaction, 'signatures'>): string {
+  const [first] = Object.values(signatures);
+  return getBase58Decoder().decode(first ?? new Uint8Array(64));
 }
 
 type Method = (ledger: LedgerView, params: readonly unknown[]) => unknown;
@@ -123,7 +128,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const sent = ledger.send(bytes);
     if (sent === 'signature') throw new Refusal(-32003, 'Transaction signature verification failure');
     // A node passes on what the leader then drops, and names its signature all the same.
-    return sent === null ? ledger.nameOf(bytes) : sent.hash;
+    return sent === null ? hashOf(getTransactionDecoder().decode(bytes)) : sent.hash;
   },
   getSignatureStatuses: (ledger, [hashes]) =>
     inContext(

@@ -172,6 +172,13 @@ export function newestAttempt(transaction: Transaction): Attempt | null {
   return transaction.attempts.at(-1) ?? null;
 }
 
+/** What could be anywhere: of the others nobody has the bytes. */
+export function signedAttempts({ attempts }: Pick<Transaction, 'attempts'>): readonly SignedAttempt[] {
+  return attempts.filter((attempt): attempt is SignedAttempt => attempt.signed !== null);
+}
+
+type SignedAttempt = Attempt & { readonly signed: NonNullable<Attempt['signed']> };
+
 /** Spec part 2: the hash of the attempt that was mined, else of the newest signed one, else null. */
 export function transactionHash(transaction: {
   readonly inclusion: Inclusion | null;

@@ -13,7 +13,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, DisplayType, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
+import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
 /** What a decision is taken against, besides the record. */
 export interface Circumstances {
@@ -183,7 +183,7 @@ const speedUp: Step<'speedUp'> = (transaction) => {
 };
 
 const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }) => {
-  const attempts = transaction.attempts.filter(({ signed }) => signed !== null);
+  const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
   if (newest === undefined || newest.sent === null) return null;
   const { cancelling } = transaction;
@@ -224,8 +224,11 @@ const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
 };
 
 /** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
-function isOutdated({ attempts }: Transaction, { lookedFor = attempts.length }: EventOf<'include' | 'miss'>): boolean {
-  return attempts.filter(({ signed }) => signed !== null).length > lookedFor;
+function isOutdated(
+  transaction: Transaction,
+  { lookedFor = transaction.attempts.length }: EventOf<'include' | 'miss'>,
+): boolean {
+  return signedAttempts(transaction).length > lookedFor;
 }
 
 const missInBroadcast: Step<'miss'> = (transaction, event) => {

@@ -3,7 +3,7 @@ import { labelsOf, usdValueOf } from '#domain/appraisal.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
+import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
 import { appraise } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -35,12 +35,13 @@ export async function whereabouts(
   transaction: Transaction,
 ): Promise<Result<Observation, ChainFault>> {
   const { intent, attempts, inclusion } = transaction;
-  const newest = attempts.findLast(({ signed }) => signed !== null);
+  const signed = signedAttempts(transaction);
+  const newest = signed.at(-1);
   if (newest === undefined) throw new Error('nothing is signed that could be anywhere');
   return adapter.observe({
     from: intent.from,
     nonce: BigInt(newest.nonce),
-    hashes: attempts.flatMap((attempt) => (attempt.signed === null ? [] : [attempt.signed.hash])),
+    hashes: signed.map((attempt) => attempt.signed.hash),
     newest: { ...newest, validUntil: lastBlockOf(attempts) },
     parent: intent.kind === 'transfer' ? (intent.paysFor ?? null) : null,
     inclusion,
@@ -61,9 +62,9 @@ interface Watch {
 
 /** Tells the vault what was seen. */
 export async function report({ env, vault, work }: Watch, seen: Observation): Promise<void> {
-  const { id, inclusion, attempts } = work.transaction;
+  const { id, inclusion } = work.transaction;
   // Others are at work beside this one, and may have signed another since.
-  const lookedFor = attempts.filter(({ signed }) => signed !== null).length;
+  const lookedFor = signedAttempts(work.transaction).length;
   if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
     const worth = worthBefore(inclusion, seen.inclusion) ?? (await worthOf(env, work, seen.inclusion));

@@ -8,7 +8,7 @@ import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
+import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { nextPurpose } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
@@ -73,7 +73,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
  * nothing can be signed nobody else looks. Where it can not be seen yet the chain still lets one attempt of all be carried out.
  */
 async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
-  if (!work.transaction.attempts.some(({ signed }) => signed !== null)) return false;
+  if (signedAttempts(work.transaction).length === 0) return false;
   const seen = await whereabouts(adapter, work.transaction);
   if (!seen.ok || !(seen.value.type === 'included' || (seen.value.type === 'absent' && seen.value.nonceTaken))) {
     return false;

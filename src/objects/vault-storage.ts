@@ -347,6 +347,7 @@ export class VaultStorage {
 
   /** The vault's own entry, and with it whatever else is not told yet. */
   oweDirectory(dueAtMs: number): void {
+    // Each change makes the history longer: no two of one millisecond are the same row to whoever has told one of them.
     this.owe({ transactionId: '', job: 'project', version: this.historyLength(), dueAtMs, tries: 0 });
   }
 

@@ -72,8 +72,7 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     ...change,
     atMs: Date.now(),
   });
-  // Each change makes the history longer: no two of one millisecond are the same row to whoever has told one of them.
-  oweProjection(storage, '', storage.historyLength());
+  storage.oweDirectory(Date.now() + PROJECTION_DELAY_MS);
 }
 
 /** Everything that a founding brings with it. */

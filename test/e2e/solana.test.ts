@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
 import { account, mintTo, newToken } from '#local/solana-tokens.ts';
 import { stranger } from '../chains/solana/cast.ts';
+import { ed25519Key } from '../ed25519-key.ts';
 import type { Gate } from './gate.ts';
 import { startGate } from './gate.ts';
 import type { World } from './world.ts';
@@ -125,8 +126,7 @@ test('a message is signed for the wallet and ends without a transaction', async 
     'solana-offchain',
   ]);
   const encoder = getBase58Encoder();
-  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), Buffer.from(encoder.encode(wallet))]);
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const key = ed25519Key(Uint8Array.from(encoder.encode(wallet)));
   // Domain, version 1, one signer, and the text to the end.
   const header = Buffer.from([0xff, ...Buffer.from('solana offchain'), 1, 1]);
   const bytes = Buffer.concat([header, Buffer.from(encoder.encode(wallet)), Buffer.from('Sign in to example.com')]);

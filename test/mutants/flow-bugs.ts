@@ -164,8 +164,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'who looked before another attempt was signed ends the transaction',
     file: 'src/domain/transition.ts',
-    was: 'return attempts.filter(({ signed }) => signed !== null).length > lookedFor;',
-    is: 'return attempts.length > lookedFor && attempts.length < 0;',
+    was: 'return signedAttempts(transaction).length > lookedFor;',
+    is: 'return signedAttempts(transaction).length > lookedFor && lookedFor < 0;',
     caughtBy: domain('replacement'),
   },
 ];

@@ -159,7 +159,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'after an opening that failed nobody waits for the other one',
     file: 'src/chains/solana/observe.ts',
-    was: "if (isOpen && anchorOf(watched).kind === 'opening') return observeFailure(node, chain, watched);",
+    was: "if (isOpen && placeOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);",
     is: '',
     caughtBy: ['test/chains/solana/adapter.test.ts'],
   },

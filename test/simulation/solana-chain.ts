@@ -8,14 +8,16 @@ import {
 } from '@solana/kit';
 import { bytesOf, isPublicKey } from '#chains/solana/address.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import { durableNonce } from '#local/durable-nonce.ts';
 import type { Entry } from '#local/solana-rpc.ts';
+import { hashOf } from '#local/solana-rpc.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import type { Payment, SimulatedChain } from './chain.ts';
-import { ed25519Key } from './ed25519-key.ts';
+import { ed25519Key } from '../ed25519-key.ts';
 import type { Schedule } from './schedule.ts';
 import { CALM } from './schedule.ts';
 import type { Message, Sent, State } from './solana-machine.ts';
-import { carryOut, durableNonce, give, heldBy, nonceAccountIn, nonceOf, priceOf } from './solana-machine.ts';
+import { carryOut, give, heldBy, nonceAccountIn, nonceOf, priceOf } from './solana-machine.ts';
 
 const SOL = 1_000_000_000n;
 /** Of 400 ms each. */
@@ -112,7 +114,7 @@ export class SolanaChain implements SimulatedChain {
     if (payer === undefined || payer !== signer) return null;
     if (!verify(null, Uint8Array.from(messageBytes), ed25519Key(bytesOf(payer)), Uint8Array.from(signature)))
       return null;
-    const hash = getBase58Decoder().decode(signature);
+    const hash = hashOf({ signatures });
     this.#waiting.set(hash, { hash, signer: payer, message });
     return hash;
   }

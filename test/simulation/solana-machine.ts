@@ -1,7 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Address, CompiledTransactionMessage, Instruction } from '@solana/kit';
-import { getAddressDecoder, getInstructionsFromCompiledTransactionMessage } from '@solana/kit';
+import { getInstructionsFromCompiledTransactionMessage } from '@solana/kit';
 import {
   COMPUTE_BUDGET_PROGRAM_ADDRESS,
   getSetComputeUnitLimitInstructionDataDecoder,
@@ -16,6 +14,7 @@ import {
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { bytesOf, seededAddress } from '#chains/solana/address.ts';
 import type { Account } from '#chains/solana/question.ts';
+import { durableNonce } from '#local/durable-nonce.ts';
 
 /** An account of the system program. */
 export type Held = Pick<Account, 'lamports' | 'data'>;
@@ -57,11 +56,6 @@ export function heldBy(state: State, at: Address): Held {
 export function nonceOf(state: State, at: Address) {
   const { lamports, data } = heldBy(state, at);
   return storedNonce({ lamports, data, owner: SYSTEM_PROGRAM_ADDRESS, isExecutable: false });
-}
-
-/** The value of durable nonces that are advanced while this is the newest block. */
-export function durableNonce(blockhash: Address): Address {
-  return getAddressDecoder().decode(sha256(concatBytes(utf8ToBytes('DURABLE_NONCE'), bytesOf(blockhash))));
 }
 
 function instructionsOf(message: Message): readonly Instruction[] {

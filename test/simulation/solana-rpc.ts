@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { getTransactionDecoder, getBase58Decoder, getCompiledTransactionMessageDecoder } from '@solana/kit';
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import type { Account } from '#chains/solana/question.ts';
 import type { Entry, LedgerView } from '#local/solana-rpc.ts';
@@ -110,11 +110,6 @@ class View implements LedgerView {
   send(wire: Uint8Array): Pick<Entry, 'hash'> | 'signature' {
     const hash = this.#chain.send(wire);
     return hash === null ? 'signature' : { hash };
-  }
-
-  nameOf(wire: Uint8Array): string {
-    const [first] = Object.values(getTransactionDecoder().decode(wire).signatures);
-    return getBase58Decoder().decode(first ?? new Uint8Array(64));
   }
 
   airdrop(to: Address, amount: bigint): Pick<Entry, 'hash'> {

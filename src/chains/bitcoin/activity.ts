@@ -1,3 +1,4 @@
+import { absence } from '#chains/absence.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { MINER, movementsIn, payerOf } from '#chains/bitcoin/movements.ts';
 import { askBlockHash, askTip, askTransaction, isHash } from '#chains/bitcoin/question.ts';
@@ -23,7 +24,7 @@ export async function readActivity(
   if (!isHash(hash)) return accepted(null);
   const transfer = await node.ask(askTransaction(hash));
   if (!transfer.ok) return transfer;
-  if (transfer.value === null) return absence(node, found);
+  if (transfer.value === null) return absence(node, found, askBlockHash);
   if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
   const told = {
     hash,
@@ -31,21 +32,9 @@ export async function readActivity(
     fee: amountOf(transfer.value.fee),
     movements: movementsIn(transfer.value),
   };
-  if (transfer.value.block === null) return found === null ? accepted({ ...told, block: null }) : absence(node, found);
+  if (transfer.value.block === null)
+    return found === null ? accepted({ ...told, block: null }) : absence(node, found, askBlockHash);
   const tip = await node.ask(askTip);
   if (!tip.ok) return tip;
   return accepted({ ...told, block: depthOf(transfer.value.block, tip.value, chain) });
-}
-
-/** Never null while the block in which it was found before still stands: that is a node that lags behind. */
-export async function absence(
-  node: RpcNode,
-  found: Pick<ActivityBlock, 'number' | 'hash'> | null,
-): Promise<Result<null, Trouble>> {
-  if (found === null) return accepted(null);
-  const block = await node.ask(askBlockHash(BigInt(found.number)));
-  if (!block.ok) return block;
-  return block.value === found.hash
-    ? unfit('the node has the recorded block, but not the transaction')
-    : accepted(null);
 }

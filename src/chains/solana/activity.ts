@@ -1,5 +1,6 @@
 import type { Address } from '@solana/kit';
 import { isSignature } from '@solana/kit';
+import { absence } from '#chains/absence.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
@@ -27,7 +28,7 @@ export async function readActivity(
   const statuses = await node.ask(askStatuses([hash]));
   if (!statuses.ok) return statuses;
   const status = statuses.value[0] ?? null;
-  if (status === null) return absence(node, found);
+  if (status === null) return absence(node, found, askBlockOf);
   if (status.commitment === 'processed') return accepted(null);
   const landed = await readLanded(node, chain, { hash, status });
   if (!landed.ok) return landed;
@@ -83,14 +84,4 @@ async function uniqueAmong(node: RpcNode, mints: readonly Address[]): Promise<Re
   const accounts = await node.ask(askAccounts(asked));
   if (!accounts.ok) return accounts;
   return accepted(new Set(asked.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
-}
-
-/** Never null while the block in which it was found still stands: that is a node that lags behind. */
-async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Result<null, Trouble>> {
-  if (found === null) return accepted(null);
-  const block = await node.ask(askBlockOf(BigInt(found.number)));
-  if (!block.ok) return block;
-  return block.value === found.hash
-    ? unfit('the node has the recorded block, but not the transaction')
-    : accepted(null);
 }

@@ -1,4 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Address } from '@solana/kit';
+import { absence } from '#chains/absence.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
@@ -31,7 +33,7 @@ export async function observeTransaction(
   if (found === null) return observeAbsence(node, watched);
   // Where all have failed, or what all hang on is used up, nothing else can come.
   const isOpen = found.status.failed && statuses.value.length < watched.hashes.length;
-  if (isOpen && anchorOf(watched).kind === 'opening') return observeFailure(node, chain, watched);
+  if (isOpen && placeOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);
   return included(node, chain, { watched, found });
 }
 
@@ -78,8 +80,8 @@ async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Pr
   if (found !== null && (!found.status.failed || fate.value === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
-  const gone = await standing(node, watched);
-  return gone.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : gone;
+  const absent = await gone(node, watched);
+  return absent.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : absent;
 }
 
 interface Found {
@@ -104,25 +106,21 @@ function firstOf(statuses: readonly Found[]): Found | null {
   return statuses.find(({ status }) => !status.failed) ?? statuses[0] ?? null;
 }
 
-function anchorOf({ from, newest }: Watched): Anchor {
+function placeOf({ from, newest }: Watched): { readonly wallet: Address; readonly anchor: Anchor } {
   const terms = isPublicKey(from) ? termsIn(hexToBytes(newest.payload.slice(2)), from) : null;
-  if (terms === null) throw new Error('a stored payload can be read');
-  return terms.anchor;
+  if (!isPublicKey(from) || terms === null) throw new Error('a stored payload can be read');
+  return { wallet: from, anchor: terms.anchor };
 }
 
-/** Refuses while the block in which an attempt was found before still stands: that is a node that lags behind. */
-async function standing(node: RpcNode, { inclusion }: Watched): Promise<Result<null, Trouble>> {
-  if (inclusion === null) return accepted(null);
-  const block = await node.ask(askBlockOf(BigInt(inclusion.blockNumber)));
-  if (!block.ok) return block;
-  return block.value === inclusion.blockHash
-    ? unfit('the node has the recorded block, but not the transaction')
-    : accepted(null);
+/** @see absence, of whichever attempt was found before */
+function gone(node: RpcNode, { inclusion }: Watched): Promise<Result<null, Trouble>> {
+  const found = inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash };
+  return absence(node, found, askBlockOf);
 }
 
 async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<Observation, Trouble>> {
-  const gone = await standing(node, watched);
-  if (!gone.ok) return gone;
+  const absent = await gone(node, watched);
+  if (!absent.ok) return absent;
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
   if (fate.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
@@ -137,13 +135,12 @@ async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<O
 
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
 async function fateOf(node: RpcNode, watched: Watched): Promise<Result<'waiting' | 'lapsed' | 'taken', Trouble>> {
-  const { from, newest } = watched;
-  const anchor = anchorOf(watched);
-  if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
+  const { newest } = watched;
+  const { wallet, anchor } = placeOf(watched);
   // The height first: an account that is not there afterwards was not there at that height.
   const height = anchor.kind === 'opening' ? await node.ask(askHeight('finalized')) : null;
   if (height !== null && !height.ok) return height;
-  const accounts = await node.ask(askAccounts([nonceAccountOf(from, anchor.place)], 'finalized'));
+  const accounts = await node.ask(askAccounts([nonceAccountOf(wallet, anchor.place)], 'finalized'));
   if (!accounts.ok) return accounts;
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {

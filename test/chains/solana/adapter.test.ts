@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Observation } from '#chains/chain-adapter.ts';
@@ -11,6 +11,7 @@ import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
 import { mintTo, newToken } from '#local/solana-tokens.ts';
 import { present } from '../evm/cast.ts';
+import { ed25519Key } from '../../ed25519-key.ts';
 import { adapterAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
 
 /** The way of a payment, on the real virtual machine: each step as the jobs take it. */
@@ -318,8 +319,7 @@ test('a message is signed as wallets do, verifies with OpenSSL, and is no transa
   const assembled = adapter().assembleMessage(text, wallet.sign(payload));
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const signature = Uint8Array.from(getBase58Encoder().encode(assembled.value));
-  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bytesOf(wallet.address)]);
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const key = ed25519Key(bytesOf(wallet.address));
   const bytes = Buffer.from(payload.slice(2), 'hex');
   expect([signature.length, verify(null, bytes, key, signature), bytes[0]]).toEqual([64, true, 0xff]);
   expect(bytes.subarray(1, 16).toString()).toBe('solana offchain');

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -8,6 +8,7 @@ import type { FrostScheme } from '#mpc/frost/suite.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import { encodePoint, GENERATOR, ORDER, parsePoint } from '#mpc/secp256k1.ts';
 import { SingleUse } from '#mpc/single-use.ts';
+import { ed25519Key } from '../../ed25519-key.ts';
 import { party } from '../dealt-key.ts';
 import { verifiesBip340 } from './bip340.ts';
 import type { Room } from './signing-room.ts';
@@ -22,9 +23,7 @@ const CHAIN = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 /** By code that is not noble's: OpenSSL for Ed25519, plain numbers for BIP-340. */
 function isGood({ key }: Room, signature: Uint8Array, message: Uint8Array): boolean {
   if (key.scheme === 'frost-secp256k1-tr') return verifiesBip340(signature, message, key.publicKey.subarray(1));
-  const prefix = Buffer.from('302a300506032b6570032100', 'hex');
-  const der = Buffer.concat([prefix, key.publicKey]);
-  return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature);
+  return verify(null, message, ed25519Key(key.publicKey), signature);
 }
 
 test('RFC 9591, appendix E.1: the signature of participants 1 and 3 over "test", to the last bit', async () => {
