@@ -44,6 +44,8 @@ export interface Settings {
   readonly isCoordinatorPinned?: boolean;
   /** Whether there are keys to tell browsers with; there are when absent. */
   readonly isTelling?: boolean;
+  /** Whether the dashboard is served as well; it is when absent. */
+  readonly hasDashboard?: boolean;
 }
 
 interface Secrets {
@@ -70,6 +72,7 @@ const OWNER_ONLY = 0o600;
  */
 export function configure(folder: string, settings: Settings): Configuration {
   const { cosigners: count = 3, cosignerUrls = {}, isCoordinatorPinned = false, isTelling = true } = settings;
+  const { hasDashboard = true } = settings;
   const secrets = secretsOf(folder, count);
   const isElsewhere = (index: number) => String(index) in cosignerUrls;
   const identities = secrets.cosigners.map(({ identity }) => publicIdentity(identity));
@@ -78,6 +81,7 @@ export function configure(folder: string, settings: Settings): Configuration {
     template: 'wrangler.toml',
     changes: {
       ...(settings.entry === undefined ? {} : { main: settings.entry }),
+      ...(hasDashboard ? {} : { assets: undefined }),
       services: identities.flatMap((_, i) => (isElsewhere(i + 1) ? [] : [bindingOf(i + 1)])),
       vars: {
         RPC_URLS: JSON.stringify(settings.rpcUrls),
