@@ -37,45 +37,64 @@ const jobMessage = z.strictObject({
 
 const activityMessage = z.strictObject({ deliveryId: z.string() });
 
+/** What one message asks for, or several together. */
+interface Errand {
+  readonly name: string;
+  readonly messages: readonly Message<unknown>[];
+  readonly run: () => Promise<void>;
+}
+
 /**
  * Consumes the job queues and their dead-letter queues. A message is a hint that can come twice, late or out of order; each
- * job first asks the vault whether it is still to be done. One message's failure does not touch its neighbours.
+ * job first asks the vault whether it is still to be done. One message's failure does not touch its neighbours, but for the news of
+ * one vault, which are told together.
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
-  if (batch.queue.endsWith('-dead')) {
-    await bury(env, batch);
-    return;
-  }
-  const consumed = batch.queue.endsWith('-activity') ? consumeDelivery : consumeOne;
-  await Promise.all(batch.messages.map((message) => consumed(message, env)));
+  if (batch.queue.endsWith('-dead')) return bury(env, batch);
+  const errands = batch.queue.endsWith('-activity') ? deliveriesIn(batch, env) : jobsIn(batch, env);
+  await Promise.all(errands.map((errand) => carryOut(errand, env)));
 }
 
-async function consumeDelivery(message: Message<unknown>, env: CoordinatorEnv): Promise<void> {
-  const parsed = activityMessage.safeParse(message.body);
-  try {
-    if (parsed.success) await ingest(env, parsed.data.deliveryId);
-    else console.error(JSON.stringify({ event: 'delivery-malformed', messageId: message.id }));
-    message.ack();
-    measureJob(env, message, ['ingest', 'done']);
-  } catch (error) {
-    measureJob(env, message, ['ingest', 'failed']);
-    console.error(JSON.stringify({ event: 'delivery-delayed', attempts: message.attempts, error: errorText(error) }));
-    message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
-  }
+function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
+  return messages.map((message) => {
+    const parsed = activityMessage.safeParse(message.body);
+    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : putAway(message));
+    return { name: 'ingest', messages: [message], run };
+  });
 }
 
-async function consumeOne(message: Message<unknown>, env: CoordinatorEnv): Promise<void> {
-  const parsed = jobMessage.safeParse(message.body);
-  const job = parsed.success ? parsed.data.job : null;
+function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
+  const asked = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data ?? null }));
+  const together = Map.groupBy(asked, ({ message, job }) => (job?.job === 'notify' ? job.vaultId : message));
+  return [...together.values()].map((some) => {
+    const jobs = some.flatMap(({ job }) => job ?? []);
+    const run = async () => {
+      for (const { message, job } of some) if (job === null) putAway(message);
+      await work(jobs, env);
+    };
+    return { name: jobs[0]?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
+  });
+}
+
+/** No version of the service has sent it: somebody should know, and nobody can work on it. */
+function putAway({ id }: Message<unknown>): void {
+  console.error(JSON.stringify({ event: 'job-malformed', messageId: id }));
+}
+
+async function carryOut({ name, messages, run }: Errand, env: CoordinatorEnv): Promise<void> {
   try {
-    if (parsed.success) await work(parsed.data, env);
-    else console.error(JSON.stringify({ event: 'job-malformed', messageId: message.id }));
-    message.ack();
-    measureJob(env, message, [job ?? 'malformed', 'done']);
+    await run();
+    for (const message of messages) {
+      message.ack();
+      measureJob(env, message, [name, 'done']);
+    }
   } catch (error) {
-    measureJob(env, message, [job ?? 'malformed', 'failed']);
-    console.error(JSON.stringify({ event: 'job-failed', job, attempts: message.attempts, error: errorText(error) }));
-    message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) });
+    for (const message of messages) {
+      const { attempts } = message;
+      measureJob(env, message, [name, 'failed']);
+      console.error(JSON.stringify({ event: 'job-failed', job: name, attempts, error: errorText(error) }));
+      message.retry({ delaySeconds: Math.min(2 ** attempts, 60) });
+    }
   }
 }
 
@@ -87,19 +106,28 @@ function measureJob(
   measure(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-async function work(message: JobMessage, env: CoordinatorEnv): Promise<void> {
-  const vaultId = parseVaultId(message.vaultId);
-  if (vaultId === null) return;
+/** One job, or news of one vault. */
+async function work(jobs: readonly JobMessage[], env: CoordinatorEnv): Promise<void> {
+  const [message] = jobs;
+  const vaultId = message === undefined ? null : parseVaultId(message.vaultId);
+  if (message === undefined || vaultId === null) return;
   const vault = vaultStub(env, vaultId);
   if (message.job === 'generate-key') return generateVaultKey(env, vault);
   if (message.job === 'refresh-key') return refreshVaultKey(env, vault);
   if (message.job === 'reconcile') return reconcile(env, vault, vaultId);
+  if (message.job === 'notify') {
+    return notify(
+      env,
+      vault,
+      jobs.flatMap(({ transactionId }) => transactionOf(transactionId) ?? []),
+    );
+  }
   const id = transactionOf(message.transactionId);
   return id === null ? undefined : transactionWork(message.job, { env, vault, id });
 }
 
 function transactionWork(
-  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'reconcile'>,
+  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'reconcile' | 'notify'>,
   on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
 ): Promise<void> {
   switch (job) {
@@ -113,8 +141,6 @@ function transactionWork(
       return settle(on.env, on.vault, on.id);
     case 'follow':
       return follow(on.env, on.vault, on.id);
-    case 'notify':
-      return notify(on.env, on.vault, on.id);
     default:
       return unreachable(job);
   }

@@ -1,37 +1,60 @@
 import type { TransactionId } from '#domain/id.ts';
 import { vaultOfTransaction } from '#domain/id.ts';
+import type { Notification } from '#domain/notification.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { NotificationWork } from '#objects/notification-desk.ts';
 import type { VaultObject } from '#objects/vault.ts';
-import type { PushOutcome } from '#push/send.ts';
+import type { PushMessage, PushOutcome } from '#push/send.ts';
 import { sendPush } from '#push/send.ts';
+import type { PushSettings } from '#push/settings.ts';
 import { pushSettings } from '#push/settings.ts';
+import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
 import { removeSubscription, subscriptionsOfAll } from '#store/push-subscriptions.ts';
 
 /** A push service that is busy is asked once more, and then left in peace: nothing waits for it. */
 const TRIES = 2;
 
 /**
- * Tells the members of a vault (spec part 6 rule 5), each in every browser that has subscribed. What can not be reached is not reached:
- * the record is in the list all the same. Cut off in the middle, everybody is told again; the later message takes the place of the
- * earlier one.
+ * Tells the members of a vault (spec part 6 rule 5), each in every browser that has subscribed. The news of one vault are told together: the
+ * vault and the directory are asked once for all of them. What can not be reached is not reached: the record is in the list all the same.
+ * Cut off in the middle, everybody is told again; the later message takes the place of the earlier one.
  */
 export async function notify(
   env: CoordinatorEnv,
   vault: DurableObjectStub<VaultObject>,
-  id: TransactionId,
+  ids: readonly TransactionId[],
 ): Promise<void> {
   const settings = pushSettings(env.WEB_PUSH);
-  const work = settings === null ? null : await vault.notificationWork(id);
-  if (settings === null || work === null) return;
-  const { kind, title, body, userIds } = work.notification;
-  const message = { kind, title, body, transactionId: id, vaultId: vaultOfTransaction(id) };
-  const subscriptions = await subscriptionsOfAll(env.DB, userIds);
-  await Promise.all(
-    subscriptions.map(async (subscription) => {
-      let outcome: PushOutcome = 'failed';
-      for (let i = 0; i < TRIES && outcome === 'failed'; i++) outcome = await sendPush(settings, subscription, message);
-      if (outcome === 'gone') await removeSubscription(env.DB, subscription.userId, subscription.id);
-    }),
+  const news = settings === null ? [] : await vault.notificationWork(ids);
+  if (settings === null || news.length === 0) return;
+  const userIds = new Set(news.flatMap(({ notification }) => notification.userIds));
+  const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);
+  const told = await Promise.all(
+    news.flatMap(({ id, notification }) =>
+      readersOf(notification, subscriptions).map(async (subscription) => ({
+        subscription,
+        outcome: await tell(settings, subscription, messageOf(id, notification)),
+      })),
+    ),
   );
-  await vault.recordNotified(id, work.version);
+  const gone = new Set(told.filter(({ outcome }) => outcome === 'gone').map(({ subscription }) => subscription));
+  await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
+  await vault.recordNotified(news.map(({ id, version }) => ({ id, version })));
+}
+
+function readersOf(
+  { userIds }: Notification,
+  subscriptions: readonly PushSubscriptionRow[],
+): readonly PushSubscriptionRow[] {
+  return subscriptions.filter(({ userId }) => userIds.some((reader) => reader === userId));
+}
+
+function messageOf(id: NotificationWork['id'], { kind, title, body }: Notification): PushMessage {
+  return { kind, title, body, transactionId: id, vaultId: vaultOfTransaction(id) };
+}
+
+async function tell(settings: PushSettings, to: PushSubscriptionRow, message: PushMessage): Promise<PushOutcome> {
+  let outcome: PushOutcome = 'failed';
+  for (let i = 0; i < TRIES && outcome === 'failed'; i++) outcome = await sendPush(settings, to, message);
+  return outcome;
 }

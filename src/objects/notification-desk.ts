@@ -5,10 +5,15 @@ import { notificationOf, notificationOfActivity } from '#domain/notification.ts'
 import { NOTIFICATION_MS } from '#objects/outbox.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 
-/** Somebody to be told, and the row of the outbox that says so. */
-export interface NotificationWork {
-  readonly notification: Notification;
+/** News that were told, and the row of the outbox that asked for it. */
+export interface ToldNews {
+  readonly id: TransactionId;
   readonly version: number;
+}
+
+/** Somebody to be told. */
+export interface NotificationWork extends ToldNews {
+  readonly notification: Notification;
 }
 
 /** What the members of a vault are told when they look elsewhere. */
@@ -19,22 +24,27 @@ export class NotificationDesk {
     this.#host = host;
   }
 
-  /** For the consumers; null when nobody is to be told (any more). */
-  async work(id: TransactionId): Promise<NotificationWork | null> {
-    const { storage } = this.#host;
-    const row = storage.owed(id, 'notify');
-    if (row === null) return null;
-    const notification = this.#notification(id);
-    if (notification !== null && notification.userIds.length > 0) return { notification, version: row.version };
-    await this.done(id, row.version);
-    return null;
+  /** For the consumers: of these, what somebody is to be told. Where nobody is (any more), it is done. */
+  async work(ids: readonly TransactionId[]): Promise<readonly NotificationWork[]> {
+    const owed = [...new Set(ids)].flatMap((id) => {
+      const row = this.#host.storage.owed(id, 'notify');
+      return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id) }];
+    });
+    const news = owed.flatMap(({ notification, ...row }) =>
+      notification === null || notification.userIds.length === 0 ? [] : [{ ...row, notification }],
+    );
+    await this.done(owed.filter(({ id }) => !news.some((one) => one.id === id)));
+    return news;
   }
 
   /** They were told, as far as they could be reached. What has changed since is told as well. */
-  async done(id: TransactionId, version: number): Promise<void> {
+  async done(told: readonly ToldNews[]): Promise<void> {
     const { storage, commits } = this.#host;
-    if (storage.owed(id, 'notify')?.version !== version) return;
-    await commits.run(() => storage.discharge(id, 'notify'));
+    const current = told.filter(({ id, version }) => storage.owed(id, 'notify')?.version === version);
+    if (current.length === 0) return;
+    await commits.run(() => {
+      for (const { id } of current) storage.discharge(id, 'notify');
+    });
   }
 
   #notification(id: TransactionId): Notification | null {

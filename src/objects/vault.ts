@@ -29,7 +29,7 @@ import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
-import type { NotificationWork } from '#objects/notification-desk.ts';
+import type { NotificationWork, ToldNews } from '#objects/notification-desk.ts';
 import { NotificationDesk } from '#objects/notification-desk.ts';
 import type { ChangeDecision } from '#objects/policy-desk.ts';
 import { PolicyDesk } from '#objects/policy-desk.ts';
@@ -286,12 +286,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** See `NotificationDesk`, as for the next. */
-  notificationWork(id: TransactionId): Promise<NotificationWork | null> {
-    return this.#notifications.work(id);
+  notificationWork(ids: readonly TransactionId[]): Promise<readonly NotificationWork[]> {
+    return this.#notifications.work(ids);
   }
 
-  recordNotified(id: TransactionId, version: number): Promise<void> {
-    return this.#notifications.done(id, version);
+  recordNotified(told: readonly ToldNews[]): Promise<void> {
+    return this.#notifications.done(told);
   }
 
   record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {

@@ -268,7 +268,7 @@ function plannedStories(world: World): Promise<void>[] {
 }
 
 /** Events of the log that say that something went wrong which nobody has planned. */
-const TROUBLE = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed', 'delivery-delayed']);
+const TROUBLE = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed']);
 
 /** Reads the log of the service: an error that no fault of the simulation explains is a finding. */
 function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: () => void } {

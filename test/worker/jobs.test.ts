@@ -1,10 +1,9 @@
-import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 import { allocateVault, takeVaultsToNudge } from '#store/vaults.ts';
+import { consumed } from './consumed.ts';
 import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
 
 /** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */
@@ -12,18 +11,6 @@ import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
 afterEach(() => {
   vi.useRealTimers();
 });
-
-function batchOf(queue: string, bodies: readonly unknown[]) {
-  const messages = bodies.map((body, i) => ({ id: `${queue}-${i}`, timestamp: new Date(1000 + i), attempts: 1, body }));
-  return createMessageBatch(queue, messages);
-}
-
-async function consumed(queue: string, bodies: readonly unknown[], env: CoordinatorEnv = coordinator) {
-  const batch = batchOf(queue, bodies);
-  await consume(batch, env);
-  const result = await getQueueResult(batch, createExecutionContext());
-  return { acked: result.explicitAcks.length, retried: result.retryMessages.length };
-}
 
 async function approvedTransfer() {
   const treasury = await foundTreasury();

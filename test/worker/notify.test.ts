@@ -8,6 +8,7 @@ import { vaultStub } from '#objects/vault-stub.ts';
 import { UNPRICED } from '../domain/cast.ts';
 import type { Person, Treasury } from './http/scene.ts';
 import { ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
+import { consumed } from './consumed.ts';
 import type { Browser } from './push-service.ts';
 import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from './push-service.ts';
 
@@ -100,7 +101,7 @@ test('money that comes in is told to every member, in every browser, and readabl
   await subscribed(treasury.mallory);
   const { taken, read } = pushService();
   const id = await receives(treasury, '0xaa', 10n ** 18n);
-  await notify(coordinator, vaultOf(treasury), id);
+  await notify(coordinator, vaultOf(treasury), [id]);
   const message = {
     kind: 'activity',
     title: 'Treasury: received',
@@ -114,7 +115,7 @@ test('money that comes in is told to every member, in every browser, and readabl
     decrypt(victor, taken.find(({ url }) => url === alice.subscription.endpoint)?.body ?? new Uint8Array()),
   ).rejects.toThrow();
   // Told once: the message again has nothing to say.
-  await notify(coordinator, vaultOf(treasury), id);
+  await notify(coordinator, vaultOf(treasury), [id]);
   expect(taken).toHaveLength(3);
 });
 
@@ -128,12 +129,12 @@ test('who has to approve is asked, and whoever made it is not; everybody hears h
   const { read } = pushService();
   const { body } = await created(treasury);
   const id = idOf(body['id']);
-  await notify(coordinator, vaultOf(treasury), id);
+  await notify(coordinator, vaultOf(treasury), [id]);
   expect((await read(bob)).map(({ kind }) => kind)).toEqual(['approval']);
   expect([await read(alice), await read(victor)]).toEqual([[], []]);
   for (const { token } of [treasury.alice, treasury.bob]) await ask(`POST /transaction/${id}/approve`, { token });
   await vaultOf(treasury).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
-  await notify(coordinator, vaultOf(treasury), id);
+  await notify(coordinator, vaultOf(treasury), [id]);
   expect((await read(victor)).map(({ title }) => title)).toEqual(['Treasury: failed']);
 });
 
@@ -151,14 +152,14 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
     return url === away.subscription.endpoint ? 'away' : 201;
   });
   const id = await receives(treasury, '0xab', 1n);
-  await notify(coordinator, vaultOf(treasury), id);
+  await notify(coordinator, vaultOf(treasury), [id]);
   expect(await read(fine)).toHaveLength(1);
   const times = (browser: Browser) => asked.filter((url) => url === browser.subscription.endpoint).length;
   expect([times(gone), times(busy), times(away), times(fine)]).toEqual([1, 2, 2, 1]);
   const left = await ask('GET /push-subscription', { token: treasury.alice.token });
   expect(left.body['subscriptions']).toHaveLength(2);
   // Nothing waits for them: it is done.
-  await notify(coordinator, vaultOf(treasury), id);
+  await notify(coordinator, vaultOf(treasury), [id]);
   expect(times(busy)).toBe(2);
 });
 
@@ -170,10 +171,90 @@ test('what is over, hidden or an hour old wakes nobody', async () => {
   const { body } = await created(treasury);
   await ask(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
   const old = await receives(treasury, '0xad', 1n);
-  for (const id of [nothing, idOf(body['id'])]) await notify(coordinator, vaultOf(treasury), id);
+  for (const id of [nothing, idOf(body['id'])]) await notify(coordinator, vaultOf(treasury), [id]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60 * 1000 });
-  await notify(coordinator, vaultOf(treasury), old);
+  await notify(coordinator, vaultOf(treasury), [old]);
   expect(asked).toEqual([]);
+});
+
+const newsOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
+  ids.map((transactionId) => ({ vaultId: treasury.id, transactionId, job: 'notify' }));
+
+/** With a vault namespace and a database that count what they are asked. */
+function counting() {
+  const asked: string[] = [];
+  const DB = {
+    prepare: (query: string) => {
+      asked.push('directory');
+      return coordinator.DB.prepare(query);
+    },
+  };
+  const VAULT = {
+    getByName: (name: string) => {
+      const stub = coordinator.VAULT.getByName(name);
+      const tell = (what: string) => asked.push(`${name} ${what}`);
+      return {
+        notificationWork: (ids: Parameters<typeof stub.notificationWork>[0]) => {
+          tell('work');
+          return stub.notificationWork(ids);
+        },
+        recordNotified: (told: Parameters<typeof stub.recordNotified>[0]) => {
+          tell('done');
+          return stub.recordNotified(told);
+        },
+      };
+    },
+  };
+  return { asked, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
+}
+
+test('the news of one vault are told together, each once, and whoever knows something is asked once for all of them', async () => {
+  const treasury = await foundTreasury();
+  const bob = await subscribed(treasury.bob);
+  const { read } = pushService();
+  const ids: TransactionId[] = [];
+  for (const hash of ['0xb1', '0xb2', '0xb3']) ids.push(await receives(treasury, hash, 1n));
+  const dust = await receives(treasury, '0xb4', 0n);
+  const { asked, env } = counting();
+  const [first] = ids;
+  const messages = newsOf(treasury, [...ids, ...(first === undefined ? [] : [first]), dust]);
+  expect(await consumed('conclave-notification', messages, env)).toEqual({ acked: 5, retried: 0 });
+  const told = (await read(bob)).map(({ transactionId }) => String(transactionId));
+  expect(told.toSorted()).toEqual(ids.toSorted());
+  const name = `vault:${treasury.id}`;
+  expect(asked).toEqual([`${name} work`, 'directory', `${name} done`]);
+  // Nothing is owed any more, of those either that nobody was to be told.
+  expect(await vaultOf(treasury).notificationWork([...ids, dust])).toEqual([]);
+});
+
+test('news that change while they are told are told again', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const id = await receives(treasury, '0xb5', 1n);
+  const [work] = await vaultOf(treasury).notificationWork([id]);
+  await vaultOf(treasury).recordNotified([{ id, version: (work?.version ?? 0) - 1 }]);
+  expect(await vaultOf(treasury).notificationWork([id])).toHaveLength(1);
+});
+
+test('a vault that can not be asked keeps no news of another vault back', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const [away, here] = [await foundTreasury(), await foundTreasury()];
+  const [bob, other] = [await subscribed(here.bob), await subscribed(away.bob)];
+  const { read } = pushService();
+  const messages = [
+    ...newsOf(away, [await receives(away, '0xb6', 1n), await receives(away, '0xb7', 1n)]),
+    ...newsOf(here, [await receives(here, '0xb8', 1n)]),
+  ];
+  const getByName = (name: string) => {
+    if (name === `vault:${away.id}`) throw new Error('it is away');
+    return coordinator.VAULT.getByName(name);
+  };
+  const env = { ...coordinator, VAULT: { getByName } } as unknown as CoordinatorEnv;
+  expect(await consumed('conclave-notification', messages, env)).toEqual({ acked: 1, retried: 2 });
+  expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 0]);
+  expect(await consumed('conclave-notification', messages)).toEqual({ acked: 3, retried: 0 });
+  expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 2]);
+  said.mockRestore();
 });
 
 test('a service that is no push service any more is not called', async () => {
@@ -183,7 +264,7 @@ test('a service that is no push service any more is not called', async () => {
   const id = await receives(treasury, '0xae', 1n);
   const { services: _services, ...settings } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as Record<string, unknown>;
   const env = { ...coordinator, WEB_PUSH: JSON.stringify(settings) };
-  await notify(env, vaultOf(treasury), id);
+  await notify(env, vaultOf(treasury), [id]);
   const left = await ask('GET /push-subscription', { token: treasury.bob.token });
   expect([asked, left.body['subscriptions']]).toEqual([[], []]);
 });
@@ -193,6 +274,6 @@ test('where nothing is configured nobody is called, and nothing fails', async ()
   await subscribed(treasury.bob);
   const { asked } = pushService();
   const id = await receives(treasury, '0xaf', 1n);
-  await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), id);
+  await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), [id]);
   expect(asked).toEqual([]);
 });
