@@ -1,10 +1,16 @@
-import { and, asc, desc, eq, gt, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, lt, sql } from 'drizzle-orm';
 import type { SQL } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
+import { insertRows, jsonTexts } from '#store/json-rows.ts';
 import { audit, transactions } from '#store/schema.ts';
 
 export type ProjectedRow = typeof transactions.$inferInsert;
 export type AuditRow = typeof audit.$inferInsert;
+
+const NEWER = Object.values(getTableColumns(transactions)).map(({ name }) => `${name} = excluded.${name}`);
+const UPSERT = `${insertRows(transactions)}
+  ON CONFLICT (id) DO UPDATE SET ${NEWER.join()} WHERE excluded.version > transactions.version`;
+const APPEND = `${insertRows(audit)} ON CONFLICT DO NOTHING`;
 
 /**
  * Writes records and audit lines in one D1 batch, which is one transaction. Idempotent: a record replaces only an older
@@ -14,20 +20,11 @@ export async function project(
   db: D1Database,
   projection: { readonly records: readonly ProjectedRow[]; readonly lines: readonly AuditRow[] },
 ): Promise<void> {
-  const orm = drizzle(db);
-  const upserts = projection.records.map((record) =>
-    orm
-      .insert(transactions)
-      .values(record)
-      .onConflictDoUpdate({
-        target: transactions.id,
-        set: record,
-        setWhere: sql`excluded.version > ${transactions.version}`,
-      }),
-  );
-  const lines = projection.lines.map((line) => orm.insert(audit).values(line).onConflictDoNothing());
-  const [first, ...rest] = [...upserts, ...lines];
-  if (first !== undefined) await orm.batch([first, ...rest]);
+  const statements = [
+    ...jsonTexts(projection.records).map((text) => db.prepare(UPSERT).bind(text)),
+    ...jsonTexts(projection.lines).map((text) => db.prepare(APPEND).bind(text)),
+  ];
+  if (statements.length > 0) await db.batch(statements);
 }
 
 /** What a list may be narrowed to. Every field that is null admits everything. */

@@ -1,6 +1,10 @@
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/d1';
 import { expect, test } from 'vitest';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { jsonTexts } from '#store/json-rows.ts';
+import { audit, transactions } from '#store/schema.ts';
 import type { AuditRow, ProjectedRow } from '#store/transactions.ts';
 import { project } from '#store/transactions.ts';
 
@@ -30,8 +34,40 @@ test('what is told late, or twice, replaces nothing newer in the read model', as
   await project(DB, { records: [row(4, 'BROADCAST')], lines: [] });
   await project(DB, { records: [row(3, 'SIGNING')], lines: [{ ...line, hash: 'another' }] });
   await project(DB, { records: [row(4, 'SIGNING')], lines: [] });
-  const stored = await DB.prepare('SELECT version, state, record FROM transactions').all();
+  const stored = await DB.prepare('SELECT version, state, record FROM transactions WHERE vault_id = 7').all();
   expect(stored.results).toEqual([{ version: 4, state: 'BROADCAST', record: '{"state":"BROADCAST"}' }]);
-  const lines = await DB.prepare('SELECT hash FROM audit').all();
+  const lines = await DB.prepare('SELECT hash FROM audit WHERE vault_id = 7').all();
   expect(lines.results).toEqual([{ hash: 'first' }]);
 });
+
+test('a projection is as large as it has to be, and says every letter of it', async () => {
+  const record = (i: number) => JSON.stringify({ i, note: `"\\\0 \u2028 💶 ${'€'.repeat(20_000)}` });
+  const records = Array.from({ length: 60 }, (_, i) => ({
+    ...row(1, 'SUCCEEDED'),
+    id: `8.${String(i).padStart(26, '0')}`,
+    vaultId: 8,
+    stateReason: i % 2 === 0 ? null : 'TX_REVERTED',
+    txHash: '0x0123',
+    externalId: '42',
+    visible: i % 2 === 0,
+    watched: false,
+    record: record(i),
+  }));
+  const lines = Array.from({ length: 200 }, (_, i) => ({ ...line, vaultId: 8, seq: i + 1, entry: record(i) }));
+  expect(jsonTexts(records).length).toBeGreaterThan(1);
+  expect(Math.max(...jsonTexts([...records, ...lines]).map(bytesIn))).toBeLessThan(2_000_000);
+  await project(DB, { records, lines });
+  const stored = await drizzle(DB)
+    .select()
+    .from(transactions)
+    .where(eq(transactions.vaultId, 8))
+    .orderBy(transactions.id);
+  expect(stored).toEqual(records);
+  const kept = await drizzle(DB).select().from(audit).where(eq(audit.vaultId, 8)).orderBy(audit.seq);
+  expect(kept).toEqual(lines);
+  expect(jsonTexts([])).toEqual([]);
+});
+
+function bytesIn(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
