@@ -3,13 +3,21 @@ import { parseChainRow } from '#chains/chain-row.ts';
 import type { Chain } from '#domain/chain.ts';
 import { jsonSetting } from '#domain/setting.ts';
 
+/** What was read last: an isolate has one setting, and asks for it several times in each request. */
+let last: { readonly setting: string; readonly chains: readonly Chain[] } | null = null;
+
 /**
  * Every chain of this deployment: those that are built in, and those of the CHAINS setting, a JSON list whose rows change a known
  * chain by its name or add one. Throws for a setting that is not exactly that, with the row and the field.
  */
-export function chainsFrom(config: { readonly CHAINS?: string }): readonly Chain[] {
+export function chainsFrom({ CHAINS: setting = '' }: { readonly CHAINS?: string }): readonly Chain[] {
+  if (last?.setting !== setting) last = { setting, chains: readChains(setting) };
+  return last.chains;
+}
+
+function readChains(setting: string): readonly Chain[] {
   const chains = new Map(BUILT_IN_CHAINS.map((chain) => [chain.name, chain]));
-  for (const row of rowsOf(config.CHAINS ?? '')) {
+  for (const row of rowsOf(setting)) {
     const chain = parseChainRow(row, BUILT_IN_CHAINS);
     const twin = [...chains.values()].find((other) => other.caip2 === chain.caip2 && other.name !== chain.name);
     // One chain under two names would have two nonce allocators for one wallet.

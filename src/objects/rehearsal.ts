@@ -56,7 +56,7 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   const { acceptLookalikeOf, action } = request;
   const known = addressesLike(storage, vault, chain);
   const like = findLookalike(counterpartiesOf(action), known, null);
-  const beyond = findLookalike(counterpartiesOf(action), known, acceptLookalikeOf);
+  const beyond = like === null ? null : findLookalike(counterpartiesOf(action), known, acceptLookalikeOf);
   if (beyond !== null) {
     return refused({ code: 'recipient-looks-alike', ...beyond });
   }

@@ -18,6 +18,14 @@ const LOCAL = {
   explorer: null,
 };
 
+test('a setting is read once, and another one is another one', () => {
+  const CHAINS = JSON.stringify([LOCAL]);
+  const chains = chainsFrom({ CHAINS });
+  expect(chainsFrom({ CHAINS })).toBe(chains);
+  expect(findChain(chainsFrom({}), 'local')).toBeNull();
+  expect(findChain(chainsFrom({ CHAINS }), 'local')).toEqual(findChain(chains, 'local'));
+});
+
 test('without configuration there are the chains of the reference', () => {
   expect(known.map((chain) => `${chain.name} ${chain.caip2} ${chain.nativeSymbol}`)).toEqual([
     'ethereum eip155:1 ETH',
