@@ -1,5 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { createHash } from 'node:crypto';
 import type { HttpContext } from '#http/context.ts';
 
 /** An answer that names itself, so that a poller who has it already gets 304 and no body (RFC 9110, section 13.1.2). */
@@ -9,11 +8,13 @@ export interface TaggedJson {
   readonly tag: string;
 }
 
-const TAG_BYTES = 16;
+/** In hex: 128 bits. */
+const TAG_DIGITS = 32;
 
 export function taggedJson(body: unknown): TaggedJson {
   const text = JSON.stringify(body);
-  return { text, tag: `"${bytesToHex(sha256(utf8ToBytes(text)).subarray(0, TAG_BYTES))}"` };
+  // By the runtime: a page of fifty is long enough for JavaScript to take a sixth of the answer's time for it.
+  return { text, tag: `"${createHash('sha256').update(text).digest('hex').slice(0, TAG_DIGITS)}"` };
 }
 
 /** Whether the caller says that it has this already. `*` does not count: it asks whether there is anything at all. */
