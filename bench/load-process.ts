@@ -58,9 +58,11 @@ async function load(job: LoadJob): Promise<LoadResult> {
       await until(intendedAt);
       const sentAt = job.ratePerSecond === null ? performance.now() : intendedAt;
       socket.write(requests[n % requests.length] ?? Buffer.alloc(0));
-      const { value: status } = await answers.next();
+      const { value: status, done } = await answers.next();
       histogram.recordValue(Math.max(1, Math.round((performance.now() - sentAt) * MICROSECONDS)));
-      statuses[String(status)] = (statuses[String(status)] ?? 0) + 1;
+      const told = done === true ? 'closed' : String(status);
+      statuses[told] = (statuses[told] ?? 0) + 1;
+      if (done === true) break;
       answered += 1;
     }
     socket.destroy();
@@ -93,7 +95,7 @@ async function until(at: number): Promise<void> {
 }
 
 /** The status of each answer on a connection, one after the other; bodies are read to their end and thrown away. */
-async function* responses(socket: Socket): AsyncGenerator<number, number> {
+async function* responses(socket: Socket): AsyncGenerator<number, void> {
   let buffer: Buffer = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     buffer = buffer.length === 0 ? chunk : Buffer.concat([buffer, chunk]);
@@ -103,7 +105,6 @@ async function* responses(socket: Socket): AsyncGenerator<number, number> {
       yield status;
     }
   }
-  return 0;
 }
 
 /** Bytes of the answer at the start of the buffer, or null while its end is not known. */

@@ -16,10 +16,10 @@ import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
- * `npm run bench [-- --growth | --profile] [-- --only NAME] [-- --json FILE] [-- --readme FILE]`. Every figure is from one run: blocks of all cases are
+ * `npm run bench [-- --growth | --profile | --brief] [-- --only NAME] [-- --json FILE] [-- --readme FILE]`. Every figure is from one run: blocks of all cases are
  * interleaved, forwards and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
  * With `--growth`, how they change with the number of transactions, signers and vaults, and how much memory that takes; with `--profile` no
- * figures, but the functions in which the time of each case goes.
+ * figures, but the functions in which the time of each case goes; with `--brief` none either, but whether every case is still answered well.
  */
 
 const BLOCKS = 7;
@@ -27,6 +27,7 @@ const BLOCK_MS = 1_000;
 const WARM_UP_MS = 1_500;
 const LATENCY_MS = 4_000;
 const PROFILE_MS = 20_000;
+const BRIEF_MS = 200;
 /** What is cheaper than these is not worth a look. */
 const MOST_COSTS = 40;
 /** Of the closed-loop maximum: a service that is busy and not overrun. */
@@ -59,6 +60,7 @@ const { values: options } = parseArgs({
   options: {
     growth: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
     only: { type: 'string' },
     json: { type: 'string' },
     readme: { type: 'string' },
@@ -90,6 +92,7 @@ async function main(): Promise<void> {
     const all = growth ? growthCases(scene) : casesOf(scene);
     const chosen = chosenCases(all);
     if (isReadable) return await profile({ load, scene }, chosen);
+    if (options.brief) return await tryOut({ load, scene }, chosen);
     const figures = new Map<string, Figures>();
     const watch = growth && scene.inspectorUrl !== null ? await MemoryWatch.at(scene.inspectorUrl) : null;
     if (chosen.length > 0) await measure({ load, scene }, chosen, figures);
@@ -129,6 +132,14 @@ async function profile(bench: Bench, cases: readonly Case[]): Promise<void> {
       console.log(`${self}${total}  ${what} (${isolate})`);
     }
   }
+}
+
+/** Throws what a case throws that is not answered as it should be. */
+async function tryOut(bench: Bench, cases: readonly Case[]): Promise<void> {
+  let answered = 0;
+  for (const one of cases) answered += (await run(bench, one, { durationMs: BRIEF_MS, ratePerSecond: null })).answered;
+  await travel(bench.scene);
+  console.log(`${cases.length} cases, ${answered} good answers`);
 }
 
 /** All, or the one that is asked for with what it is held against. Throws for a name that does not exist. */

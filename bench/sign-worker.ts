@@ -4,7 +4,10 @@ import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/address-on.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import type { EvmQuote } from '#chains/evm/quote.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { AnchorNow } from '#chains/solana/compose.ts';
+import type { SolanaQuote } from '#chains/solana/quote.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import { KEY_SCHEMES } from '#domain/chain.ts';
 import type { Device } from '#domain/device.ts';
@@ -122,8 +125,9 @@ async function newSigner(): Promise<Signer> {
 function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number): Attempt {
   const maxFee = present(parseAmount('42000000000000'));
   nonce += 1n;
+  // The types of their chains: the adapter of a chain that is found by its name takes anything.
   if (adapter.chain.family === 'evm') {
-    const quote = {
+    const quote: EvmQuote = {
       coins: [],
       gasLimit: '21000',
       maxFeePerGas: '2000000000',
@@ -132,10 +136,12 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
     };
     return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce) }, 1, nowMs);
   }
-  const quote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
+  const quote: SolanaQuote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
   // Another one each time: the same bytes are never signed for two transactions.
-  const anchor = {
+  const anchor: AnchorNow = {
     anchor: { kind: 'nonce', place: 0, value: getAddressDecoder().decode(randomBytes(32)) },
+    slot: 0n,
+
     validUntil: null,
   };
   return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);
