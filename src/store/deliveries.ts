@@ -15,8 +15,11 @@ export async function keepDelivery(
 ): Promise<boolean> {
   const orm = drizzle(db);
   const fresh = { ...delivery, state: 'open' as const, tries: 0, dueAtMs: delivery.receivedAtMs };
-  await orm.insert(deliveries).values(fresh).onConflictDoNothing();
-  const [kept] = await orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id));
+  // A monitor waits for the answer: one way to the database and back, not two.
+  const [, [kept]] = await orm.batch([
+    orm.insert(deliveries).values(fresh).onConflictDoNothing(),
+    orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id)),
+  ]);
   return kept?.state === 'open';
 }
 
