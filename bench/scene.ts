@@ -72,7 +72,7 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
     rpcUrls: { anvil: [anvil.url] },
     rateLimits: UNLIMITED,
     isTelling,
-    // Files are the platform's to give; what stands for that here costs each request as much again as answering it.
+    // Files are the platform's to give; what stands for that here costs as much of each request as the shortest answer does.
     hasDashboard: false,
   });
   const here = import.meta.dirname;

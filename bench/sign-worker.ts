@@ -141,7 +141,6 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   const anchor: AnchorNow = {
     anchor: { kind: 'nonce', place: 0, value: getAddressDecoder().decode(randomBytes(32)) },
     slot: 0n,
-
     validUntil: null,
   };
   return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);

@@ -47,7 +47,7 @@ interface Errand {
 /**
  * Consumes the job queues and their dead-letter queues. A message is a hint that can come twice, late or out of order; each
  * job first asks the vault whether it is still to be done. One message's failure does not touch its neighbours, but for the news of
- * one vault, which are told together.
+ * one vault, which are first told together.
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
   if (batch.queue.endsWith('-dead')) return bury(env, batch);
@@ -58,26 +58,30 @@ export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv)
 function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
   return messages.map((message) => {
     const parsed = activityMessage.safeParse(message.body);
-    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : putAway(message));
+    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : tellMalformed(message));
     return { name: 'ingest', messages: [message], run };
   });
 }
 
 function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
   const asked = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data ?? null }));
-  const together = Map.groupBy(asked, ({ message, job }) => (job?.job === 'notify' ? job.vaultId : message));
+  // What has failed together is tried alone: one of them may be why.
+  const isShared = ({ message, job }: (typeof asked)[number]) => job?.job === 'notify' && message.attempts === 1;
+  const together = Map.groupBy(asked, (one) => (isShared(one) ? one.job?.vaultId : one.message));
   return [...together.values()].map((some) => {
+    const messagesOfIt = some.map(({ message }) => message);
     const jobs = some.flatMap(({ job }) => job ?? []);
-    const run = async () => {
-      for (const { message, job } of some) if (job === null) putAway(message);
-      await work(jobs, env);
-    };
-    return { name: jobs[0]?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
+    const [job] = jobs;
+    if (job === undefined) {
+      return { name: 'malformed', messages: messagesOfIt, run: async () => messagesOfIt.forEach(tellMalformed) };
+    }
+    const ids = jobs.flatMap(({ transactionId }) => transactionOf(transactionId) ?? []);
+    return { name: job.job, messages: messagesOfIt, run: () => work(job, ids, env) };
   });
 }
 
-/** No version of the service has sent it: somebody should know, and nobody can work on it. */
-function putAway({ id }: Message<unknown>): void {
+/** Nothing that this version sends: somebody should know, and it can not be worked on. */
+function tellMalformed({ id }: Message<unknown>): void {
   console.error(JSON.stringify({ event: 'job-malformed', messageId: id }));
 }
 
@@ -106,24 +110,20 @@ function measureJob(
   measure(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-/** One job, or news of one vault. */
-async function work(jobs: readonly JobMessage[], env: CoordinatorEnv): Promise<void> {
-  const [message] = jobs;
-  const vaultId = message === undefined ? null : parseVaultId(message.vaultId);
-  if (message === undefined || vaultId === null) return;
+/** @param ids what it is about: several for news alone, none for work of the vault itself */
+async function work(
+  { vaultId: number, job }: Pick<JobMessage, 'vaultId' | 'job'>,
+  ids: readonly TransactionId[],
+  env: CoordinatorEnv,
+): Promise<void> {
+  const vaultId = parseVaultId(number);
+  if (vaultId === null) return;
   const vault = vaultStub(env, vaultId);
-  if (message.job === 'generate-key') return generateVaultKey(env, vault);
-  if (message.job === 'refresh-key') return refreshVaultKey(env, vault);
-  if (message.job === 'reconcile') return reconcile(env, vault, vaultId);
-  if (message.job === 'notify') {
-    return notify(
-      env,
-      vault,
-      jobs.flatMap(({ transactionId }) => transactionOf(transactionId) ?? []),
-    );
-  }
-  const id = transactionOf(message.transactionId);
-  return id === null ? undefined : transactionWork(message.job, { env, vault, id });
+  if (job === 'generate-key') return generateVaultKey(env, vault);
+  if (job === 'refresh-key') return refreshVaultKey(env, vault);
+  if (job === 'reconcile') return reconcile(env, vault, vaultId);
+  if (job === 'notify') return notify(env, vault, ids);
+  for (const id of ids) await transactionWork(job, { env, vault, id });
 }
 
 function transactionWork(

@@ -13,6 +13,8 @@ import { removeSubscription, subscriptionsOfAll } from '#store/push-subscription
 
 /** A push service that is busy is asked once more, and then left in peace: nothing waits for it. */
 const TRIES = 2;
+/** An invocation may ask a thousand others, and each may be asked twice. */
+const MOST_PUSHES = 400;
 
 /**
  * Tells the members of a vault (spec part 6 rule 5), each in every browser that has subscribed. The news of one vault are told together: the
@@ -29,17 +31,32 @@ export async function notify(
   if (settings === null || news.length === 0) return;
   const userIds = new Set(news.flatMap(({ notification }) => notification.userIds));
   const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);
+  const errands = withinReach(news.map((one) => ({ ...one, readers: readersOf(one.notification, subscriptions) })));
   const told = await Promise.all(
-    news.flatMap(({ id, notification }) =>
-      readersOf(notification, subscriptions).map(async (subscription) => ({
-        subscription,
-        outcome: await tell(settings, subscription, messageOf(id, notification)),
-      })),
+    errands.flatMap(({ id, notification, readers }) =>
+      readers.map(async (reader) => ({ reader, outcome: await tell(settings, reader, messageOf(id, notification)) })),
     ),
   );
-  const gone = new Set(told.filter(({ outcome }) => outcome === 'gone').map(({ subscription }) => subscription));
+  // First of all, for whatever fails after it: nobody is told again because of that.
+  await vault.recordNotified(errands.map(({ id, version }) => ({ id, version })));
+  const gone = new Set(told.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
   await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
-  await vault.recordNotified(news.map(({ id, version }) => ({ id, version })));
+}
+
+interface Errand extends NotificationWork {
+  readonly readers: readonly PushSubscriptionRow[];
+}
+
+/** Of the news, those that fit into one invocation: the others are owed on, and come with a later message. */
+function withinReach(errands: readonly Errand[]): readonly Errand[] {
+  const taken: Errand[] = [];
+  let room = MOST_PUSHES;
+  for (const errand of errands) {
+    if (taken.length > 0 && errand.readers.length > room) break;
+    taken.push({ ...errand, readers: errand.readers.slice(0, MOST_PUSHES) });
+    room -= errand.readers.length;
+  }
+  return taken;
 }
 
 function readersOf(

@@ -35,11 +35,14 @@ export const PROJECTION_DELAY_MS = 100;
  * whether theirs is already done, so being early costs one question and being late costs the user the time.
  */
 const RESEND_MS = 5_000;
+/** A push service may take twice ten seconds to say nothing, and people are not told again meanwhile. */
+const RESEND_NEWS_MS = 30_000;
 const LONGEST_RESEND_MS = 120_000;
 
 /** How long to wait for the effect of a message that has just been sent. */
-export function resendDelayMs(tries: number): number {
-  return Math.min(RESEND_MS * 2 ** Math.min(tries, 8), LONGEST_RESEND_MS);
+export function resendDelayMs({ job, tries }: Pick<OutboxRow, 'job' | 'tries'>): number {
+  const firstMs = job === 'notify' ? RESEND_NEWS_MS : RESEND_MS;
+  return Math.min(firstMs * 2 ** Math.min(tries, 8), LONGEST_RESEND_MS);
 }
 
 const FIRST_RETRY_MS = 1_000;

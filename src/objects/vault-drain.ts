@@ -28,7 +28,7 @@ export interface DueWork {
  */
 export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
   const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire' && row.job !== 'expire-policy');
-  for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row.tries));
+  for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));
   // What was owed before the keys were taken away.
   const silent = storage.isTelling ? [] : rows.filter(({ job }) => job === 'notify');
   for (const { transactionId, job } of silent) storage.discharge(transactionId, job);

@@ -93,7 +93,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a job is taken off the list when its message is sent',
     file: 'src/objects/vault-drain.ts',
-    was: 'for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row.tries));',
+    was: 'for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));',
     is: 'for (const { transactionId, job } of rows) storage.discharge(transactionId, job);',
     caughtBy: SIM,
   },

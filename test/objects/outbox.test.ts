@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import type { OutboxJob } from '#objects/outbox.ts';
 import { pollDelayMs, resendDelayMs, retryDelayMs } from '#objects/outbox.ts';
 import { CREATED_AT_MS, transactionIn } from '../domain/cast.ts';
 
 test('a message without an effect is sent again, less and less often, for ever', () => {
-  expect([0, 1, 2, 3, 4, 1000].map(resendDelayMs)).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 120_000]);
+  const delays = (job: OutboxJob) => [0, 1, 2, 3, 4, 1000].map((tries) => resendDelayMs({ job, tries }));
+  expect(delays('sign')).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 120_000]);
+  expect(delays('notify')).toEqual([30_000, 60_000, 120_000, 120_000, 120_000, 120_000]);
 });
 
 test('a not-now is tried again after a second, and at least once a minute', () => {

@@ -4,8 +4,12 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { coordinator } from './http/scene.ts';
 
 /** One batch of a queue, as its consumer gets it. Gives of how many messages it said that they are done, or are to come again. */
-export async function consumed(queue: string, bodies: readonly unknown[], env: CoordinatorEnv = coordinator) {
-  const messages = bodies.map((body, i) => ({ id: `${queue}-${i}`, timestamp: new Date(1000 + i), attempts: 1, body }));
+export async function consumed(
+  queue: string,
+  bodies: readonly unknown[],
+  { env = coordinator, attempts = 1 }: { readonly env?: CoordinatorEnv; readonly attempts?: number } = {},
+) {
+  const messages = bodies.map((body, i) => ({ id: `${queue}-${i}`, timestamp: new Date(1000 + i), attempts, body }));
   const batch = createMessageBatch(queue, messages);
   await consume(batch, env);
   const result = await getQueueResult(batch, createExecutionContext());

@@ -83,7 +83,7 @@ test('a failure of one message is its own: it is tried again, its neighbours are
   const broken = { ...coordinator, RPC_URLS: 'not json' };
   const good = { vaultId: 424_242, transactionId: '424242.01J00000000000000000000000', job: 'sign' };
   const bad = { vaultId: treasury.id, transactionId: id, job: 'sign' };
-  expect(await consumed('conclave-signing', [bad, good], broken)).toEqual({ acked: 1, retried: 1 });
+  expect(await consumed('conclave-signing', [bad, good], { env: broken })).toEqual({ acked: 1, retried: 1 });
   expect(JSON.stringify(said.mock.calls)).toContain('job-failed');
   said.mockRestore();
 });
