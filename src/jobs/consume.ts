@@ -64,19 +64,18 @@ function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv):
 }
 
 function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
-  const asked = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data ?? null }));
+  const asked = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
   // What has failed together is tried alone: one of them may be why.
-  const isShared = ({ message, job }: (typeof asked)[number]) => job?.job === 'notify' && message.attempts === 1;
-  const together = Map.groupBy(asked, (one) => (isShared(one) ? one.job?.vaultId : one.message));
+  const together = Map.groupBy(asked, ({ message, job }) =>
+    job?.job === 'notify' && message.attempts === 1 ? job.vaultId : message,
+  );
   return [...together.values()].map((some) => {
-    const messagesOfIt = some.map(({ message }) => message);
     const jobs = some.flatMap(({ job }) => job ?? []);
     const [job] = jobs;
-    if (job === undefined) {
-      return { name: 'malformed', messages: messagesOfIt, run: async () => messagesOfIt.forEach(tellMalformed) };
-    }
     const ids = jobs.flatMap(({ transactionId }) => transactionOf(transactionId) ?? []);
-    return { name: job.job, messages: messagesOfIt, run: () => work(job, ids, env) };
+    const run = async () =>
+      job === undefined ? some.forEach(({ message }) => tellMalformed(message)) : work(job, ids, env);
+    return { name: job?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
   });
 }
 

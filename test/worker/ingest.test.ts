@@ -1,9 +1,8 @@
-import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { isScanOpen, keepDelivery, orderScan, settleDelivery } from '#store/deliveries.ts';
+import { consumed as consumedOf } from './consumed.ts';
 import { asService, coordinator } from './http/scene.ts';
 
 /** What becomes of deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one. */
@@ -29,13 +28,8 @@ async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
   return id;
 }
 
-async function consumed(bodies: readonly unknown[], env: CoordinatorEnv = coordinator) {
-  const messages = bodies.map((body, i) => ({ id: `m-${i}`, timestamp: new Date(1000), attempts: 1, body }));
-  const batch = createMessageBatch('conclave-activity', messages);
-  await consume(batch, env);
-  const result = await getQueueResult(batch, createExecutionContext());
-  return { acked: result.explicitAcks.length, retried: result.retryMessages.length };
-}
+const consumed = (bodies: readonly unknown[], env: CoordinatorEnv = coordinator) =>
+  consumedOf('conclave-activity', bodies, { env });
 
 /** Keeps the messages that are sent, and sends none. */
 function withQueue() {
