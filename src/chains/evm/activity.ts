@@ -53,7 +53,7 @@ export async function readActivity(
     block: {
       number: blockNumber.toString(),
       hash: blockHash,
-      ...depthOf(blockNumber, { chain, head: head.value, finalized: finalized.ok ? finalized.value : null }),
+      ...depthOf(blockNumber, { chain, head: head.value, finalized }),
     },
     movements: movementsIn(receipt.value, known.value, trace.ok ? trace.value : null),
   });

@@ -1,21 +1,44 @@
+import type { NodeFault } from '#chains/json-rpc.ts';
 import type { Block } from '#chains/evm/question.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
 
 /** A node without the `finalized` tag: this many times the chain's confirmations count as final. Ours. */
 const FINAL_AFTER_TIMES = 4n;
 
+/** -32602 where the tag is none; -39001 Besu and Erigon, -32001 EIP-1474, where no block has it. reth and Nethermind answer null then. */
+const NO_SUCH_BLOCK = new Set([-32602, -39001, -32001]);
+/** geth's code for nearly everything: its words are 'finalized block not found'. */
+const SERVER_ERROR = -32000;
+
 export interface ChainView {
   readonly chain: Chain;
   readonly head: Block;
-  /** Null when the node knows no such tag. */
-  readonly finalized: Block | null;
+  /** What the node says when it is asked for its `finalized` block. */
+  readonly finalized: Result<Block | null, NodeFault>;
 }
 
-/** How deep a block is, counting itself, and whether it is beyond any reorganisation. */
+/**
+ * How deep a block is, counting itself, and whether it is beyond any reorganisation. A node that is in trouble when it is asked says nothing
+ * about that: what is believed to be final is never looked at again.
+ */
 export function depthOf(blockNumber: bigint, { chain, head, finalized }: ChainView) {
   // A node behind a balancer may answer with an older head than the receipt's block.
   const depth = head.number < blockNumber ? 1n : head.number - blockNumber + 1n;
   const isFinal =
-    finalized === null ? depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations) : finalized.number >= blockNumber;
+    finalized.ok && finalized.value !== null
+      ? finalized.value.number >= blockNumber
+      : hasNoneFinal(finalized) && depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations);
   return { confirmations: Number(depth), isFinal };
+}
+
+/** Whether the node says that it has no such block, in one of the ways in which nodes say so. */
+function hasNoneFinal(answer: ChainView['finalized']): boolean {
+  if (answer.ok) return answer.value === null;
+  const { refusal } = answer;
+  if (refusal.kind === 'no-answer') return false;
+  return (
+    NO_SUCH_BLOCK.has(refusal.code) ||
+    (refusal.code === SERVER_ERROR && /not found|unknown block/i.test(refusal.detail))
+  );
 }

@@ -71,11 +71,7 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
   if (known.value === null) return unfit('the node has a receipt without its transaction');
   const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee).toString());
   if (feePaid === null) return unfit('the node tells an impossible fee');
-  const { confirmations, isFinal } = depthOf(receipt.blockNumber, {
-    chain,
-    head,
-    finalized: finalized.ok ? finalized.value : null,
-  });
+  const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known.value);
   const inclusion: Inclusion = {
     hash,

@@ -282,6 +282,8 @@ test('the data fee of an OP-stack receipt is part of what was paid', async () =>
 
 test.each<[string, Rule]>([
   ['knows no such tag', { error: { code: -32602, message: 'invalid block tag' } }],
+  ['says so as geth does', { error: { code: -32000, message: 'finalized block not found' } }],
+  ['says so as Besu does', { error: { code: -39001, message: 'Unknown block' } }],
   ['has nothing final yet', { result: null }],
 ])('where a node %s, four times the confirmations are final', async (_name, rule) => {
   const from = await nextWallet();
@@ -292,6 +294,20 @@ test.each<[string, Rule]>([
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 7, finalized: false });
   await chain.client.mine({ blocks: 1 });
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 8, finalized: true });
+});
+
+test.each<[string, Rule]>([
+  ['an internal error', { error: { code: -32603, message: 'Internal error' } }],
+  ['a server in trouble', { error: { code: -32000, message: 'no backend is healthy' } }],
+])('%s in place of what is final makes nothing final, however deep it is', async (_name, rule) => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const adapter = adapterFor(anvilChain({ confirmations: 1 }), [liar.url]);
+  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
+  await chain.client.mine({ blocks: 20 });
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 21, finalized: false });
+  const seen = await adapter.activity(hash, null);
+  expect(seen).toMatchObject({ value: { block: { confirmations: 21, isFinal: false } } });
 });
 
 test.each<[string, object]>([
