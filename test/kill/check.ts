@@ -108,15 +108,21 @@ async function ledgerFaults({ person, vault, chain }: Evidence): Promise<readonl
   return adjustment === null ? [] : [`the ledger was wrong by ${adjustment.amount}: ${adjustment.reason}`];
 }
 
-/** What the vault has of anvil's coins, once ledger and chain were compared and say the same. */
+/** What the vault has of anvil's coins, once ledger and chain were compared and say the same. Throws with what both say when they do not. */
 export async function agreedBalance(person: Person, vault: ReadyVault, chain: LocalChain) {
   await person.client.lookAgain(vault.id);
+  let seen = '';
   const look = async () => {
     const [coins] = (await person.client.balances(vault.id)).balances;
-    const agrees = coins?.agreement === 'agrees' && coins.current === (await chain.balance(vault.address)).toString();
-    return agrees ? coins : null;
+    const held = (await chain.balance(vault.address)).toString();
+    seen = `the chain says ${held}, the ledger ${JSON.stringify(coins)}`;
+    return coins?.agreement === 'agrees' && coins.current === held ? coins : null;
   };
-  return until('balance that ledger and chain have alike', look, CATCH_UP_MS);
+  try {
+    return await until('balance that ledger and chain have alike', look, CATCH_UP_MS);
+  } catch (error) {
+    throw new Error(seen, { cause: error });
+  }
 }
 
 async function listAll(person: Person, vaultId: number): Promise<readonly TransactionRecord[]> {

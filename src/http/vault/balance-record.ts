@@ -102,9 +102,11 @@ function balanceRecord(
   );
   const name = chain === null ? null : assetName(chain.caip2, tokenAddress);
   const price = isCollectible(view) ? undefined : prices.find((one) => one.asset === name && one.usdE12 !== null);
-  // Below nothing something is missing, and nobody owns less than nothing.
+  // Nobody owns less than nothing: something is missing. What is final alone may be less, where the look that called a payment final came
+  // before the one at the deposit that it was made from.
   const amount = final.startsWith('-') ? '0' : final;
-  const current = view.current < 0n ? 0n : view.current;
+  const isMissing = view.current < 0n;
+  const current = isMissing ? 0n : view.current;
   return {
     chain: view.chain,
     wallet: view.wallet,
@@ -117,7 +119,7 @@ function balanceRecord(
     ...worthRecord(current, asset.decimals, price),
     incoming: view.incoming.toString(),
     outgoing: view.outgoing.toString(),
-    agreement: difference !== null || final.startsWith('-') ? 'differs' : check === null ? 'unchecked' : 'agrees',
+    agreement: difference !== null || isMissing ? 'differs' : check === null ? 'unchecked' : 'agrees',
     checkedBlock: check?.blockNumber ?? null,
     checkedAt: check === null ? null : timeText(check.atMs),
     adjustment:

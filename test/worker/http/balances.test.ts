@@ -70,6 +70,34 @@ test('what was decided is going out before any block has it, and is not when it 
   expect(await outgoing()).toBe('0');
 });
 
+test('what is called final before the deposit that it came from does not contradict the chain; without the deposit it does', async () => {
+  const treasury = await foundTreasury();
+  const vaultId = parseVaultId(treasury.id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  const vault = vaultStub(coordinator, vaultId);
+  const happens = (hash: string, of: { block: number; isFinal: boolean; from: string; to: string; amount: bigint }) => {
+    const { block: number, isFinal, from, to, amount } = of;
+    const block = { number: String(number), hash: `0xb${number}`, confirmations: 5, isFinal };
+    const movement = { uid: 'top', kind: 'native' as const, tokenAddress: null, tokenId: null };
+    const movements = [{ ...movement, from, to, amount: amountOf(amount) }];
+    const seen = { hash, signer: from, fee: amountOf(1n), block, movements };
+    return vault.recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  };
+  const shown = async () => {
+    const { body } = await ask(`GET /vault/${treasury.id}/balances`, { token: treasury.alice.token });
+    const { amount, current, incoming, agreement } = body['balances'][0];
+    return [amount, current, incoming, agreement];
+  };
+  await happens('0xa', { block: 3, isFinal: false, from: RECIPIENT, to: WALLET, amount: 7n });
+  await happens('0xb', { block: 4, isFinal: true, from: WALLET, to: RECIPIENT, amount: 2n });
+  const coins = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
+  const held = { blockNumber: '5', amounts: [amountOf(4n)], isDisputed: false };
+  await vault.recordHoldings({ chain: 'anvil', assets: [coins], held, isLookedInto: false });
+  expect(await shown()).toEqual(['0', '4', '7', 'agrees']);
+  await vault.recordActivity({ chain: 'anvil', hash: '0xa', seen: null, appraisal: null });
+  expect(await shown()).toEqual(['0', '0', '0', 'differs']);
+});
+
 test('a hundred at once, and the cursor goes on; a poller who has it all gets 304', async () => {
   const treasury = await foundTreasury();
   const all = Array.from({ length: 130 }, (_, i) => token(i + 1));
