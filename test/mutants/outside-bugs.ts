@@ -38,6 +38,13 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     caughtBy: evm('observe'),
   },
   {
+    name: 'a node that is unwell makes a block final',
+    file: 'src/chains/evm/depth.ts',
+    was: "if (refusal.kind === 'no-answer') return false;",
+    is: 'return true;',
+    caughtBy: evm('observe'),
+  },
+  {
     name: 'a node of another chain is believed',
     file: 'src/chains/evm/evm-fleet.ts',
     was: 'if (served.value === chainId) return null;',
