@@ -64,6 +64,11 @@ export class BitcoinChain implements SimulatedChain {
     return this.ledger.height;
   }
 
+  /** There is no such thing: what is under as many blocks as are ever undone. */
+  get finalNumber(): bigint {
+    return BigInt(Math.max(0, this.height - this.deepestFork));
+  }
+
   /** Satoshi per virtual byte, by number of blocks: what the newest blocks say of those to come. */
   get rates(): Readonly<Record<string, number>> {
     const rate = (percent: bigint) => Number.parseInt(((this.#price * percent) / 100n).toString(), 10) / 1_000;

@@ -30,6 +30,8 @@ export interface SimulatedChain {
   readonly deepestFork: number;
   /** Of the newest block. */
   readonly height: number;
+  /** The newest block that the network calls final, by the number that nodes tell of it. */
+  readonly finalNumber: bigint;
   /** What a wallet begins with. */
   endow(wallet: string): void;
   /** Somebody outside pays, and sees to it that it stays paid. Gives the hash. */

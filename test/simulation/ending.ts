@@ -1,3 +1,4 @@
+import type { Activity } from '#domain/activity.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isFinal } from '#domain/transaction.ts';
@@ -39,6 +40,22 @@ function transactionsOf(world: World): readonly Transaction[] {
 function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | null {
   const [row] = rowsOf(vaultDb(world), `SELECT document FROM balance WHERE chain = '${name}'`);
   return row === undefined ? null : (JSON.parse(row.document) as Balance);
+}
+
+/** Nothing is called final before the network says so: it is never looked at again. */
+export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain): void {
+  const own = transactionsOf(world).flatMap(({ id, chain, inclusion }) =>
+    chain === row.name && inclusion?.finalized === true ? [{ id, number: inclusion.blockNumber }] : [],
+  );
+  const rows = rowsOf(vaultDb(world), `SELECT document FROM activity WHERE chain = '${row.name}'`);
+  const others = rows.flatMap(({ document }) => {
+    const { id, block } = JSON.parse(document) as Activity;
+    return block?.isFinal === true ? [{ id, number: block.number }] : [];
+  });
+  for (const { id, number } of [...own, ...others]) {
+    if (BigInt(number) > finalNumber)
+      world.oracle.fault(`I6: ${id} is final in block ${number}, and ${finalNumber} is`);
+  }
 }
 
 /** Every transaction has come to its end. */

@@ -31,8 +31,8 @@ export interface Block {
 }
 
 export const CHAIN_ID = 31_337_001;
-/** Blocks after which nothing is undone any more. */
-export const FINAL_DEPTH = 10;
+/** Blocks after which nothing is undone any more. More than whoever only counts would wait for: four times the confirmations. */
+const FINAL_DEPTH = 20;
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
 export const TRANSFER_GAS = 21_000n;
@@ -85,6 +85,15 @@ export class EvmChain implements SimulatedChain {
 
   get height(): number {
     return this.head.number;
+  }
+
+  get finalNumber(): bigint {
+    return BigInt(this.finalUnder(this.height));
+  }
+
+  /** As whoever sees this head has it. */
+  finalUnder(height: number): number {
+    return Math.max(0, height - FINAL_DEPTH);
   }
 
   balance(address: string): bigint {

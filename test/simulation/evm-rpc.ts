@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import type { ChainApi, Query } from './chain.ts';
 import type { Block, ChainTransfer, EvmChain } from './evm-chain.ts';
-import { CHAIN_ID, FINAL_DEPTH, pricePaid, Refused, TRANSFER_GAS } from './evm-chain.ts';
+import { CHAIN_ID, pricePaid, Refused, TRANSFER_GAS } from './evm-chain.ts';
 
 const TIP = 10n ** 9n;
 
@@ -108,7 +108,7 @@ class View {
 
   #at(tag: string): Block | null {
     if (tag === 'latest' || tag === 'pending') return this.#head;
-    const number = tag === 'finalized' ? Math.max(0, this.#head.number - FINAL_DEPTH) : Number.parseInt(tag, 16);
+    const number = tag === 'finalized' ? this.#chain.finalUnder(this.#head.number) : Number.parseInt(tag, 16);
     return number > this.#head.number ? null : (this.#chain.blocks[number] ?? null);
   }
 

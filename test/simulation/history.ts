@@ -1,7 +1,7 @@
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './clocks.ts';
-import { isQuiet, isSettled, judge, underWay } from './ending.ts';
+import { isQuiet, isSettled, judge, judgeFinality, underWay } from './ending.ts';
 import { setBack } from './set-back.ts';
 import type { SimulatedChain } from './chain.ts';
 import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
@@ -135,7 +135,8 @@ function weatherOf(schedule: Schedule): Weather {
 }
 
 /** A block every few seconds; in foul weather they may take their time, some are undone, and what waits is forgotten. */
-function keepMining({ schedule, oracle, wallets }: World, chain: SimulatedChain): void {
+function keepMining(world: World, chain: SimulatedChain): void {
+  const { schedule, oracle, wallets } = world;
   const foulPaceMs = schedule.pick([BLOCK_MS, BLOCK_MS, 4 * BLOCK_MS, 12 * BLOCK_MS]);
   const next = () => {
     const isFoul = schedule.weather !== CALM;
@@ -143,7 +144,10 @@ function keepMining({ schedule, oracle, wallets }: World, chain: SimulatedChain)
     if (isFoul && schedule.isLuck(0.06)) chain.reorganise(1 + schedule.upTo(deepest), schedule.pick([0.2, 0.7]));
     if (isFoul && schedule.isLuck(0.04)) chain.forget(0.5);
     chain.mine();
-    if (wallets.has(chain)) oracle.look(chain);
+    if (wallets.has(chain)) {
+      oracle.look(chain);
+      judgeFinality(world, chain);
+    }
     const paceMs = isFoul ? foulPaceMs : BLOCK_MS;
     schedule.after(isFoul && schedule.isLuck(0.02) ? 90_000 : paceMs / 2 + schedule.upTo(paceMs), next);
   };

@@ -87,6 +87,10 @@ export class SolanaChain implements SimulatedChain {
     return this.blocks.length - 1;
   }
 
+  get finalNumber(): bigint {
+    return this.blocks[Math.max(0, this.height - FINAL_BLOCKS)]?.slot ?? 0n;
+  }
+
   get price(): bigint {
     return this.#price;
   }
