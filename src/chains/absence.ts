@@ -5,21 +5,30 @@ import type { ActivityBlock } from '#domain/activity.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
+/** How a chain is asked whether a block still stands. */
+export interface BlockQuestions {
+  /** For the hash of the block at a number; null for one that the node does not have. */
+  readonly askHash: (number: bigint) => Question<string | null>;
+  /** For the newest number, where a number may be left out for good: there none can be found in place of the one that was. */
+  readonly askHead: Question<bigint> | null;
+}
+
 /**
- * What a node does not know of is absent: never while the block in which it was found before still stands, for that is a node that lags
- * behind.
- *
- * @param askHash for the hash of the block at a number; null for one that there is not
+ * What a node does not know of is absent. Where it was found before, only another block in the place of the one that had it shows that; while
+ * that one stands the node lags behind with the transaction, and where it has no block there at all it is behind itself.
  */
 export async function absence(
   node: RpcNode,
   found: Pick<ActivityBlock, 'number' | 'hash'> | null,
-  askHash: (number: bigint) => Question<string | null>,
+  { askHash, askHead }: BlockQuestions,
 ): Promise<Result<null, Trouble>> {
   if (found === null) return accepted(null);
-  const block = await node.ask(askHash(BigInt(found.number)));
+  const number = BigInt(found.number);
+  const block = await node.ask(askHash(number));
   if (!block.ok) return block;
-  return block.value === found.hash
-    ? unfit('the node has the recorded block, but not the transaction')
-    : accepted(null);
+  if (block.value === found.hash) return unfit('the node has the recorded block, but not the transaction');
+  if (block.value !== null) return accepted(null);
+  const head = askHead === null ? null : await node.ask(askHead);
+  if (head !== null && !head.ok) return head;
+  return head === null || head.value < number ? unfit('the node is behind the recorded block') : accepted(null);
 }

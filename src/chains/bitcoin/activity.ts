@@ -1,7 +1,7 @@
 import { absence } from '#chains/absence.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { MINER, movementsIn, payerOf } from '#chains/bitcoin/movements.ts';
-import { askBlockHash, askTip, askTransaction, isHash } from '#chains/bitcoin/question.ts';
+import { askTip, askTransaction, BLOCKS, isHash } from '#chains/bitcoin/question.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
@@ -24,7 +24,7 @@ export async function readActivity(
   if (!isHash(hash)) return accepted(null);
   const transfer = await node.ask(askTransaction(hash));
   if (!transfer.ok) return transfer;
-  if (transfer.value === null) return absence(node, found, askBlockHash);
+  if (transfer.value === null) return absence(node, found, BLOCKS);
   if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
   const told = {
     hash,
@@ -33,7 +33,7 @@ export async function readActivity(
     movements: movementsIn(transfer.value),
   };
   if (transfer.value.block === null)
-    return found === null ? accepted({ ...told, block: null }) : absence(node, found, askBlockHash);
+    return found === null ? accepted({ ...told, block: null }) : absence(node, found, BLOCKS);
   const tip = await node.ask(askTip);
   if (!tip.ok) return tip;
   return accepted({ ...told, block: depthOf(transfer.value.block, tip.value, chain) });

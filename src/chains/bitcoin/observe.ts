@@ -3,7 +3,7 @@ import { absence } from '#chains/absence.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { movementsIn } from '#chains/bitcoin/movements.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
-import { askBlockHash, askSpend, askTip, askTransaction } from '#chains/bitcoin/question.ts';
+import { askSpend, askTip, askTransaction, BLOCKS } from '#chains/bitcoin/question.ts';
 import { coinsIn } from '#chains/bitcoin/transaction.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
@@ -37,7 +37,7 @@ export async function observeTransaction(
   const gone = await absence(
     node,
     inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
-    askBlockHash,
+    BLOCKS,
   );
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });

@@ -1,3 +1,4 @@
+import type { BlockQuestions } from '#chains/absence.ts';
 import type { Coin } from '#chains/bitcoin/terms.ts';
 import { SEND } from '#chains/bitcoin/node.ts';
 import { isObject } from '#chains/json.ts';
@@ -50,6 +51,9 @@ export function isHash(text: string): boolean {
 /** Null beyond the newest one. */
 export const askBlockHash = (height: bigint): Question<string | null> =>
   ask(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
+
+/** No height is ever left out. */
+export const BLOCKS: BlockQuestions = { askHash: askBlockHash, askHead: null };
 
 export const askTip: Question<bigint> = ask('blocks/tip/height', (answer) => wholeIn(answer));
 

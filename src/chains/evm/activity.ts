@@ -1,12 +1,12 @@
 import { getAddress } from 'viem/utils';
+import { absence } from '#chains/absence.ts';
 import { depthOf } from '#chains/evm/depth.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import { movementsIn, ownPayment } from '#chains/evm/movements.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { recordedBlockStands } from '#chains/evm/observe.ts';
 import type { KnownTransaction } from '#chains/evm/question.ts';
-import { askBlock, askReceipt, askTrace, askTransaction } from '#chains/evm/question.ts';
+import { askBlock, askReceipt, askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -32,7 +32,7 @@ export async function readActivity(
   if (receipt.value === null) {
     // A node may have mined it between the two questions.
     const waits = found === null && known.value?.mined === false;
-    return waits ? accepted(waiting(hash, known.value)) : absence(node, found);
+    return waits ? accepted(waiting(hash, known.value)) : absence(node, found, BLOCKS);
   }
   if (known.value === null) return unfit('the node has a receipt without its transaction');
   if (!receipt.value.succeeded) return accepted(null);
@@ -62,13 +62,4 @@ export async function readActivity(
 /** What it will cost, and what contracts will do, nobody knows before it is mined. */
 function waiting(hash: string, known: KnownTransaction): ChainTransaction {
   return { hash, signer: getAddress(known.from), fee: null, block: null, movements: ownPayment(known) };
-}
-
-async function absence(node: RpcNode, found: ActivityBlock | null): Promise<Result<null, Trouble>> {
-  const stands = await recordedBlockStands(
-    node,
-    found === null ? null : { blockNumber: found.number, blockHash: found.hash },
-  );
-  if (!stands.ok) return stands;
-  return stands.value ? unfit('the node has the recorded block, but not the receipt') : accepted(null);
 }

@@ -1,3 +1,4 @@
+import { absence } from '#chains/absence.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
@@ -6,7 +7,7 @@ import { depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
 import type { Block, KnownTransaction, Receipt } from '#chains/evm/question.ts';
-import { askBlock, askNonce, askReceipt, askTrace, askTransaction } from '#chains/evm/question.ts';
+import { askBlock, askNonce, askReceipt, askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { WalletMovements } from '#domain/movement.ts';
@@ -103,9 +104,10 @@ async function moved({ node, chain, watched }: View, known: KnownTransaction, fo
 
 async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {
   const { node, watched } = view;
-  const standing = await recordedBlockStands(node, watched.inclusion);
-  if (!standing.ok) return standing;
-  if (standing.value) return unfit('the node has the recorded block, but not the receipt');
+  const { inclusion } = watched;
+  const found = inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash };
+  const gone = await absence(node, found, BLOCKS);
+  if (!gone.ok) return gone;
   const known = await Promise.all(watched.hashes.map((hash) => node.ask(askTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;
   if (known.some((answer) => answer.ok && answer.value?.mined === true)) return unfit('the receipt is not there yet');
@@ -115,24 +117,16 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
   return taken.ok ? accepted({ type: 'absent', inMempool, nonceTaken: taken.value }) : taken;
 }
 
-/** A block that is beyond the node's head, or has no answer, proves no reorganisation: only another block at its height does. */
-export async function recordedBlockStands(
-  node: RpcNode,
-  recorded: Pick<Inclusion, 'blockNumber' | 'blockHash'> | null,
-): Promise<Result<boolean, Trouble>> {
-  if (recorded === null) return accepted(false);
-  const block = await node.ask(askBlock(BigInt(recorded.blockNumber)));
-  if (!block.ok) return block;
-  if (block.value === null) return unfit('the node is behind the recorded block');
-  return accepted(block.value.hash === recorded.blockHash);
-}
+/** Whoever is asked for an older state may not have it any more, and whoever is behind by as many blocks is away for every other purpose too. */
+const TAKEN_DEPTH = 100n;
 
 /**
- * Whether the account's nonce is used for good by a transaction that is none of ours. It ends the transaction, so it is believed
- * only at the chain's depth, and after the receipts were looked for once more.
+ * Whether the account's nonce is used for good by a transaction that is none of ours. It ends the transaction, and whoever is told so may pay
+ * again: behind one address there can be several nodes, and one that is behind may be asked for the receipt and another one for the nonce. So
+ * it is believed only at a depth by which no two of them differ, and after the receipts were looked for once more.
  */
-async function nonceTaken({ node, chain, watched, head }: View): Promise<Result<boolean, Trouble>> {
-  const depth = head.number - BigInt(chain.confirmations);
+async function nonceTaken({ node, watched, head }: View): Promise<Result<boolean, Trouble>> {
+  const depth = head.number - TAKEN_DEPTH;
   if (depth < 0n) return accepted(false);
   const count = await node.ask(askNonce(watched.from, depth));
   if (!count.ok) return count;

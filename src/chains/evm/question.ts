@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
+import type { BlockQuestions } from '#chains/absence.ts';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
 import { isObject } from '#chains/json.ts';
 import type { NodeFault, Question } from '#chains/json-rpc.ts';
@@ -88,6 +89,15 @@ export const askBlock = (tag: BlockTag): Question<Block | null> => ({
   params: [tagOf(tag), false],
   read: (answer) => (answer === null ? null : readBlock(answer)),
 });
+
+/** No number is ever left out. */
+export const BLOCKS: BlockQuestions = {
+  askHash: (number) => {
+    const question = askBlock(number);
+    return { ...question, read: (answer) => (answer === null ? null : question.read(answer)?.hash) };
+  },
+  askHead: null,
+};
 
 export const askReceipt = (hash: string): Question<Receipt | null> => ({
   method: 'eth_getTransactionReceipt',

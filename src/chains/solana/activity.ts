@@ -8,7 +8,7 @@ import { mintIn } from '#chains/solana/accounts.ts';
 import { depthOf } from '#chains/solana/depth.ts';
 import { movementsIn, possiblyUnique } from '#chains/solana/movements.ts';
 import type { Status } from '#chains/solana/question.ts';
-import { askAccounts, askBlockOf, askSlot, askStatuses, askTransaction } from '#chains/solana/question.ts';
+import { askAccounts, askBlockOf, askSlot, askStatuses, askTransaction, BLOCKS } from '#chains/solana/question.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -28,8 +28,10 @@ export async function readActivity(
   const statuses = await node.ask(askStatuses([hash]));
   if (!statuses.ok) return statuses;
   const status = statuses.value[0] ?? null;
-  if (status === null) return absence(node, found, askBlockOf);
-  if (status.commitment === 'processed') return accepted(null);
+  if (status === null) return absence(node, found, BLOCKS);
+  if (status.commitment === 'processed') {
+    return found === null ? accepted(null) : unfit('the node has not heard the votes for what is recorded');
+  }
   const landed = await readLanded(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { signer, fee, block, error, movements } = landed.value;

@@ -9,7 +9,7 @@ import { storedNonce } from '#chains/solana/accounts.ts';
 import { readLanded } from '#chains/solana/activity.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
 import type { Status } from '#chains/solana/question.ts';
-import { askAccounts, askBlockOf, askHeight, askStatuses } from '#chains/solana/question.ts';
+import { askAccounts, askHeight, askStatuses, BLOCKS } from '#chains/solana/question.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import { termsIn } from '#chains/solana/transaction.ts';
@@ -42,8 +42,11 @@ async function included(
   chain: Chain,
   { watched, found: { hash, status } }: { readonly watched: Watched; readonly found: Found },
 ): Promise<Result<Observation, Trouble>> {
-  // A fork may still lose it: it is neither here nor gone.
-  if (status.commitment === 'processed') return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
+  if (status.commitment === 'processed') {
+    // A fork may still lose it: it is neither here nor gone.
+    if (watched.inclusion === null) return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
+    return unfit('the node has not heard the votes for what is recorded');
+  }
   const landed = await readLanded(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { block, error, fee, movements } = landed.value;
@@ -115,7 +118,7 @@ function placeOf({ from, newest }: Watched): { readonly wallet: Address; readonl
 /** @see absence, of whichever attempt was found before */
 function gone(node: RpcNode, { inclusion }: Watched): Promise<Result<null, Trouble>> {
   const found = inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash };
-  return absence(node, found, askBlockOf);
+  return absence(node, found, BLOCKS);
 }
 
 async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<Observation, Trouble>> {

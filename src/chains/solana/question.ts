@@ -1,3 +1,4 @@
+import type { BlockQuestions } from '#chains/absence.ts';
 import { isObject } from '#chains/json.ts';
 import type { Question } from '#chains/json-rpc.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
@@ -178,6 +179,9 @@ export const askBlockOf = (slot: bigint): Question<string | null> => ({
     return typeof hash === 'string' ? hash : undefined;
   },
 });
+
+/** A slot may have no block for ever. */
+export const BLOCKS: BlockQuestions = { askHash: askBlockOf, askHead: askSlot('confirmed') };
 
 export interface Mention {
   readonly hash: string;

@@ -270,6 +270,10 @@ test('a block that is reorganised away is seen to be gone, and the same bytes go
   node.ledger.reorganise(1);
   const gone = await adapter().observe({ ...watched(attempt, [hash]), inclusion });
   expect(gone).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
+  // A server that does not have as many blocks yet has not seen it go.
+  const ahead =
+    inclusion === null ? null : { ...inclusion, blockNumber: (BigInt(inclusion.blockNumber) + 10n).toString() };
+  expect(await adapter().observe({ ...watched(attempt, [hash]), inclusion: ahead })).toMatchObject({ ok: false });
   expect(await adapter().broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
 });
 

@@ -223,7 +223,7 @@ test('while the recorded block stands, a node without the receipt only lags behi
   const lagging = adapterFor(anvilChain(), [liar.url]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: null }));
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
-    transient('the node has the recorded block, but not the receipt'),
+    transient('the node has the recorded block, but not the transaction'),
   );
   // Nothing recorded yet: the transaction itself still shows that its receipt is only late.
   expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('the receipt is not there yet'));
@@ -238,13 +238,13 @@ test('while the recorded block stands, a node without the receipt only lags behi
   );
 });
 
-test('a nonce is taken only when the other transaction is as deep as the chain wants', async () => {
+test('a nonce is taken only when the other transaction is deeper than any two nodes differ', async () => {
   const from = await nextWallet();
   await pay(from, 1n);
   const adapter = chain.adapter({ confirmations: 3 });
   const watching = watched(from, [NEVER_SENT]);
   expect(await adapter.observe(watching)).toEqual(absent(false, false));
-  await chain.client.mine({ blocks: 2 });
+  await chain.client.mine({ blocks: 99 });
   expect(await adapter.observe(watching)).toEqual(absent(false, false));
   await chain.client.mine({ blocks: 1 });
   expect(await adapter.observe(watching)).toEqual(absent(false, true));
@@ -252,10 +252,20 @@ test('a nonce is taken only when the other transaction is as deep as the chain w
   expect(await adapter.observe({ ...watching, nonce: 1n })).toEqual(absent(false, false));
 });
 
+test('where one node behind an address knows the nonce, and another one not the receipt yet, nothing is given up', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  await chain.client.mine({ blocks: 20 });
+  const slow = new Set(['eth_getTransactionByHash', 'eth_getTransactionReceipt']);
+  liar.follow((method) => (slow.has(method) ? { result: null } : 'forward'));
+  const adapter = adapterFor(anvilChain({ confirmations: 3 }), [liar.url]);
+  expect(await adapter.observe(watched(from, [hash]))).toEqual(absent(false, false));
+});
+
 test('a receipt that comes while the nonce is counted is not mistaken for a conflict', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
-  await chain.client.mine({ blocks: 3 });
+  await chain.client.mine({ blocks: 100 });
   let receipts = 0;
   liar.follow((method) => {
     if (method === 'eth_getTransactionByHash') return { result: null };

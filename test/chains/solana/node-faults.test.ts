@@ -95,19 +95,6 @@ test('an answer that never ends is let go', async () => {
   expect(holdings).toMatchObject({ ok: false, refusal: { detail: 'getGenesisHash: an answer that is too long' } });
 });
 
-test('a node that lags behind does not make a payment disappear', async () => {
-  const wallet = funded();
-  const hash = node.ledger.airdrop(wallet.address, SOL).hash;
-  const before = await adapterAt(node.url).activity(hash, null);
-  if (!before.ok || before.value === null || before.value.block === null) throw new Error('it is there');
-  const none = { result: { context: { slot: 1 }, value: [null] } };
-  about('getSignatureStatuses', none);
-  expect((await lying().activity(hash, before.value.block)).ok).toBe(false);
-  expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
-  const elsewhere = { ...before.value.block, hash: 'another' };
-  expect(await lying().activity(hash, elsewhere)).toEqual({ ok: true, value: null });
-});
-
 test('what is only processed is neither in the chain nor gone', async () => {
   const { hash } = node.ledger.airdrop(stranger(), SOL);
   const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];

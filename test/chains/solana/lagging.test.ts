@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SolanaNode } from '#local/solana-node.ts';
+import { startSolanaNode } from '#local/solana-node.ts';
+import type { FalseNode, Rule } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
+import { adapterAt, stranger } from './cast.ts';
+
+/** Nodes that have not seen yet what another one has. */
+
+let node: SolanaNode;
+let liar: FalseNode;
+
+beforeAll(async () => {
+  node = await startSolanaNode();
+  liar = await startFalseNode(node.url);
+});
+afterAll(async () => {
+  await liar.stop();
+  await node.stop();
+});
+
+const lying = () => adapterAt(liar.url);
+const about = (method: string, rule: Rule) => liar.follow((asked) => (asked === method ? rule : 'forward'));
+
+/** Somebody's payment, and the block that it is in. */
+async function landed() {
+  const { hash } = node.ledger.airdrop(stranger(), 1_000_000_000n);
+  const seen = await adapterAt(node.url).activity(hash, null);
+  if (!seen.ok || seen.value === null || seen.value.block === null) throw new Error('it is there');
+  return { hash, block: seen.value.block };
+}
+
+test('a node that lags behind does not make a payment disappear', async () => {
+  const { hash, block } = await landed();
+  const none = { result: { context: { slot: 1 }, value: [null] } };
+  about('getSignatureStatuses', none);
+  expect((await lying().activity(hash, block)).ok).toBe(false);
+  expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
+  expect(await lying().activity(hash, { ...block, hash: 'another' })).toEqual({ ok: true, value: null });
+  // A slot may be left out for good; one that is still to come may be the block that is missed.
+  const unseen = new Map<string, Rule>([
+    ['getSignatureStatuses', none],
+    ['getBlock', { result: null }],
+  ]);
+  liar.follow((method) => unseen.get(method) ?? 'forward');
+  expect(await lying().activity(hash, block)).toEqual({ ok: true, value: null });
+  const later = (BigInt(block.number) + 1_000_000n).toString();
+  expect(await lying().activity(hash, { ...block, number: later })).toMatchObject({ ok: false });
+});
+
+test('a node that has not heard the votes for what is recorded does not take it back', async () => {
+  const { hash, block } = await landed();
+  const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];
+  about('getSignatureStatuses', { result: { context: { slot: 5 }, value } });
+  expect(await lying().activity(hash, block)).toMatchObject({ ok: false });
+});
