@@ -24,11 +24,12 @@ export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): 
   let trouble = NO_NODE;
   for (const node of fleet.nodes) {
     const away = await fleet.trouble(node);
-    if (away !== null) {
+    // It serves another network, and was never sent anything. One that is away may have been, and have kept it.
+    if (away?.kind === 'unfit') {
       trouble = away;
       continue;
     }
-    const verdict = await send(node, raw, hash);
+    const verdict = away === null ? await send(node, raw, hash) : unknown(away.detail);
     if (verdict.outcome === 'accepted') return verdict;
     verdicts.push(verdict);
   }

@@ -16,9 +16,9 @@ interface Sent extends SignedBytes {
 
 /**
  * Sends signed bytes to one node after the other, until one gives a clear answer. `unknown` is the verdict whenever the bytes may
- * be out: then only the same bytes may follow. `refused` gives the transaction up, so it is the verdict only when no node that was
- * asked wants the bytes and none can have kept them: after the silence of one (it may have passed them on), or where one lags
- * behind, the refusal of another proves nothing.
+ * be out: then only the same bytes may follow. `refused` gives the transaction up, so it is the verdict only when no node wants the
+ * bytes and none can have kept them: after the silence of one (it may have passed them on, now or when it was asked before), or where one
+ * lags behind, the refusal of another proves nothing.
  */
 export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string): Promise<BroadcastVerdict> {
   const read = readSigned(raw);
@@ -32,11 +32,12 @@ export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string
   let reason = NO_NODE.detail;
   for (const node of fleet.nodes) {
     const trouble = await fleet.trouble(node);
-    if (trouble !== null) {
+    // It serves another chain, and was never sent anything.
+    if (trouble?.kind === 'unfit') {
       reason = trouble.detail;
       continue;
     }
-    const verdict = await send(node, { ...read.value, raw, hash });
+    const verdict = trouble === null ? await send(node, { ...read.value, raw, hash }) : unknown(trouble.detail);
     if (verdict.outcome === 'unknown') uncertain = verdict;
     else if (verdict.outcome === 'refused') refusal = verdict;
     else return verdict;

@@ -18,7 +18,8 @@ interface Mouth {
 async function started(): Promise<Mouth> {
   const one: { say: string | null } = { say: null };
   const server = createServer((request, response) => {
-    if (request.method === 'GET') response.end(GENESIS);
+    if (request.method === 'GET' && one.say === AWAY) response.destroy();
+    else if (request.method === 'GET') response.end(GENESIS);
     else if (one.say === null) response.destroy();
     else response.writeHead(one.say === HASH ? 200 : 400).end(one.say);
   });
@@ -40,6 +41,8 @@ afterAll(() => {
   }
 });
 
+/** In place of words. */
+const AWAY = 'away';
 const core = (message: string) => `sendrawtransaction RPC error: {"code":-26,"message":"${message}"}`;
 
 const SPENT = core('bad-txns-inputs-missingorspent');
@@ -56,6 +59,7 @@ test.each<[string, string | null, string | null, string]>([
   ['one that says it is spent, and one that says they are wrong', SPENT, WRONG, 'conflicted'],
   ['two that say they are wrong', WRONG, WRONG, 'refused'],
   ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
+  ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'unknown'],
   ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
 ])('%s', async (_name, one, other, outcome) => {

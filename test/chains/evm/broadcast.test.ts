@@ -173,7 +173,10 @@ test('the refusal of a second node proves nothing after the silence of the first
   const both = adapterFor(anvilChain(), [liar.url, chain.url]);
   lyingAbout('eth_sendRawTransaction', 'cut');
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'unknown' });
-  // A node that was never sent anything does not count.
+  // It may have been sent them before, and nobody can ask it now.
+  lyingAbout('eth_chainId', { status: 500, body: '' });
+  expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'unknown' });
+  // A node of another chain was never sent anything, and does not count.
   lyingAbout('eth_chainId', { result: '0x1' });
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'refused' });
 });
