@@ -145,7 +145,7 @@ export function observe(activity: Activity, sighting: Sighting): Activity {
     const isYoung = nowMs - activity.updatedAtMs < PROPAGATION_POLLS * chain.pollIntervalMs;
     return isYoung ? activity : changed({ state: 'FAILED', stateReason: 'DROPPED' });
   }
-  const view = viewFor(activity.wallet, seen, chain);
+  const view = fullerView(activity, seen, chain);
   if (view === null || seen.block === null) return activity;
   const assessed = assessAgain(activity, view, sighting);
   if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
@@ -158,6 +158,17 @@ export function observe(activity: Activity, sighting: Sighting): Activity {
     activity.block.isFinal === seen.block.isFinal &&
     assessed === null;
   return isSame ? activity : changed({ ...seen, ...view, ...assessed, state, stateReason: null });
+}
+
+/**
+ * What it means for the wallet. A block does the same whenever it is looked at, and a node may see less of it than another one, or than itself
+ * before: what contracts paid it can tell for as long as it has the state, and that is often gone before the block is final.
+ */
+function fullerView(activity: Activity, seen: ChainTransaction, chain: Pick<Chain, 'tokens'>): WalletView | null {
+  const view = viewFor(activity.wallet, seen, chain);
+  const { block, movements, movementCount, changes, displayType, direction } = activity;
+  const isLess = block !== null && block.hash === seen.block?.hash && (view?.movementCount ?? 0) < movementCount;
+  return isLess ? { movements, movementCount, changes, displayType, direction } : view;
 }
 
 function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'>): Activity['state'] {

@@ -101,6 +101,22 @@ test('a look that finds nothing new is no change', () => {
   expect(observe(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
 });
 
+test('what a block was seen to do stays, where a later look at the same block sees less of it', () => {
+  const paidByContract = movement({ uid: 'call:0', amount: amount('7') });
+  const full = firstSeen(place, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
+  if (full === null) throw new Error('it concerns the wallet');
+  for (const less of [[cameDollar], []]) {
+    const final = observe(full, { ...look, seen: seen(less, block(70, { isFinal: true })) });
+    expect([final.block?.isFinal, final.state, final.changes]).toEqual([true, 'SUCCEEDED', full.changes]);
+  }
+  // More of it, and another block, are news.
+  const little = firstSeen(place, { ...look, seen: seen([cameDollar], block(1)) });
+  const more = observe(little ?? full, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
+  expect(more.movementCount).toBe(2);
+  const elsewhereNow = observe(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
+  expect(elsewhereNow.movementCount).toBe(1);
+});
+
 test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {
   const gone = observe(recorded(block(3)), { ...look, seen: null });
   expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
