@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
+import { isObject } from '#chains/json.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -13,8 +14,8 @@ import { vaultStub } from '#objects/vault-stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { keepDelivery, openDelivery, settleDelivery, vaultsKnowing, walletsAmong } from '#store/deliveries.ts';
 
-/** `later`: its chain can not be asked, or does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
-type HintOutcome = ActivityOutcome | 'later' | 'unknown-chain';
+/** `away`: its chain can not be asked. `later`: it does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
+type HintOutcome = ActivityOutcome | 'away' | 'later' | 'unknown-chain';
 
 /** A monitor may be ahead of the node by some blocks, and a node may be away for some hours. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
@@ -43,10 +44,12 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
     return;
   }
   const ageMs = nowMs - delivery.receivedAtMs;
-  const outcomes: HintOutcome[] = report.isWhole ? [] : ['later'];
-  for (const hint of report.hints) outcomes.push(await follow(env, hint, ageMs));
+  const outcomes: HintOutcome[] = report.isWhole ? [] : ['away'];
+  // A node that was away has to catch up first: what it does not have at once may be in the blocks that it has missed.
+  const isPatient = ageMs < ABSENT_MS || wasAway(delivery);
+  for (const hint of report.hints) outcomes.push(await follow(env, hint, isPatient));
   const outcome = JSON.stringify(countsOf(outcomes));
-  if (!outcomes.includes('later')) {
+  if (!outcomes.includes('later') && !outcomes.includes('away')) {
     await settleDelivery(env.DB, deliveryId, { state: 'done', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
     return;
   }
@@ -118,12 +121,12 @@ async function putOff(
   await env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds: Math.ceil(delayMs / 1000) });
 }
 
-async function follow(env: CoordinatorEnv, hint: Hint, ageMs: number): Promise<HintOutcome> {
+async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Promise<HintOutcome> {
   const chain = findChain(chainsFrom(env), hint.chain);
   const adapter = chain === null ? null : chainAccess(env, chain);
   if (chain === null || adapter === null) return 'unknown-chain';
   const seen = await adapter.activity(hint.hash, null);
-  if (!seen.ok) return 'later';
+  if (!seen.ok) return 'away';
   if (seen.value !== null && seen.value.block !== null) return tell(env, chain, seen.value);
   // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
   for (const vault of vaultObjects(env, await vaultsKnowing(env.DB, chain.name, hint.hash))) {
@@ -131,7 +134,7 @@ async function follow(env: CoordinatorEnv, hint: Hint, ageMs: number): Promise<H
   }
   // What waits is shown, and it is not all that there will be: contracts pay, and tokens move, when it is mined.
   const outcome = seen.value === null ? 'none' : await tell(env, chain, seen.value);
-  return ageMs < ABSENT_MS ? 'later' : outcome;
+  return isPatient ? 'later' : outcome;
 }
 
 /** Tells every vault that it concerns. */
@@ -161,6 +164,12 @@ function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, num
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
+}
+
+/** When it was tried last its chain could not be asked. */
+function wasAway({ outcome }: StoredDelivery): boolean {
+  const counts = outcome === null ? null : parsedJson(outcome);
+  return isObject(counts) && counts['away'] !== undefined;
 }
 
 /** Whoever sent it has signed it, which says nothing about what it is. */

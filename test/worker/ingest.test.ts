@@ -107,13 +107,36 @@ test('while its chain can not be asked a delivery waits, longer each time, and i
   const first = await row(id);
   await consumed([{ deliveryId: id }], away);
   const second = await row(id);
-  expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"later":1}']);
+  expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"away":1}']);
   expect((second?.dueAtMs ?? 0) - (first?.dueAtMs ?? 0)).toBeGreaterThan(1_000);
   expect(sent).toEqual([id, id]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * HOUR_MS });
   await consumed([{ deliveryId: id }], away);
   expect((await row(id))?.state).toBe('failed');
   said.mockRestore();
+});
+
+/** A node that is well, and has nothing of what it is asked for. */
+async function emptyNode(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
+  const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
+  const head = { number: '0x10', hash: hash(1), baseFeePerGas: '0x1' };
+  const told: Readonly<Record<string, unknown>> = { eth_chainId: '0x1', eth_getBlockByNumber: head };
+  return Response.json({ jsonrpc: '2.0', id, result: told[method] ?? null });
+}
+
+test('what a node does not have is asked for once more where it was away before: it has to catch up', async () => {
+  const id = await kept(1, Date.now() - HOUR_MS);
+  const { env } = withQueue();
+  const once = async (node: typeof emptyNode) => {
+    vi.stubGlobal('fetch', node);
+    await consumed([{ deliveryId: id }], { ...env, ...AWAY });
+    const { state, outcome } = (await row(id)) ?? {};
+    return [state, outcome];
+  };
+  const away = () => Promise.reject(new Error('the node is away'));
+  expect(await once(away)).toEqual(['open', '{"away":1}']);
+  expect(await once(emptyNode)).toEqual(['open', '{"later":1}']);
+  expect(await once(emptyNode)).toEqual(['done', '{"none":1}']);
 });
 
 test('the sweep sends what is open and whose message was lost, and forgets what was dealt with a month ago', async () => {
