@@ -27,7 +27,7 @@ export async function readActivity(
   if (!isSignature(hash)) return accepted(null);
   const statuses = await node.ask(askStatuses([hash]));
   if (!statuses.ok) return statuses;
-  const status = statuses.value[0] ?? null;
+  const status = statuses.value.value[0] ?? null;
   if (status === null) return absence(node, found, BLOCKS);
   if (status.commitment === 'processed') {
     return found === null ? accepted(null) : unfit('the node has not heard the votes for what is recorded');

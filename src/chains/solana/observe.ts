@@ -8,7 +8,7 @@ import type { RpcNode } from '#chains/json-rpc.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { readLanded } from '#chains/solana/activity.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
-import type { Status } from '#chains/solana/question.ts';
+import type { At, Status } from '#chains/solana/question.ts';
 import { askAccounts, askHeight, askStatuses, BLOCKS } from '#chains/solana/question.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
@@ -29,10 +29,10 @@ export async function observeTransaction(
 ): Promise<Result<Observation, Trouble>> {
   const statuses = await statusesOf(node, watched.hashes);
   if (!statuses.ok) return statuses;
-  const found = firstOf(statuses.value);
+  const found = firstOf(statuses.value.value);
   if (found === null) return observeAbsence(node, watched);
   // Where all have failed, or what all hang on is used up, nothing else can come.
-  const isOpen = found.status.failed && statuses.value.length < watched.hashes.length;
+  const isOpen = found.status.failed && statuses.value.value.length < watched.hashes.length;
   if (isOpen && placeOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);
   return included(node, chain, { watched, found });
 }
@@ -76,11 +76,11 @@ async function included(
 async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
-  if (fate.value === 'taken') return unfit('an attempt that the node does not know has opened the account');
-  const again = await statusesOf(node, watched.hashes);
+  if (fate.value.fate === 'taken') return unfit('an attempt that the node does not know has opened the account');
+  const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
   const found = firstOf(again.value);
-  if (found !== null && (!found.status.failed || fate.value === 'lapsed')) {
+  if (found !== null && (!found.status.failed || fate.value.fate === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
   const absent = await gone(node, watched);
@@ -93,15 +93,26 @@ interface Found {
 }
 
 /** Of those that were carried out, be it in vain; at most one has succeeded. */
-async function statusesOf(node: RpcNode, hashes: readonly string[]): Promise<Result<readonly Found[], Trouble>> {
+async function statusesOf(node: RpcNode, hashes: readonly string[]): Promise<Result<At<readonly Found[]>, Trouble>> {
   const statuses = await node.ask(askStatuses(hashes));
   if (!statuses.ok) return statuses;
-  return accepted(
-    statuses.value.flatMap((status, i) => {
-      const hash = hashes[i];
-      return status === null || hash === undefined ? [] : [{ hash, status }];
-    }),
-  );
+  const { slot, value } = statuses.value;
+  const found = value.flatMap((status, i) => {
+    const hash = hashes[i];
+    return status === null || hash === undefined ? [] : [{ hash, status }];
+  });
+  return accepted({ slot, value: found });
+}
+
+/** Behind one address there can be several nodes: whoever knows nothing of a transaction must have seen as much as who tells its end. */
+async function statusesSince(
+  node: RpcNode,
+  hashes: readonly string[],
+  slot: bigint,
+): Promise<Result<readonly Found[], Trouble>> {
+  const statuses = await statusesOf(node, hashes);
+  if (!statuses.ok) return statuses;
+  return statuses.value.slot < slot ? unfit('the node is behind the end of it') : accepted(statuses.value.value);
 }
 
 /** The one that succeeded, or the first that failed; null where none was carried out. */
@@ -126,18 +137,24 @@ async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<O
   if (!absent.ok) return absent;
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
-  if (fate.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  if (fate.value.fate === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been carried out just now, between the two questions.
-  const again = await statusesOf(node, watched.hashes);
+  const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
   if (again.value.length > 0) return unfit('the transaction came only now');
   return accepted(
-    fate.value === 'lapsed' ? { type: 'lapsed' } : { type: 'absent', inMempool: false, nonceTaken: true },
+    fate.value.fate === 'lapsed' ? { type: 'lapsed' } : { type: 'absent', inMempool: false, nonceTaken: true },
   );
 }
 
+interface Told {
+  readonly fate: 'waiting' | 'lapsed' | 'taken';
+  /** By the accounts as they were then. */
+  readonly slot: bigint;
+}
+
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
-async function fateOf(node: RpcNode, watched: Watched): Promise<Result<'waiting' | 'lapsed' | 'taken', Trouble>> {
+async function fateOf(node: RpcNode, watched: Watched): Promise<Result<Told, Trouble>> {
   const { newest } = watched;
   const { wallet, anchor } = placeOf(watched);
   // The height first: an account that is not there afterwards was not there at that height.
@@ -145,15 +162,17 @@ async function fateOf(node: RpcNode, watched: Watched): Promise<Result<'waiting'
   if (height !== null && !height.ok) return height;
   const accounts = await node.ask(askAccounts([nonceAccountOf(wallet, anchor.place)], 'finalized'));
   if (!accounts.ok) return accounts;
+  const { slot } = accounts.value;
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {
     if (stored === null) return unfit('the node does not know the nonce account');
-    if (stored.value === anchor.value) return accepted('waiting');
+    if (stored.value === anchor.value) return accepted({ fate: 'waiting', slot });
     // Another value may be one before ours, where the node is behind.
-    const isBehind = newest.anchoredAt !== undefined && accounts.value.slot < BigInt(newest.anchoredAt);
-    return isBehind ? unfit('the node is behind the block in which the nonce was read') : accepted('taken');
+    const isBehind = newest.anchoredAt !== undefined && slot < BigInt(newest.anchoredAt);
+    if (isBehind) return unfit('the node is behind the block in which the nonce was read');
+    return accepted({ fate: 'taken', slot });
   }
-  if (stored !== null) return accepted('taken');
+  if (stored !== null) return accepted({ fate: 'taken', slot });
   const isOver = newest.validUntil !== null && height !== null && height.value > BigInt(newest.validUntil);
-  return accepted(isOver ? 'lapsed' : 'waiting');
+  return accepted({ fate: isOver ? 'lapsed' : 'waiting', slot });
 }

@@ -148,14 +148,14 @@ export const askSend = (transaction: string): Question<string> => ({
 });
 
 /** Null for one that the node does not know. It searches all that it has of its history. */
-export const askStatuses = (hashes: readonly string[]): Question<readonly (Status | null)[]> => ({
+export const askStatuses = (hashes: readonly string[]): Question<At<readonly (Status | null)[]>> => ({
   method: 'getSignatureStatuses',
   params: [hashes, { searchTransactionHistory: true }],
   read: (answer) => {
     const told = withSlot(answer);
     if (told === undefined || !Array.isArray(told.value) || told.value.length !== hashes.length) return undefined;
     const read = told.value.map(statusOf);
-    return read.includes(undefined) ? undefined : read.map((status) => status ?? null);
+    return read.includes(undefined) ? undefined : { slot: told.slot, value: read.map((status) => status ?? null) };
   },
 });
 

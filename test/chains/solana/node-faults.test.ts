@@ -211,12 +211,14 @@ test('a nonce that a node knows from before is not one that was used up', async 
   await adapter.broadcast(assembled.value.raw, assembled.value.hash);
   const newest = await composed();
   const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, parent: null, inclusion: null };
-  const rooted = (slot: bigint) => {
+  const plain = (slot: bigint) => Number.parseInt(slot.toString(), 10);
+  /** @param heard the slot of the node that is asked for the transaction itself */
+  const rooted = (slot: bigint, heard = slot) => {
     const data = [Buffer.from(old?.data ?? []).toString('base64'), 'base64'];
     const value = [{ lamports: 1_447_680, owner: '11111111111111111111111111111111', data, executable: false }];
-    const accounts = { result: { context: { slot: Number.parseInt(slot.toString(), 10) }, value } };
+    const accounts = { result: { context: { slot: plain(slot) }, value } };
     const rules: Readonly<Record<string, Rule>> = {
-      getSignatureStatuses: statuses(null),
+      getSignatureStatuses: { result: { context: { slot: plain(heard) }, value: [null] } },
       getMultipleAccounts: accounts,
     };
     liar.follow((method) => rules[method] ?? 'forward');
@@ -228,6 +230,11 @@ test('a nonce that a node knows from before is not one that was used up', async 
   expect(await lying().observe(watched)).toMatchObject({
     ok: false,
     refusal: { detail: expect.stringContaining('behind') },
+  });
+  rooted(anchoredAt + 9n, anchoredAt + 8n);
+  expect(await lying().observe(watched)).toMatchObject({
+    ok: false,
+    refusal: { detail: 'the node is behind the end of it' },
   });
   rooted(anchoredAt);
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: { type: 'absent', nonceTaken: true } });
