@@ -46,6 +46,7 @@ export class ActivityDesk {
     if (vault === null || chain === null || wallet === null) return 'none';
     const own = storage.activities.ownTransaction(hash);
     if (own !== null) {
+      if (seen !== null && seen.block !== null) this.#tellIfGivenUp(own, hash);
       await this.#hastenOwn(own);
       return 'own';
     }
@@ -75,6 +76,14 @@ export class ActivityDesk {
     if (activity === null || !isWatched(activity)) return;
     const { id: transactionId, version } = activity;
     await commits.run(() => storage.owe({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }));
+  }
+
+  /** What was called FAILED without any block is in one: its record is wrong, and only a person can see to it that nobody pays again. */
+  #tellIfGivenUp(transactionId: string, hash: string): void {
+    const transaction = this.#host.storage.transaction(transactionId);
+    if (transaction?.state !== 'FAILED' || transaction.inclusion !== null) return;
+    const { vaultId } = transaction;
+    console.error(JSON.stringify({ event: 'mined-after-failure', vaultId, transactionId, hash }));
   }
 
   /** A monitor is often there before the next look of the vault's own. */

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { MOST_WAITING } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
 import { present } from '../chains/evm/cast.ts';
-import { UNPRICED } from '../domain/cast.ts';
+import { sentAttempt, transactionIn, UNPRICED } from '../domain/cast.ts';
 import { BOB, newVaultScene, WALLET } from './vault-scene.ts';
 
 /** What waits to be mined: whoever has signed it can take it back. */
@@ -48,4 +48,32 @@ test('no more of it than fits, however many a stranger signs; a block makes each
   expect(await told(paid('0xa', BLOCK))).toBe('recorded');
   expect(await told(paid('0x0', BLOCK))).toBe('recorded');
   expect(await told(paid('0xb', null))).toBe('recorded');
+});
+
+test('somebody is told when a block has what was given up; the record stays as it is', async () => {
+  const { storage, told, records } = newScene();
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const hash = present(sentAttempt().signed).hash;
+  const ends = { version: 6, state: 'FAILED', stateReason: 'CONFLICTED', attempts: [sentAttempt()] } as const;
+  const before = transactionIn('SIGNING');
+  storage.insertTransaction(before);
+  storage.updateTransaction(before, { ...before, ...ends });
+  expect(await told(paid(hash, null))).toBe('own');
+  expect(said).not.toHaveBeenCalled();
+  expect(await told(paid(hash, BLOCK))).toBe('own');
+  expect(JSON.parse(String(said.mock.lastCall?.[0]))).toEqual({
+    event: 'mined-after-failure',
+    vaultId: before.vaultId,
+    transactionId: before.id,
+    hash,
+  });
+  expect([records(), storage.transaction(before.id)?.state]).toEqual([[], 'FAILED']);
+  // One that failed in its block is known to be there.
+  storage.updateTransaction(
+    { ...before, ...ends },
+    { ...transactionIn('FAILED'), ...ends, version: 7, stateReason: 'REVERTED' },
+  );
+  await told(paid(hash, BLOCK));
+  expect(said).toHaveBeenCalledTimes(1);
+  said.mockRestore();
 });
