@@ -85,9 +85,9 @@ export async function report({ env, vault, work }: Watch, seen: Observation): Pr
 
 type Worth = Pick<AppraisedInclusion, 'usdValue' | 'tokens'>;
 
-/** What is known of it while it stays in its block; prices of later change nothing. */
-function worthBefore(before: AppraisedInclusion | null, { hash, blockHash }: Inclusion): Worth | null {
-  if (before?.hash !== hash || before.blockHash !== blockHash) return null;
+/** What is known of it while it stays in its block, and no more of it is seen; prices of later change nothing. */
+function worthBefore(before: AppraisedInclusion | null, { hash, blockHash, movementCount }: Inclusion): Worth | null {
+  if (before?.hash !== hash || before.blockHash !== blockHash || before.movementCount !== movementCount) return null;
   return { usdValue: before.usdValue, tokens: before.tokens };
 }
 

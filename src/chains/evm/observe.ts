@@ -83,23 +83,32 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
     confirmations,
     finalized: isFinal,
     failure,
-    ...(await moved(view, known.value, { hash, receipt })),
+    ...(await moved(view, { hash, receipt, known: known.value, isFinal })),
   };
   return accepted({ type: 'included', inclusion });
 }
 
+interface Included extends Found {
+  readonly known: KnownTransaction;
+  readonly isFinal: boolean;
+}
+
 /**
- * What it moved, found out once for each block that it is in. A node that can not trace holds nothing up: what contracts paid back is
- * missing then, and the reconciliation of the balance finds it.
+ * What it moved, found out with the first look at the block that it is in, and once more with the last: a node that can not trace just then
+ * holds nothing up, and what contracts paid back is missing until one can. Whoever sees more of the same block is right.
  */
-async function moved({ node, chain, watched }: View, known: KnownTransaction, found: Found): Promise<WalletMovements> {
+async function moved({ node, chain, watched }: View, included: Included): Promise<WalletMovements> {
+  const { hash, receipt, known, isFinal } = included;
   const before = watched.inclusion;
-  if (before?.hash === found.hash && before.blockHash === found.receipt.blockHash) {
-    const { movements, movementCount, changes } = before;
-    return { movements, movementCount, changes };
-  }
-  const trace = found.receipt.succeeded ? await node.ask(askTrace(found.hash)) : null;
-  return movementsOf(watched.from, movementsIn(found.receipt, known, trace?.ok === true ? trace.value : null), chain);
+  const isKnown = before?.hash === hash && before.blockHash === receipt.blockHash;
+  if (isKnown && !isFinal) return movedBefore(before);
+  const trace = receipt.succeeded ? await node.ask(askTrace(hash)) : null;
+  const now = movementsOf(watched.from, movementsIn(receipt, known, trace?.ok === true ? trace.value : null), chain);
+  return isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
+}
+
+function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMovements {
+  return { movements, movementCount, changes };
 }
 
 async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {

@@ -3,6 +3,7 @@ import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
+import type { Inclusion } from '#domain/transaction.ts';
 import { compile } from '#local/contracts/compile.ts';
 import { present } from './cast.ts';
 import { startFalseNode } from '../false-node.ts';
@@ -211,5 +212,29 @@ test('a node that refuses to trace still shows the rest; one that does not answe
   expect(seen.ok ? lines(seen.value) : seen).toEqual(['top alice>splitter 10']);
   node.follow((method) => (method === 'debug_traceTransaction' ? 'cut' : 'forward'));
   expect((await adapter.activity(hash, null)).ok).toBe(false);
+  await node.stop();
+});
+
+test('what contracts paid back to whoever called them is found with the last look, where the first could not trace', async () => {
+  const hash = await call('splitter', 'split', [alice, carol], 10n);
+  await chain.mined(hash);
+  const node = await startFalseNode(chain.url);
+  const adapter = adapterFor(anvilChain(), [node.url]);
+  const look = async (inclusion: Inclusion | null, untraced: 'cut' | 'forward') => {
+    node.follow((method) => (method === 'debug_traceTransaction' ? untraced : 'forward'));
+    const newest = { payload: '0x', validUntil: null };
+    const seen = await adapter.observe({ from: alice, nonce: 0n, hashes: [hash], newest, parent: null, inclusion });
+    if (!seen.ok || seen.value.type !== 'included') throw new Error('it is mined');
+    return seen.value.inclusion;
+  };
+  const units = ({ changes }: Inclusion) => changes.map((change) => change.units);
+  const first = await look(null, 'cut');
+  expect(units(first)).toEqual(['-10']);
+  // Nothing is traced with each look.
+  expect(units(await look(first, 'forward'))).toEqual(['-10']);
+  await chain.client.mine({ blocks: 64 });
+  const last = await look(first, 'forward');
+  expect([last.finalized, units(last)]).toEqual([true, ['-5']]);
+  expect(units(await look({ ...last, finalized: false }, 'cut'))).toEqual(['-5']);
   await node.stop();
 });
