@@ -33,8 +33,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a nonce counts as taken before it is deep enough',
     file: 'src/chains/evm/observe.ts',
-    was: 'const depth = head.number - BigInt(chain.confirmations);',
-    is: 'const depth = head.number - BigInt(chain.confirmations) * 0n;',
+    was: 'const depth = head.number - TAKEN_DEPTH;',
+    is: 'const depth = head.number - TAKEN_DEPTH / 10n;',
     caughtBy: evm('observe'),
   },
   {
@@ -180,15 +180,43 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a node that is behind says that a durable nonce was used up',
     file: 'src/chains/solana/observe.ts',
-    was: "return isBehind ? unfit('the node is behind the block in which the nonce was read') : accepted('taken');",
-    is: "return accepted('taken');",
+    was: "if (isBehind) return unfit('the node is behind the block in which the nonce was read');",
+    is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },
   {
     name: 'a node that lacks the attempt that paid is a witness of the one that failed',
     file: 'src/chains/solana/observe.ts',
-    was: "if (fate.value === 'taken') return unfit('an attempt that the node does not know has opened the account');",
+    was: "if (fate.value.fate === 'taken') return unfit('an attempt that the node does not know has opened the account');",
     is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
+  },
+  {
+    name: 'who knows nothing of a transaction may be behind who tells its end',
+    file: 'src/chains/solana/observe.ts',
+    was: 'return statuses.value.slot < slot ? unfit(',
+    is: 'return slot < 0n ? unfit(',
+    caughtBy: ['test/chains/solana/node-faults.test.ts'],
+  },
+  {
+    name: 'a block that a server does not have yet is gone',
+    file: 'src/chains/absence.ts',
+    was: 'return head === null || head.value < number ? unfit(',
+    is: 'return head !== null && head.value < number ? unfit(',
+    caughtBy: ['test/chains/bitcoin/adapter.test.ts'],
+  },
+  {
+    name: 'bytes are given up while a node that may have them is away',
+    file: 'src/chains/evm/broadcast.ts',
+    was: "if (trouble?.kind === 'unfit') {",
+    is: 'if (trouble !== null) {',
+    caughtBy: evm('broadcast'),
+  },
+  {
+    name: 'a later look at a block forgets what it did',
+    file: 'src/domain/activity.ts',
+    was: 'return isLess ? { movements, movementCount, changes, displayType, direction } : view;',
+    is: 'return isLess ? view : view;',
+    caughtBy: domain('activity'),
   },
 ];

@@ -6,8 +6,8 @@ import type { Result } from '#domain/result.ts';
 /** A node without the `finalized` tag: this many times the chain's confirmations count as final. Ours. */
 const FINAL_AFTER_TIMES = 4n;
 
-/** -32602 where the tag is none; -39001 Besu and Erigon, -32001 EIP-1474, where no block has it. reth and Nethermind answer null then. */
-const NO_SUCH_BLOCK = new Set([-32602, -39001, -32001]);
+/** -32602 where the tag is none; -39001 Besu and Erigon, where no block has it. reth and Nethermind answer null then. */
+const NO_SUCH_BLOCK = new Set([-32602, -39001]);
 /** geth's code for nearly everything: its words are 'finalized block not found'. */
 const SERVER_ERROR = -32000;
 
@@ -39,6 +39,6 @@ function hasNoneFinal(answer: ChainView['finalized']): boolean {
   if (refusal.kind === 'no-answer') return false;
   return (
     NO_SUCH_BLOCK.has(refusal.code) ||
-    (refusal.code === SERVER_ERROR && /not found|unknown block/i.test(refusal.detail))
+    (refusal.code === SERVER_ERROR && /finalized|unknown block/i.test(refusal.detail))
   );
 }

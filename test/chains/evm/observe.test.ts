@@ -309,6 +309,7 @@ test.each<[string, Rule]>([
 test.each<[string, Rule]>([
   ['an internal error', { error: { code: -32603, message: 'Internal error' } }],
   ['a server in trouble', { error: { code: -32000, message: 'no backend is healthy' } }],
+  ['a server without its newest header', { error: { code: -32000, message: 'header not found' } }],
 ])('%s in place of what is final makes nothing final, however deep it is', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
