@@ -105,8 +105,10 @@ export type BroadcastVerdict =
   | { readonly outcome: 'unknown'; readonly answer: string }
   /** The network wants more for them. */
   | { readonly outcome: 'underpriced'; readonly answer: string }
-  /** Refused for good by every node that was asked, and none of them can have kept the bytes. */
+  /** Refused for good by every node, and none of them can have kept the bytes. */
   | { readonly outcome: 'refused'; readonly answer: string }
+  /** Refused by those that could be asked. One that could not may have been asked before, and have kept the bytes: nothing is known yet. */
+  | { readonly outcome: 'undecided' }
   /** The account nonce is used, and not by these bytes. */
   | { readonly outcome: 'conflicted'; readonly answer: string };
 

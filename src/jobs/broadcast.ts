@@ -32,6 +32,9 @@ export async function broadcast(
     case 'refused':
       await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer });
       return;
+    case 'undecided':
+      // The job stays outstanding, and asks again.
+      return;
     case 'conflicted':
       // Another transaction has the nonce. The confirmation job decides, once that one is deep enough to stay.
       await vault.record(id, { type: 'send', attempt: number, outcome: 'refused', answer: verdict.answer });

@@ -22,19 +22,22 @@ const CAUTION = ['unknown', 'conflicted', 'underpriced', 'refused'] as const;
 export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
   const verdicts: BroadcastVerdict[] = [];
   let trouble = NO_NODE;
+  let isAway = false;
   for (const node of fleet.nodes) {
     const away = await fleet.trouble(node);
-    // It serves another network, and was never sent anything. One that is away may have been, and have kept it.
-    if (away?.kind === 'unfit') {
+    if (away !== null) {
       trouble = away;
+      // One of another network was never sent anything.
+      if (away.kind !== 'unfit') isAway = true;
       continue;
     }
-    const verdict = away === null ? await send(node, raw, hash) : unknown(away.detail);
+    const verdict = await send(node, raw, hash);
     if (verdict.outcome === 'accepted') return verdict;
     verdicts.push(verdict);
   }
-  const said = CAUTION.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
-  return said[0] ?? unknown(trouble.detail);
+  const [said] = CAUTION.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
+  if (said === undefined) return unknown(trouble.detail);
+  return said.outcome === 'refused' && isAway ? { outcome: 'undecided' } : said;
 }
 
 async function send(node: RpcNode, raw: string, hash: string): Promise<BroadcastVerdict> {

@@ -29,20 +29,24 @@ export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string
   if (read.value.transaction.chainId !== fleet.chainId) return unknown('the stored bytes are for another chain');
   let uncertain: BroadcastVerdict | null = null;
   let refusal: BroadcastVerdict | null = null;
+  let isAway = false;
   let reason = NO_NODE.detail;
   for (const node of fleet.nodes) {
     const trouble = await fleet.trouble(node);
-    // It serves another chain, and was never sent anything.
-    if (trouble?.kind === 'unfit') {
+    if (trouble !== null) {
       reason = trouble.detail;
+      // One of another chain was never sent anything.
+      if (trouble.kind !== 'unfit') isAway = true;
       continue;
     }
-    const verdict = trouble === null ? await send(node, { ...read.value, raw, hash }) : unknown(trouble.detail);
+    const verdict = await send(node, { ...read.value, raw, hash });
     if (verdict.outcome === 'unknown') uncertain = verdict;
     else if (verdict.outcome === 'refused') refusal = verdict;
     else return verdict;
   }
-  return uncertain ?? refusal ?? unknown(reason);
+  if (uncertain !== null) return uncertain;
+  if (refusal !== null) return isAway ? { outcome: 'undecided' } : refusal;
+  return unknown(reason);
 }
 
 async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {

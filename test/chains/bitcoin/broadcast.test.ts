@@ -59,7 +59,7 @@ test.each<[string, string | null, string | null, string]>([
   ['one that says it is spent, and one that says they are wrong', SPENT, WRONG, 'conflicted'],
   ['two that say they are wrong', WRONG, WRONG, 'refused'],
   ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
-  ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'unknown'],
+  ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'undecided'],
   ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
 ])('%s', async (_name, one, other, outcome) => {
