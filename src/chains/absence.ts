@@ -24,11 +24,12 @@ export async function absence(
 ): Promise<Result<null, Trouble>> {
   if (found === null) return accepted(null);
   const number = BigInt(found.number);
+  // First: what was not there at that height is not there at a later one either.
+  const head = askHead === null ? null : await node.ask(askHead);
+  if (head !== null && !head.ok) return head;
   const block = await node.ask(askHash(number));
   if (!block.ok) return block;
   if (block.value === found.hash) return unfit('the node has the recorded block, but not the transaction');
   if (block.value !== null) return accepted(null);
-  const head = askHead === null ? null : await node.ask(askHead);
-  if (head !== null && !head.ok) return head;
   return head === null || head.value < number ? unfit('the node is behind the recorded block') : accepted(null);
 }

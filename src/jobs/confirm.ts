@@ -91,19 +91,20 @@ function worthBefore(before: AppraisedInclusion | null, { hash, blockHash, movem
   return { usdValue: before.usdValue, tokens: before.tokens };
 }
 
-const NOTHING: Worth = { usdValue: null, tokens: [] };
 /** A price that is known already is there in a moment. */
 const MOST_WAIT_MS = 1_000;
 
 /** No confirmation waits for a price: where nothing is found out in a moment the record says nothing. */
 async function worthOf(env: CoordinatorEnv, work: TransactionWork, found: Inclusion): Promise<Worth> {
   const { movements, changes } = found;
+  // What its tokens call themselves is known, where more of it is seen than before.
+  const nothing: Worth = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
   const asked = appraise(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
     (appraisal) => ({ usdValue: usdValueOf(changes, appraisal), tokens: labelsOf(changes, appraisal) }),
     (error: unknown) => {
       console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: errorText(error) }));
-      return NOTHING;
+      return nothing;
     },
   );
-  return Promise.race([asked, scheduler.wait(MOST_WAIT_MS).then(() => NOTHING)]);
+  return Promise.race([asked, scheduler.wait(MOST_WAIT_MS).then(() => nothing)]);
 }

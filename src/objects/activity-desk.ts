@@ -46,7 +46,7 @@ export class ActivityDesk {
     if (vault === null || chain === null || wallet === null) return 'none';
     const own = storage.activities.ownTransaction(hash);
     if (own !== null) {
-      if (seen !== null && seen.block !== null) this.#tellIfGivenUp(own, hash);
+      if (seen !== null && seen.block !== null) this.#tellIfGivenUp(own, hash, seen.block.number);
       await this.#hastenOwn(own);
       return 'own';
     }
@@ -79,11 +79,12 @@ export class ActivityDesk {
   }
 
   /** What was called FAILED without any block is in one: its record is wrong, and only a person can see to it that nobody pays again. */
-  #tellIfGivenUp(transactionId: string, hash: string): void {
+  #tellIfGivenUp(transactionId: string, hash: string, blockNumber: string): void {
     const transaction = this.#host.storage.transaction(transactionId);
     if (transaction?.state !== 'FAILED' || transaction.inclusion !== null) return;
-    const { vaultId } = transaction;
-    console.error(JSON.stringify({ event: 'mined-after-failure', vaultId, transactionId, hash }));
+    const { vaultId, attempts } = transaction;
+    const purpose = attempts.find(({ signed }) => signed?.hash === hash)?.purpose;
+    console.error(JSON.stringify({ event: 'mined-after-failure', vaultId, transactionId, hash, blockNumber, purpose }));
   }
 
   /** A monitor is often there before the next look of the vault's own. */

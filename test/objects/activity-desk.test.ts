@@ -66,6 +66,8 @@ test('somebody is told when a block has what was given up; the record stays as i
     vaultId: before.vaultId,
     transactionId: before.id,
     hash,
+    blockNumber: '7',
+    purpose: 'intent',
   });
   expect([records(), storage.transaction(before.id)?.state]).toEqual([[], 'FAILED']);
   // One that failed in its block is known to be there.

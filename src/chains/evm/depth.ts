@@ -39,6 +39,6 @@ function hasNoneFinal(answer: ChainView['finalized']): boolean {
   if (refusal.kind === 'no-answer') return false;
   return (
     NO_SUCH_BLOCK.has(refusal.code) ||
-    (refusal.code === SERVER_ERROR && /finalized|unknown block/i.test(refusal.detail))
+    (refusal.code === SERVER_ERROR && /^(?:finalized block not found|unknown block)/i.test(refusal.detail))
   );
 }

@@ -83,25 +83,29 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
     confirmations,
     finalized: isFinal,
     failure,
-    ...(await moved(view, { hash, receipt, known: known.value, isFinal })),
+    ...(await moved(view, { hash, receipt, known: known.value, confirmations, isFinal })),
   };
   return accepted({ type: 'included', inclusion });
 }
 
 interface Included extends Found {
   readonly known: KnownTransaction;
+  readonly confirmations: number;
   readonly isFinal: boolean;
 }
 
 /**
- * What it moved, found out with the first look at the block that it is in, and once more with the last: a node that can not trace just then
- * holds nothing up, and what contracts paid back is missing until one can. Whoever sees more of the same block is right.
+ * What it moved, found out with the first look at the block that it is in, and again when that is deep enough and when it is final: a node that
+ * can not trace just then holds nothing up. Whoever sees more of the same block is right. What nobody could trace by then is missing, and the
+ * reconciliation of the balance finds it.
  */
 async function moved({ node, chain, watched }: View, included: Included): Promise<WalletMovements> {
-  const { hash, receipt, known, isFinal } = included;
+  const { hash, receipt, known, confirmations, isFinal } = included;
   const before = watched.inclusion;
   const isKnown = before?.hash === hash && before.blockHash === receipt.blockHash;
-  if (isKnown && !isFinal) return movedBefore(before);
+  const isTurn =
+    isFinal || !isKnown || (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
+  if (!isTurn) return movedBefore(before);
   const trace = receipt.succeeded ? await node.ask(askTrace(hash)) : null;
   const now = movementsOf(watched.from, movementsIn(receipt, known, trace?.ok === true ? trace.value : null), chain);
   return isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
@@ -126,21 +130,35 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
   return taken.ok ? accepted({ type: 'absent', inMempool, nonceTaken: taken.value }) : taken;
 }
 
-/** Whoever is asked for an older state may not have it any more, and whoever is behind by as many blocks is away for every other purpose too. */
+/** Behind one address there can be several nodes, and one may be behind another. Most have no state that is older than 128 blocks. */
 const TAKEN_DEPTH = 100n;
+/** Of the chain's confirmations, for a node that has no state as old as that. */
+const LEAST_TIMES = 4n;
 
 /**
  * Whether the account's nonce is used for good by a transaction that is none of ours. It ends the transaction, and whoever is told so may pay
- * again: behind one address there can be several nodes, and one that is behind may be asked for the receipt and another one for the nonce. So
- * it is believed only at a depth by which no two of them differ, and after the receipts were looked for once more.
+ * again: so it is believed only where whoever is asked for the nonce would have to be far ahead of whoever is asked for the receipts, and
+ * after those were looked for once more.
  */
-async function nonceTaken({ node, watched, head }: View): Promise<Result<boolean, Trouble>> {
-  const depth = head.number - TAKEN_DEPTH;
-  if (depth < 0n) return accepted(false);
-  const count = await node.ask(askNonce(watched.from, depth));
+async function nonceTaken(view: View): Promise<Result<boolean, Trouble>> {
+  const { node, watched } = view;
+  const newest = await node.ask(askNonce(watched.from, 'latest'));
+  if (!newest.ok) return newest;
+  if (newest.value <= watched.nonce) return accepted(false);
+  const count = await oldNonce(view);
   if (!count.ok) return count;
   if (count.value <= watched.nonce) return accepted(false);
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
   return again.value === null ? accepted(true) : unfit('the receipt came only now');
+}
+
+/** As deep as the node can tell; 0 where it can not at all, or there are not as many blocks. */
+async function oldNonce({ node, chain, watched, head }: View): Promise<Result<bigint, Trouble>> {
+  for (const depth of [TAKEN_DEPTH, LEAST_TIMES * BigInt(chain.confirmations)]) {
+    if (head.number < depth) return accepted(0n);
+    const count = await node.ask(askNonce(watched.from, head.number - depth));
+    if (count.ok || count.refusal.kind === 'no-answer') return count;
+  }
+  return accepted(0n);
 }

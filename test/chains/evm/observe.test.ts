@@ -252,6 +252,21 @@ test('a nonce is taken only when the other transaction is deeper than any two no
   expect(await adapter.observe({ ...watching, nonce: 1n })).toEqual(absent(false, false));
 });
 
+test('a node that has no old states is asked for a newer one; where it has none at all nothing is given up', async () => {
+  const from = await nextWallet();
+  await pay(from, 1n);
+  await chain.client.mine({ blocks: 100 });
+  const head = await chain.client.getBlockNumber();
+  const adapter = adapterFor(anvilChain({ confirmations: 3 }), [liar.url]);
+  const pruned: Rule = { error: { code: -32000, message: 'missing trie node' } };
+  const without = (isGone: (tag: unknown) => boolean) =>
+    liar.follow((method, params) => (method === 'eth_getTransactionCount' && isGone(params[1]) ? pruned : 'forward'));
+  without((tag) => tag === `0x${(head - 100n).toString(16)}`);
+  expect(await adapter.observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, true));
+  without((tag) => tag !== 'latest');
+  expect(await adapter.observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, false));
+});
+
 test('where one node behind an address knows the nonce, and another one not the receipt yet, nothing is given up', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
