@@ -156,19 +156,20 @@ export function observe(activity: Activity, sighting: Sighting): Activity {
     activity.state === state &&
     activity.block?.hash === seen.block.hash &&
     activity.block.isFinal === seen.block.isFinal &&
+    activity.movementCount === view.movementCount &&
     assessed === null;
   return isSame ? activity : changed({ ...seen, ...view, ...assessed, state, stateReason: null });
 }
 
 /**
- * What it means for the wallet. A block does the same whenever it is looked at, and a node may see less of it than another one, or than itself
- * before: what contracts paid it can tell for as long as it has the state, and that is often gone before the block is final.
+ * What it means for the wallet. What contracts paid a node can tell for as long as it has the state, which is often gone before the block is
+ * final: where a look at the same block shows nothing of it, what was seen of it before still holds. The rest stands in the receipt.
  */
 function fullerView(activity: Activity, seen: ChainTransaction, chain: Pick<Chain, 'tokens'>): WalletView | null {
-  const view = viewFor(activity.wallet, seen, chain);
-  const { block, movements, movementCount, changes, displayType, direction } = activity;
-  const isLess = block !== null && block.hash === seen.block?.hash && (view?.movementCount ?? 0) < movementCount;
-  return isLess ? { movements, movementCount, changes, displayType, direction } : view;
+  const isInternal = ({ kind }: ChainMovement) => kind === 'internal';
+  const isSameBlock = activity.block !== null && activity.block.hash === seen.block?.hash;
+  const known = isSameBlock && !seen.movements.some(isInternal) ? activity.movements.filter(isInternal) : [];
+  return viewFor(activity.wallet, { ...seen, movements: [...seen.movements, ...known] }, chain);
 }
 
 function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'>): Activity['state'] {

@@ -58,7 +58,9 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
     await settleDelivery(env.DB, deliveryId, { state: 'failed', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
     return;
   }
-  await putOff(env, delivery, { nowMs, outcome });
+  // The last look for what should have been there long ago is no hasty one.
+  const leastMs = ageMs < ABSENT_MS || outcomes.includes('away') ? 0 : LONGEST_RETRY_MS;
+  await putOff(env, delivery, { nowMs, outcome, leastMs });
 }
 
 /** A long delivery becomes several short ones, each worked on, and put off, for itself. Cut off in the middle, it is split again. */
@@ -114,9 +116,9 @@ const scanOrder = z.strictObject({
 async function putOff(
   env: CoordinatorEnv,
   { id, tries }: StoredDelivery,
-  { nowMs, outcome }: { readonly nowMs: number; readonly outcome: string },
+  { nowMs, outcome, leastMs }: { readonly nowMs: number; readonly outcome: string; readonly leastMs: number },
 ): Promise<void> {
-  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS);
+  const delayMs = Math.max(leastMs, Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS));
   await settleDelivery(env.DB, id, { state: 'open', tries: tries + 1, dueAtMs: nowMs + delayMs, outcome });
   await env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds: Math.ceil(delayMs / 1000) });
 }

@@ -101,20 +101,30 @@ test('a look that finds nothing new is no change', () => {
   expect(observe(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
 });
 
-test('what a block was seen to do stays, where a later look at the same block sees less of it', () => {
-  const paidByContract = movement({ uid: 'call:0', amount: amount('7') });
-  const full = firstSeen(place, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
-  if (full === null) throw new Error('it concerns the wallet');
-  for (const less of [[cameDollar], []]) {
-    const final = observe(full, { ...look, seen: seen(less, block(70, { isFinal: true })) });
-    expect([final.block?.isFinal, final.state, final.changes]).toEqual([true, 'SUCCEEDED', full.changes]);
+test('what contracts paid stays, where a later look at the same block can not see it any more', () => {
+  const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
+  const final = block(70, { isFinal: true });
+  for (const others of [[cameDollar], []]) {
+    const full = firstSeen(place, { ...look, seen: seen([...others, paidByContract], block(3)) });
+    if (full === null) throw new Error('it concerns the wallet');
+    const last = observe(full, { ...look, seen: seen(others, final) });
+    expect([last.block?.isFinal, last.state, last.movementCount]).toEqual([true, 'SUCCEEDED', others.length + 1]);
+    expect(last.changes).toEqual(expect.arrayContaining([...full.changes]));
+    // In another block it may have done something else.
+    const moved = observe(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
+    expect(moved.movementCount).toBe(1);
   }
-  // More of it, and another block, are news.
-  const little = firstSeen(place, { ...look, seen: seen([cameDollar], block(1)) });
-  const more = observe(little ?? full, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
-  expect(more.movementCount).toBe(2);
-  const elsewhereNow = observe(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
-  expect(elsewhereNow.movementCount).toBe(1);
+});
+
+test('what a later look sees more of is news, though nothing else has changed; of a receipt the newest counts', () => {
+  const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
+  const little = firstSeen(place, { ...look, seen: seen([cameDollar], block(3)) });
+  if (little === null) throw new Error('it concerns the wallet');
+  const more = observe(little, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
+  expect([more.version, more.movementCount]).toEqual([2, 2]);
+  expect(observe(more, { ...look, seen: seen([cameDollar], block(3)) })).toBe(more);
+  const less = observe(more, { ...look, seen: seen([wentDollar], block(70, { isFinal: true })) });
+  expect(less.movements.map(({ uid }) => uid)).toEqual([wentDollar.uid, 'trace:0']);
 });
 
 test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {

@@ -33,8 +33,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a nonce counts as taken before it is deep enough',
     file: 'src/chains/evm/observe.ts',
-    was: 'const depth = head.number - TAKEN_DEPTH;',
-    is: 'const depth = head.number - TAKEN_DEPTH / 10n;',
+    was: 'for (const depth of [TAKEN_DEPTH, LEAST_TIMES * BigInt(chain.confirmations)]) {',
+    is: 'for (const depth of [BigInt(chain.confirmations)]) {',
     caughtBy: evm('observe'),
   },
   {
@@ -208,15 +208,15 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'bytes are given up while a node that may have them is away',
     file: 'src/chains/evm/broadcast.ts',
-    was: "if (trouble?.kind === 'unfit') {",
-    is: 'if (trouble !== null) {',
+    was: "if (refusal !== null) return isAway ? { outcome: 'undecided' } : refusal;",
+    is: 'if (refusal !== null) return isAway ? refusal : refusal;',
     caughtBy: evm('broadcast'),
   },
   {
     name: 'a later look at a block forgets what it did',
     file: 'src/domain/activity.ts',
-    was: 'return isLess ? { movements, movementCount, changes, displayType, direction } : view;',
-    is: 'return isLess ? view : view;',
+    was: 'const known = isSameBlock && !seen.movements.some(isInternal) ?',
+    is: 'const known = !isSameBlock && !seen.movements.some(isInternal) ?',
     caughtBy: domain('activity'),
   },
 ];

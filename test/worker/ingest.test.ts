@@ -136,6 +136,7 @@ test('what a node does not have is asked for once more where it was away before:
   const away = () => Promise.reject(new Error('the node is away'));
   expect(await once(away)).toEqual(['open', '{"away":1}']);
   expect(await once(emptyNode)).toEqual(['open', '{"later":1}']);
+  expect(((await row(id))?.dueAtMs ?? 0) - Date.now()).toBeGreaterThan(9 * 60_000);
   expect(await once(emptyNode)).toEqual(['done', '{"none":1}']);
 });
 
