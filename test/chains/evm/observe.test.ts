@@ -70,6 +70,10 @@ function lyingAbout(method: string, change: (answer: unknown) => Rule): void {
   liar.follow((asked) => (asked === method ? change(undefined) : 'forward'));
 }
 
+function lyingAboutFinality(rule: Rule): void {
+  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
+}
+
 /** Passes everything on, but for one receipt whose fields are changed. */
 async function forgeReceipt(hash: Hex, changes: object): Promise<ChainAdapter> {
   const receipt = await ask(chain.url, 'eth_getTransactionReceipt', [hash]);
@@ -314,7 +318,7 @@ test.each<[string, Rule]>([
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = adapterFor(anvilChain({ confirmations: 2 }), [liar.url]);
-  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
+  lyingAboutFinality(rule);
   await chain.client.mine({ blocks: 6 });
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 7, finalized: false });
   await chain.client.mine({ blocks: 1 });
@@ -329,7 +333,7 @@ test.each<[string, Rule]>([
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = adapterFor(anvilChain({ confirmations: 1 }), [liar.url]);
-  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
+  lyingAboutFinality(rule);
   await chain.client.mine({ blocks: 20 });
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 21, finalized: false });
   const seen = await adapter.activity(hash, null);

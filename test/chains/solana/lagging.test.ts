@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { SolanaNode } from '#local/solana-node.ts';
-import { startSolanaNode } from '#local/solana-node.ts';
-import type { FalseNode, Rule } from '../false-node.ts';
-import { startFalseNode } from '../false-node.ts';
+import { expect, test } from 'vitest';
+import type { Rule } from '../false-node.ts';
 import { adapterAt, stranger } from './cast.ts';
+import { startLyingNode } from './lying-node.ts';
 
 /** Nodes that have not seen yet what another one has. */
 
-let node: SolanaNode;
-let liar: FalseNode;
-
-beforeAll(async () => {
-  node = await startSolanaNode();
-  liar = await startFalseNode(node.url);
-});
-afterAll(async () => {
-  await liar.stop();
-  await node.stop();
-});
-
-const lying = () => adapterAt(liar.url);
-const about = (method: string, rule: Rule) => liar.follow((asked) => (asked === method ? rule : 'forward'));
+const { node, liar, lying, about } = await startLyingNode();
 
 /** Somebody's payment, and the block that it is in. */
 async function landed() {

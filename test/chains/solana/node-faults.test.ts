@@ -1,38 +1,25 @@
 import type { Address } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { getTokenEncoder, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { derivedAddress, bytesOf, tokenAccountOf } from '#chains/solana/address.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import { NATIVE } from '#domain/movement.ts';
-import type { SolanaNode } from '#local/solana-node.ts';
-import { startSolanaNode } from '#local/solana-node.ts';
 import { account, mintTo, newToken, payTokens } from '#local/solana-tokens.ts';
 import { present } from '../evm/cast.ts';
-import type { FalseNode, Rule } from '../false-node.ts';
-import { startFalseNode } from '../false-node.ts';
+import type { Rule } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
+import { startLyingNode } from './lying-node.ts';
 
 /** Nodes that are away, lie, or lag behind; and accounts of every odd kind. */
 
 const SOL = 1_000_000_000n;
 const METADATA = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s' as Address;
 
-let node: SolanaNode;
-let liar: FalseNode;
+const { node, liar, lying, about } = await startLyingNode();
 
-beforeAll(async () => {
-  node = await startSolanaNode();
-  liar = await startFalseNode(node.url);
-});
-afterAll(async () => {
-  await liar.stop();
-  await node.stop();
-});
-
-const lying = () => adapterAt(liar.url);
 const spl = (tokenAddress: string): Asset => ({ kind: 'spl', tokenAddress, tokenId: null });
 
 function funded(lamports = 10n * SOL): Wallet {
@@ -45,8 +32,6 @@ function funded(lamports = 10n * SOL): Wallet {
 function impoverish(wallet: Wallet): void {
   node.ledger.put(account(wallet.address, new Uint8Array(), SYSTEM_PROGRAM_ADDRESS));
 }
-
-const about = (method: string, rule: Rule) => liar.follow((asked) => (asked === method ? rule : 'forward'));
 
 test.each<[string, string, Rule]>([
   ['cuts the line', 'getMultipleAccounts', 'cut'],
