@@ -46,7 +46,8 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   const ageMs = nowMs - delivery.receivedAtMs;
   const outcomes: HintOutcome[] = report.isWhole ? [] : ['away'];
   // A node that was away has to catch up first: what it does not have at once may be in the blocks that it has missed.
-  const isPatient = ageMs < ABSENT_MS || wasAway(delivery);
+  const isYoung = ageMs < ABSENT_MS;
+  const isPatient = isYoung || wasAway(delivery);
   for (const hint of report.hints) outcomes.push(await follow(env, hint, isPatient));
   const outcome = JSON.stringify(countsOf(outcomes));
   if (!outcomes.includes('later') && !outcomes.includes('away')) {
@@ -59,8 +60,8 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
     return;
   }
   // The last look for what should have been there long ago is no hasty one.
-  const leastMs = ageMs < ABSENT_MS || outcomes.includes('away') ? 0 : LONGEST_RETRY_MS;
-  await putOff(env, delivery, { nowMs, outcome, leastMs });
+  const delayMs = isYoung || outcomes.includes('away') ? backoffMs(delivery) : LONGEST_RETRY_MS;
+  await putOff(env, delivery, { nowMs, outcome, delayMs });
 }
 
 /** A long delivery becomes several short ones, each worked on, and put off, for itself. Cut off in the middle, it is split again. */
@@ -112,13 +113,16 @@ const scanOrder = z.strictObject({
     .nullable(),
 });
 
+function backoffMs({ tries }: StoredDelivery): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS);
+}
+
 /** Comes back by a message; should that be lost, by the sweep. */
 async function putOff(
   env: CoordinatorEnv,
   { id, tries }: StoredDelivery,
-  { nowMs, outcome, leastMs }: { readonly nowMs: number; readonly outcome: string; readonly leastMs: number },
+  { nowMs, outcome, delayMs }: { readonly nowMs: number; readonly outcome: string; readonly delayMs: number },
 ): Promise<void> {
-  const delayMs = Math.max(leastMs, Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS));
   await settleDelivery(env.DB, id, { state: 'open', tries: tries + 1, dueAtMs: nowMs + delayMs, outcome });
   await env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds: Math.ceil(delayMs / 1000) });
 }
