@@ -1,3 +1,4 @@
+import type { Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { Question, RpcNode } from '#chains/json-rpc.ts';
@@ -32,4 +33,17 @@ export async function absence(
   if (block.value === found.hash) return unfit('the node has the recorded block, but not the transaction');
   if (block.value !== null) return accepted(null);
   return head === null || head.value < number ? unfit('the node is behind the recorded block') : accepted(null);
+}
+
+/** The same of a transaction of the vault's own, by the block that it was found in before. */
+export function absenceOf(
+  node: RpcNode,
+  { inclusion }: Pick<Watched, 'inclusion'>,
+  blocks: BlockQuestions,
+): Promise<Result<null, Trouble>> {
+  return absence(
+    node,
+    inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
+    blocks,
+  );
 }

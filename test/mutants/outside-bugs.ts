@@ -33,7 +33,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a nonce counts as taken before it is deep enough',
     file: 'src/chains/evm/observe.ts',
-    was: 'for (const depth of [TAKEN_DEPTH, LEAST_TIMES * BigInt(chain.confirmations)]) {',
+    was: 'for (const depth of [TAKEN_DEPTH, countedFinalDepth(chain)]) {',
     is: 'for (const depth of [BigInt(chain.confirmations)]) {',
     caughtBy: evm('observe'),
   },
@@ -187,7 +187,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a node that lacks the attempt that paid is a witness of the one that failed',
     file: 'src/chains/solana/observe.ts',
-    was: "if (fate.value.fate === 'taken') return unfit('an attempt that the node does not know has opened the account');",
+    was: "if (fate.value.value === 'taken') return unfit('an attempt that the node does not know has opened the account');",
     is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },

@@ -1,5 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { absence } from '#chains/absence.ts';
+import { absenceOf } from '#chains/absence.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { movementsIn } from '#chains/bitcoin/movements.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
@@ -24,7 +24,7 @@ export async function observeTransaction(
   chain: Chain,
   watched: Watched,
 ): Promise<Result<Observation, Trouble>> {
-  const { from, hashes, inclusion } = watched;
+  const { from, hashes } = watched;
   let inMempool = false;
   for (const hash of hashes) {
     const transfer = await node.ask(askTransaction(hash));
@@ -34,11 +34,7 @@ export async function observeTransaction(
     if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
     inMempool = true;
   }
-  const gone = await absence(
-    node,
-    inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
-    BLOCKS,
-  );
+  const gone = await absenceOf(node, watched, BLOCKS);
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
   const taken = await takenByAnother(node, chain, watched);

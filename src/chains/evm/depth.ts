@@ -3,7 +3,7 @@ import type { Block } from '#chains/evm/question.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 
-/** A node without the `finalized` tag: this many times the chain's confirmations count as final. Ours. */
+/** So many times the chain's confirmations count as beyond any reorganisation where no node says what is. Ours. */
 const FINAL_AFTER_TIMES = 4n;
 
 /** -32602 where the tag is none; -39001 Besu and Erigon, where no block has it. reth and Nethermind answer null then. */
@@ -28,8 +28,13 @@ export function depthOf(blockNumber: bigint, { chain, head, finalized }: ChainVi
   const isFinal =
     finalized.ok && finalized.value !== null
       ? finalized.value.number >= blockNumber
-      : hasNoneFinal(finalized) && depth >= FINAL_AFTER_TIMES * BigInt(chain.confirmations);
+      : hasNoneFinal(finalized) && depth >= countedFinalDepth(chain);
   return { confirmations: Number(depth), isFinal };
+}
+
+/** In blocks, for whoever can only count. */
+export function countedFinalDepth({ confirmations }: Pick<Chain, 'confirmations'>): bigint {
+  return FINAL_AFTER_TIMES * BigInt(confirmations);
 }
 
 /** Whether the node says that it has no such block, in one of the ways in which nodes say so. */

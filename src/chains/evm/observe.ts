@@ -1,9 +1,9 @@
-import { absence } from '#chains/absence.ts';
+import { absenceOf } from '#chains/absence.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { depthOf } from '#chains/evm/depth.ts';
+import { countedFinalDepth, depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
 import type { Block, KnownTransaction, Receipt } from '#chains/evm/question.ts';
@@ -117,9 +117,7 @@ function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMo
 
 async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {
   const { node, watched } = view;
-  const { inclusion } = watched;
-  const found = inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash };
-  const gone = await absence(node, found, BLOCKS);
+  const gone = await absenceOf(node, watched, BLOCKS);
   if (!gone.ok) return gone;
   const known = await Promise.all(watched.hashes.map((hash) => node.ask(askTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;
@@ -132,8 +130,6 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
 
 /** Behind one address there can be several nodes, and one may be behind another. Most have no state that is older than 128 blocks. */
 const TAKEN_DEPTH = 100n;
-/** Of the chain's confirmations, for a node that has no state as old as that. */
-const LEAST_TIMES = 4n;
 
 /**
  * Whether the account's nonce is used for good by a transaction that is none of ours. It ends the transaction, and whoever is told so may pay
@@ -155,7 +151,7 @@ async function nonceTaken(view: View): Promise<Result<boolean, Trouble>> {
 
 /** As deep as the node can tell; 0 where it can not at all, or there are not as many blocks. */
 async function oldNonce({ node, chain, watched, head }: View): Promise<Result<bigint, Trouble>> {
-  for (const depth of [TAKEN_DEPTH, LEAST_TIMES * BigInt(chain.confirmations)]) {
+  for (const depth of [TAKEN_DEPTH, countedFinalDepth(chain)]) {
     if (head.number < depth) return accepted(0n);
     const count = await node.ask(askNonce(watched.from, head.number - depth));
     if (count.ok || count.refusal.kind === 'no-answer') return count;

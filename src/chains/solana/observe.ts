@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
-import { absence } from '#chains/absence.ts';
+import { absenceOf } from '#chains/absence.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
@@ -76,14 +76,14 @@ async function included(
 async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
-  if (fate.value.fate === 'taken') return unfit('an attempt that the node does not know has opened the account');
+  if (fate.value.value === 'taken') return unfit('an attempt that the node does not know has opened the account');
   const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
   const found = firstOf(again.value);
-  if (found !== null && (!found.status.failed || fate.value.fate === 'lapsed')) {
+  if (found !== null && (!found.status.failed || fate.value.value === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
-  const absent = await gone(node, watched);
+  const absent = await absenceOf(node, watched, BLOCKS);
   return absent.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : absent;
 }
 
@@ -126,35 +126,23 @@ function placeOf({ from, newest }: Watched): { readonly wallet: Address; readonl
   return { wallet: from, anchor: terms.anchor };
 }
 
-/** @see absence, of whichever attempt was found before */
-function gone(node: RpcNode, { inclusion }: Watched): Promise<Result<null, Trouble>> {
-  const found = inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash };
-  return absence(node, found, BLOCKS);
-}
-
 async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<Observation, Trouble>> {
-  const absent = await gone(node, watched);
+  const absent = await absenceOf(node, watched, BLOCKS);
   if (!absent.ok) return absent;
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
-  if (fate.value.fate === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  if (fate.value.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been carried out just now, between the two questions.
   const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
   if (again.value.length > 0) return unfit('the transaction came only now');
   return accepted(
-    fate.value.fate === 'lapsed' ? { type: 'lapsed' } : { type: 'absent', inMempool: false, nonceTaken: true },
+    fate.value.value === 'lapsed' ? { type: 'lapsed' } : { type: 'absent', inMempool: false, nonceTaken: true },
   );
 }
 
-interface Told {
-  readonly fate: 'waiting' | 'lapsed' | 'taken';
-  /** By the accounts as they were then. */
-  readonly slot: bigint;
-}
-
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
-async function fateOf(node: RpcNode, watched: Watched): Promise<Result<Told, Trouble>> {
+async function fateOf(node: RpcNode, watched: Watched): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, Trouble>> {
   const { newest } = watched;
   const { wallet, anchor } = placeOf(watched);
   // The height first: an account that is not there afterwards was not there at that height.
@@ -166,13 +154,13 @@ async function fateOf(node: RpcNode, watched: Watched): Promise<Result<Told, Tro
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {
     if (stored === null) return unfit('the node does not know the nonce account');
-    if (stored.value === anchor.value) return accepted({ fate: 'waiting', slot });
+    if (stored.value === anchor.value) return accepted({ slot, value: 'waiting' });
     // Another value may be one before ours, where the node is behind.
     const isBehind = newest.anchoredAt !== undefined && slot < BigInt(newest.anchoredAt);
     if (isBehind) return unfit('the node is behind the block in which the nonce was read');
-    return accepted({ fate: 'taken', slot });
+    return accepted({ slot, value: 'taken' });
   }
-  if (stored !== null) return accepted({ fate: 'taken', slot });
+  if (stored !== null) return accepted({ slot, value: 'taken' });
   const isOver = newest.validUntil !== null && height !== null && height.value > BigInt(newest.validUntil);
-  return accepted({ fate: isOver ? 'lapsed' : 'waiting', slot });
+  return accepted({ slot, value: isOver ? 'lapsed' : 'waiting' });
 }
