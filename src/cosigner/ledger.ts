@@ -18,6 +18,9 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
+/** What a co-signer commits to, of checked bytes. */
+type Commitment = Omit<CheckedRequest, 'policy'>;
+
 /** A sealed record with what is public of it. */
 export interface StoredRecord {
   /** Of a share; the set-up of a pair has always the first. */
@@ -191,13 +194,14 @@ export class Ledger {
   signOnce(
     transactionId: string,
     attempt: number,
-    checked: CheckedRequest & { readonly record: boolean },
+    checked: Commitment & { readonly record: boolean },
   ): Result<null, Refused> {
     const rows = this.signedFor(transactionId);
     const same = rows.find((row) => row.attempt === attempt);
     const digest = bytesToHex(checked.signingDigest);
     if (same !== undefined) {
-      return same.signingDigest === digest ? accepted(null) : refused(refusal('second-digest'));
+      const isSame = same.signingDigest === digest && same.intentDigest === checked.intentDigest;
+      return isSame ? accepted(null) : refused(refusal('second-digest'));
     }
     // Bytes that were signed for one transaction are never signed for another: one payment would then settle two. A message
     // may be signed as often as a quorum wants: it is the same signature of the same words.
@@ -209,6 +213,11 @@ export class Ledger {
     }
     if (checked.record) this.#writeSigned('INSERT', recordOf(transactionId, attempt, checked));
     return accepted(null);
+  }
+
+  /** Reports whether this co-signer has committed to this intent, or t others have attested that they did. */
+  isRecorded(transactionId: string, intentDigest: string): boolean {
+    return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest);
   }
 
   /** What was signed for a transaction, by this node or before its witnesses, in order. */
@@ -263,7 +272,8 @@ export class Ledger {
   }
 }
 
-function recordOf(transactionId: string, attempt: number, checked: CheckedRequest): SignedRecord {
+/** The sign-once row for checked bytes. */
+export function recordOf(transactionId: string, attempt: number, checked: Commitment): SignedRecord {
   const { purpose, intentDigest, signingDigest, bid } = checked;
   return {
     transactionId,
@@ -281,12 +291,12 @@ function recordOf(transactionId: string, attempt: number, checked: CheckedReques
  * The first that this node is asked for may be bytes that do nothing: of a payment that is given up, whose nonce others wait for. Where other
  * nodes have signed something for it they hold the cancellation against that, and any two groups have a node in common.
  */
-function begins(attempt: number, { bid, purpose }: CheckedRequest): boolean {
+function begins(attempt: number, { bid, purpose }: Commitment): boolean {
   return purpose === 'cancellation' ? bid !== null : attempt === 1;
 }
 
 /** What was cancelled is not carried out any more, whatever a coordinator says afterwards. */
-function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: CheckedRequest): boolean {
+function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: Commitment): boolean {
   if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
   const { nonce, maxFee, maxTip } = newest;
   if (bid === null || nonce === null) return false;

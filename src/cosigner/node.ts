@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
+import { isAttested } from '#cosigner/attestation.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
@@ -7,6 +8,7 @@ import type { StoredRecord } from '#cosigner/ledger.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
+import { readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { resharingRequestOf } from '#cosigner/resharing.ts';
@@ -22,9 +24,7 @@ import {
   hexOf,
   listOf,
   Malformed,
-  mandateOf,
   partyOf,
-  policyOf,
   schemeOf,
   textOf,
   wholeNumberOf,
@@ -49,6 +49,8 @@ export const NODE_ACTIONS = [
   'start',
   'round',
   'policy',
+  'attest',
+  'receipt',
   'recovery',
   'signed',
   'witness',
@@ -69,6 +71,13 @@ export function objectName(place: Place): string {
     case 'keygen':
       return `keygen:${place.run}`;
   }
+}
+
+const SIGNATURE_BYTES = 64;
+
+/** Number of each co-signer to its signature that it has adopted a policy. */
+function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
+  return byPartyOf(value, (one) => bytesOf(one, SIGNATURE_BYTES));
 }
 
 /** Throws `Malformed` for an object that is none of a key. */
@@ -145,10 +154,11 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         return prepared.ok ? accepted(await sessions.open(prepared.value)) : prepared;
       }
       case 'start': {
-        const { nonces, openings } = fieldsOf(body, ['nonces', 'openings']);
+        const { nonces, openings, receipts } = fieldsOf(body, ['nonces', 'openings', 'receipts']);
         return sessions.start({
           nonces: byPartyOf(nonces, (nonce) => hexOf(nonce, 32)),
           openings: byPartyOf(openings, envelopeOf),
+          receipts: byPartyOf(receipts, (receipt) => bytesOf(receipt, SIGNATURE_BYTES)),
         });
       }
       case 'round': {
@@ -160,8 +170,17 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         });
       }
       case 'policy': {
-        const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
-        return key.adopt(policyOf(policy), mandate === null ? null : mandateOf(mandate));
+        const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
+        return key.adopt(keyOf(place), sentPolicyOf(adopting), attestationsOf(attestations));
+      }
+      case 'attest': {
+        const { version } = fieldsOf(body, ['version']);
+        keyOf(place);
+        return key.attest(wholeNumberOf(version));
+      }
+      case 'receipt': {
+        const { request } = fieldsOf(body, ['request']);
+        return key.receipt(keyOf(place), signingRequestOf(request));
       }
       case 'signed': {
         const { transactionId } = fieldsOf(body, ['transactionId']);
@@ -179,7 +198,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       }
       case 'activate': {
         const { epoch, receipts } = fieldsOf(body, ['epoch', 'receipts']);
-        const order = { epoch: wholeNumberOf(epoch), receipts: byPartyOf(receipts, (one) => bytesOf(one, 64)) };
+        const signed = byPartyOf(receipts, (one) => bytesOf(one, SIGNATURE_BYTES));
+        const order = { epoch: wholeNumberOf(epoch), receipts: signed };
         return key.activate(keyOf(place), order);
       }
     }
@@ -218,14 +238,21 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   async #prepareKeyGeneration(body: unknown): Promise<Result<Preparation, Refused>> {
-    const fields = fieldsOf(body, ['scheme', 'threshold', 'policies']);
+    const fields = fieldsOf(body, ['scheme', 'threshold', 'policies', 'attestations']);
     const scheme = schemeOf(fields['scheme']);
     const threshold = wholeNumberOf(fields['threshold']);
-    const policies = listOf(fields['policies'], 1000, policyOf);
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    if (threshold < fewestSigners(parties.length) || threshold > parties.length || policies.length === 0)
+    if (threshold < fewestSigners(parties.length) || threshold > parties.length)
       return refused(refusal('malformed', 'threshold'));
+    const attestations = attestationsOf(fields['attestations']);
+    const chain = await readChain(sentPoliciesOf(fields['policies']), {
+      nowMs: Date.now(),
+      isJoining: false,
+      isAttested: (head) => isAttested(membership, head, { threshold, attestations }),
+    });
+    if (!chain.ok) return chain;
+    const policies = chain.value;
     const store = async (share: KeyShare, statement: Uint8Array) => {
       const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });

@@ -1,3 +1,4 @@
+import type { Refused } from '#cosigner/refusal.ts';
 import type { Abort } from '#mpc/abort.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
@@ -36,6 +37,11 @@ export interface Preparation {
    * caught.
    */
   readonly isRationed: boolean;
+  /**
+   * The last check before the session begins, of what the coordinator sends with the invitation: the
+   * refusal, or null. Absent where a protocol has nothing to check.
+   */
+  readonly admit?: (receipts: Inbox) => Promise<Refused | null>;
   /**
    * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes all
    * openings.

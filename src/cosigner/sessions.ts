@@ -24,6 +24,8 @@ interface OpeningAnswer {
 interface Invitation {
   readonly nonces: ReadonlyMap<PartyIndex, string>;
   readonly openings: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** Of co-signers that do not take part: see receipt.ts. */
+  readonly receipts: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
 /** What a round answers: sealed envelopes for the peers, or the result. */
@@ -91,7 +93,8 @@ export class Sessions {
 
   /**
    * Begins the session that the nonces and openings of all participants name, and gives the messages of its first round.
-   * Refuses, in order: `unknown-session`, `envelope-refused` (an opening that its node has not signed for this session), `aborted`.
+   * Refuses, in order: `unknown-session`, `envelope-refused` (an opening that its node has not signed for this session), what the
+   * preparation does not admit, `aborted`.
    */
   async start(invitation: Invitation): Promise<Result<RoundAnswer, Refused>> {
     const { membership, ledger } = this.#context;
@@ -103,6 +106,8 @@ export class Sessions {
       return refused(refusal('unknown-session'));
     const openings = await this.#openingsOf(preparation, invitation);
     if (openings === null) return refused(refusal('envelope-refused'));
+    const unfit = (await preparation.admit?.(invitation.receipts)) ?? null;
+    if (unfit !== null) return refused(unfit);
     const { participants, isRationed } = preparation;
     const sid = sessionId(preparation, nonces, openings);
     ledger.openSession(sid);

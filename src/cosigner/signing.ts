@@ -23,6 +23,8 @@ export interface SigningSessionRequest {
   readonly messages: readonly Uint8Array[];
   /** What else names this signature: the transaction and attempt, or the proof of a key. */
   readonly occasion: Uint8Array;
+  /** The check of receipts and of the policy at the start (`Preparation.admit`). */
+  readonly admit?: Preparation['admit'];
   /** Writes the sign-once row; throws when it may not be written. Called before the first message. */
   readonly commitTo: () => void;
   /** Everything that was checked at the beginning, once more before the last round. False ends the session. */
@@ -47,7 +49,8 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
     occasion,
     ...messages,
   );
-  const common = { participants: signers, purpose: 'sign', context };
+  const admitted = request.admit === undefined ? {} : { admit: request.admit };
+  const common = { participants: signers, purpose: 'sign', context, ...admitted };
   if (isFrostShare(share)) return { ...common, ...frostRounds({ ...request, share }) };
   return {
     ...common,

@@ -6,7 +6,7 @@ import { pairNext, setupsOf } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import { showPolicies } from '#jobs/show-policies.ts';
+import { attestationsOf, sentPolicy, showPolicies } from '#jobs/show-policies.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { HeldShares } from '#nodes/held-shares.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
@@ -189,6 +189,10 @@ async function dealingFault(
   const base = (one: HoldingNode) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
   const holders = holding.filter((one) => base(one) !== undefined);
   const nodes = holding.map(({ node }) => node);
+  // A co-signer that joins adopts what the others attest.
+  const joins = holders.length < holding.length;
+  const version = policies.at(-1)?.policy.version ?? 0;
+  const attestations = joins ? await attestationsOf(nodes, key.keyId, version) : {};
   const unfit = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of groupsOf(holders, threshold)) {
@@ -202,13 +206,14 @@ async function dealingFault(
       dealers: dealers.map(({ node }) => node.index),
       publicKey: key.publicKey,
       publicShares: base(first)?.publicShares ?? {},
-      policies: policies.map(({ policy }) => policy),
+      policies: policies.map(sentPolicy),
+      attestations,
     };
     const dealt = await relay({ nodes, place: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
     const { node, code } = dealt.refusal;
     fault = because('dealing', dealt.refusal).refusal;
-    if (code === 'policy-behind') await showPolicies(nodes, key.keyId, policies);
+    if (code === 'policy-behind') await showPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
     if (!UNFIT_TO_DEAL.has(code)) return fault;
     unfit.add(node);
   }

@@ -11,6 +11,8 @@ export interface Run {
   readonly place: (node: CosignerClient) => string;
   /** What each node is asked to open. */
   readonly request: (node: CosignerClient) => unknown;
+  /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
+  readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
 }
 
 /** More rounds than any protocol has. */
@@ -31,13 +33,18 @@ type Answer = z.infer<typeof answered>;
 export async function relay(
   run: Run,
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
-  const begun = await all(run.nodes, (node) => ask(node, `${run.place(node)}/open`, run.request(node), opened));
+  const [begun, receipts] = await Promise.all([
+    all(run.nodes, (node) => ask(node, `${run.place(node)}/open`, run.request(node), opened)),
+    run.receipts?.() ?? accepted({}),
+  ]);
   if (!begun.ok) return begun;
+  if (!receipts.ok) return receipts;
   const invitation = {
     nonces: Object.fromEntries([...begun.value].map(([index, { nonce }]) => [String(index), nonce])),
     openings: Object.fromEntries(
       [...begun.value].flatMap(([index, { opening }]) => (opening === undefined ? [] : [[String(index), opening]])),
     ),
+    receipts: receipts.value,
   };
   let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, invitation, answered));
   for (let round = 2; round <= MOST_ROUNDS && answers.ok; round++) {

@@ -37,8 +37,7 @@ export class KeyDesk {
     const vault = this.#host.vault();
     const [scheme] = vault === null ? [] : lackingSchemes(vault, chains);
     if (vault === null || scheme === undefined) return null;
-    const policies = storage.policies.adopted().map(({ policy }) => policy);
-    return { vault, scheme, policies, candidate: storage.keyCandidate(scheme) };
+    return { vault, scheme, policies: storage.policies.adopted(), candidate: storage.keyCandidate(scheme) };
   }
 
   /** What a run of the job has done: the next one is due at once. One that comes late, of a key that was discarded, changes nothing. */

@@ -92,7 +92,7 @@ export interface KeyWork {
   readonly vault: Vault;
   /** Of the key that it lacks. */
   readonly scheme: KeyScheme;
-  readonly policies: readonly Policy[];
+  readonly policies: readonly AdoptedPolicy[];
   /** As far as it has come; null while there is nothing of it. */
   readonly candidate: KeyCandidate | null;
 }

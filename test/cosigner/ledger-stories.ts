@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import type { CheckedRequest } from '#cosigner/approval-check.ts';
+import type { CheckedRequest as Checked } from '#cosigner/approval-check.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { policy } from '../domain/cast.ts';
@@ -12,6 +12,8 @@ export interface Book {
   /** Takes everything from the memory of whoever holds the storage. */
   readonly restart: () => Promise<void>;
 }
+
+type CheckedRequest = Omit<Checked, 'policy'>;
 
 const sid = (number: number) => new Uint8Array(32).fill(number);
 const checked = (

@@ -17,7 +17,11 @@ let edwardsKeyId: string;
 beforeAll(async () => {
   nodes = await startNodes();
   puppet = await Puppet.ofNode2(nodes.folder);
-  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   if (!made.ok) throw new Error(made.refusal.reason);
   edwardsKeyId = made.value.keyId;
   key = await newKey(crew());
@@ -48,13 +52,17 @@ test.each([
   [4, 7],
 ])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, place) => {
   lieAt('keygen', round, place);
-  const generated = await generateKey(crew(), { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [policy] });
+  const generated = await generateKey(crew(), {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   puppet.lie = (message) => message;
   expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
 });
 
 describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) => {
-  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [policy] });
+  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
   afterEach(() => {
     puppet.lie = (message) => message;
   });
@@ -158,6 +166,10 @@ test('another machine in the place of the banned one has a clean slate', async (
   await nodes.replace(2);
   const states = await present(nodes.some(1)[0]).call('pairs/status', {});
   expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });
-  const made = await generateKey(nodes.all, { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   expect(made).toMatchObject({ ok: true });
 }, 60_000);

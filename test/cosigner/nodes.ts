@@ -124,7 +124,11 @@ export async function newKey(
   nodes: readonly CosignerClient[],
   { threshold = 2, governedBy = policy } = {},
 ): Promise<VaultKey> {
-  const generated = await generateKey(nodes, { scheme: 'ecdsa-secp256k1', threshold, policies: [governedBy] });
+  const generated = await generateKey(nodes, {
+    scheme: 'ecdsa-secp256k1',
+    threshold,
+    policies: [{ policy: governedBy, mandate: null }],
+  });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const { scheme, publicKey } = generated.value;
   const address = present(addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(publicKey)));

@@ -9,9 +9,15 @@ import { prepareDealing } from '#cosigner/dealing.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation, Round } from '#cosigner/protocol.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
+import { attest } from '#cosigner/attestation.ts';
+import type { SignedRecord } from '#cosigner/signed-record.ts';
+import { recordBytes } from '#cosigner/signed-record.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
+import { occasionOf } from '#cosigner/signing-request.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { AttemptPurpose, Intent } from '#domain/intent.ts';
+import { effectOf, intentBytes } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { KeyRequest } from '#jobs/generate-key.ts';
@@ -48,6 +54,7 @@ export class Puppet implements CosignerClient {
   readonly #sessions = new Map<string, Session>();
   readonly #pairs = new Map<PartyIndex, PairSetup>();
   readonly #shares = new Map<string, KeyShare>();
+  #inForce: Policy | null = null;
 
   private constructor(own: NodeIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
     this.#own = own;
@@ -74,11 +81,63 @@ export class Puppet implements CosignerClient {
     try {
       if (path === 'pairs/status') return accepted(this.#pairStates());
       if (action === 'open') return accepted(await this.#open(kind, name, fields));
+      if (action === 'policy') return accepted(this.#adopt(fields['policy'] as Policy));
+      if (action === 'attest') return accepted({ attestation: await this.attestation(this.inForce) });
+      if (action === 'receipt') return accepted({ receipt: await this.receipt(name, fields) });
       if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
       return accepted(await this.#round(fields as unknown as RoundBody));
     } catch (error) {
       return refused({ node: this.index, code: 'aborted', detail: String(error), culprit: null });
     }
+  }
+
+  /** The policy that it takes for the one in force: the newest that it was shown, unless the story sets another. */
+  get inForce(): Policy {
+    return present(this.#inForce);
+  }
+
+  set inForce(policy: Policy) {
+    this.#inForce = policy;
+  }
+
+  #adopt(policy: Policy): null {
+    this.#inForce = policy;
+    return null;
+  }
+
+  /** Attests whatever the story wants. */
+  async attestation(policy: Policy): Promise<string> {
+    return bytesToHex(await attest({ own: this.#own }, policy));
+  }
+
+  /** Gives a receipt for anything, and writes nothing down. */
+  async receipt(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const { request } = fields as unknown as { request: AskedRequest };
+    const { intent, payload, attempt, purpose } = request;
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
+    const record: SignedRecord = {
+      transactionId: intent.transactionId,
+      attempt,
+      purpose,
+      intentDigest: bytesToHex(sha256(intentBytes(intent))),
+      signingDigest: bytesToHex(inspected.value.signingDigest),
+      nonce: nonce?.toString() ?? null,
+      maxFee: fees?.maxFeePerGas.toString() ?? null,
+      maxTip: fees?.maxPriorityFeePerGas.toString() ?? null,
+    };
+    return bytesToHex(await signAsNode(this.#own, recordBytes(keyId, record)));
+  }
+
+  /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
+  #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
+    const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: AskedRequest };
+    const { intent, payload, purpose } = request;
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const occasion = occasionOf(request, this.inForce);
+    return { signers, messages: inspected.value.signedMessages, occasion };
   }
 
   #pairStates(): Record<string, unknown> {
@@ -109,7 +168,9 @@ export class Puppet implements CosignerClient {
       return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
     }
     if (kind === 'keygen') {
-      const { scheme, threshold, policies } = fields as unknown as KeyRequest;
+      const { scheme, threshold, policies: sent } = fields as unknown as KeyRequest;
+      const policies = sent.map(({ policy }) => policy);
+      policies.forEach((policy) => this.#adopt(policy));
       const parties = [party(1), party(2), party(3)];
       return prepareKeyGeneration({
         scheme,
@@ -130,11 +191,11 @@ export class Puppet implements CosignerClient {
       const store = async (share: KeyShare) => void this.#shares.set(`${name} ${epoch}`, share);
       return prepareDealing({ purpose: 'reshare', context, scheme, own, peers, parties, threshold, origin, store });
     }
-    const { signers, digest, occasion } = kind === 'proof' ? proofOf(name, fields) : occasionOf(fields);
+    const { signers, messages, occasion } = kind === 'proof' ? proofOf(name, fields) : this.#occasionOf(fields);
     const session = {
       share: present(this.#shares.get(name)),
       signers,
-      messages: [digest],
+      messages,
       occasion,
       commitTo: () => {},
       stillAllowed: async () => true,
@@ -205,30 +266,21 @@ interface RoundBody {
   readonly envelopes: Readonly<Record<string, string>>;
 }
 
+interface AskedRequest {
+  readonly intent: Intent;
+  readonly payload: string;
+  readonly attempt: number;
+  readonly purpose: AttemptPurpose;
+}
+
 interface Occasion {
   readonly signers: readonly PartyIndex[];
-  readonly digest: Uint8Array;
+  readonly messages: readonly Uint8Array[];
   readonly occasion: Uint8Array;
 }
 
 function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {
   const { signers } = fields as unknown as Pick<Occasion, 'signers'>;
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-  return { signers, digest, occasion: utf8ToBytes('conclave/key-proof/v1') };
-}
-
-/** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
-function occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
-  const { signers, request } = fields as unknown as {
-    signers: readonly PartyIndex[];
-    request: { intent: Intent; payload: string; attempt: number };
-  };
-  const { intent, payload, attempt } = request;
-  const inspected = inspectPayload(intent, payload);
-  if (!inspected.ok) throw new Error(inspected.refusal);
-  const occasion = canonicalBytes('conclave/signature/v1', [
-    ['transactionId', intent.transactionId],
-    ['attempt', String(attempt)],
-  ]);
-  return { signers, digest: inspected.value.signingDigest, occasion };
+  return { signers, messages: [digest], occasion: utf8ToBytes('conclave/key-proof/v1') };
 }

@@ -307,7 +307,7 @@ test('a node takes the next policy only after the one that it has, and then coun
   };
   const adopt = async (next: Policy, voices: readonly Actor[]) => {
     const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
-    const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+    const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: Date.now() + 3_600_000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHash(next))));
     const approvals = voices.map(({ userId, tokenId }) => ({
       actor: { userId, tokenId },
@@ -315,12 +315,16 @@ test('a node takes the next policy only after the one that it has, and then coun
       device: null,
       atMs: NOON_MS,
     }));
-    const adopted = await node.call(`key/${keyId}/policy`, { policy: next, mandate: { ...mandate, approvals } });
+    const adopted = await node.call(`key/${keyId}/policy`, {
+      policy: next,
+      mandate: { ...mandate, approvals },
+      attestations: {},
+    });
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
   for (const voices of [[], [alice], [alice, mallory]]) expect(await adopt(named, voices)).toBe('policy-mismatch');
-  const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null });
+  const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null, attestations: {} });
   expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
   const behind = await node.call(`key/${keyId}/open`, {
     ...openBody(approvedTransfer({ key }), [1, 2]),
