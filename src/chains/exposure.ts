@@ -17,12 +17,16 @@ const NOTHING: Stake = { movements: [], beneficiaries: [], isUnreadable: false }
  * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
  * not be applied must not be passed.
  *
- * @param place the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself
+ * @param place the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself; and the largest fee
  */
-export function exposureOf(action: Action, place: { readonly chain: string; readonly from: string }): Exposure {
+export function exposureOf(
+  action: Action,
+  place: { readonly chain: string; readonly from: string; readonly maxFee?: Amount },
+): Exposure {
   const stake = stakeOf(action);
   const beneficiaries = stake.beneficiaries.filter((address) => address !== place.from);
-  return { ...stake, chain: place.chain, beneficiaries };
+  const fee = place.maxFee === undefined ? {} : { fee: place.maxFee };
+  return { ...stake, chain: place.chain, beneficiaries, ...fee };
 }
 
 function stakeOf(action: Action): Stake {

@@ -1,6 +1,6 @@
 import { hasVoice } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { UserId } from '#domain/id.ts';
+import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { wantsOneMore } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
@@ -15,6 +15,23 @@ import type { Transaction, Vote } from '#domain/transaction.ts';
 export function voicesFor(digest: string, votes: readonly Vote[], policy: Policy): ReadonlySet<UserId> {
   const counted = votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
   return new Set(counted.map(({ actor }) => actor.userId));
+}
+
+/**
+ * Reports whether the counted approvals include the device that the policy requires. A device that
+ * signs outside a browser is not reached by an attacker who serves or alters a page.
+ */
+export function hasRequiredDevice(digest: string, votes: readonly Vote[], policy: Policy): boolean {
+  if ((policy.rules.requiredDevice ?? 'any') === 'any') return true;
+  const counted = votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
+  return counted.some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
+}
+
+/** Reports whether a device is of the kind that the policy requires. */
+export function isRequiredDevice(keyId: DeviceKeyId | null, { rules, devices }: Policy): boolean {
+  const { requiredDevice = 'any' } = rules;
+  if (requiredDevice === 'any') return true;
+  return devices.some((device) => device.keyId === keyId && device.algorithm === requiredDevice);
 }
 
 export function approvers(

@@ -18,7 +18,7 @@ export interface Movement {
 
 /**
  * What an intent puts at stake, as far as anybody can read it. It follows from the intent alone: the coordinator keeps it with the
- * record, and every co-signer works it out again. The fee is not part of it; that has a cap of its own.
+ * record, and every co-signer works it out again.
  */
 export interface Exposure {
   /** CAIP-2. */
@@ -29,6 +29,15 @@ export interface Exposure {
   readonly beneficiaries: readonly string[];
   /** There may be more than that: unknown calldata, typed data that is no known permit. */
   readonly isUnreadable: boolean;
+  /** Present where the signature names no chain: it is valid on every chain of its family. */
+  readonly isUnbound?: true;
+  /** The largest fee, in the smallest unit of the native asset. Absent from messages, and from records of before. */
+  readonly fee?: Amount;
+}
+
+/** The largest fee that an exposure names, 0 where it names none. */
+export function feeIn({ fee }: Exposure): bigint {
+  return fee === undefined ? 0n : unitsOf(fee);
 }
 
 /** All that moves of one asset together, in its smallest unit. */

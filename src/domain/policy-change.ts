@@ -1,6 +1,6 @@
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import { voicesFor } from '#domain/approval.ts';
+import { hasRequiredDevice, isRequiredDevice, voicesFor } from '#domain/approval.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import { isUnsigned } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
@@ -91,9 +91,15 @@ export function decideChange(
     case 'approve': {
       if (nowMs >= change.expiresAtMs) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
       if (isUnsigned(event, current)) return refused({ code: 'device-signature-required' });
-      if (isRepeated(change, event)) return accepted(change);
+      // A signer whose first approval came from another device can still give the required one.
+      const completes =
+        !hasRequiredDevice(change.digest, change.approvals, current) &&
+        isRequiredDevice(event.device?.keyId ?? null, current);
+      if (isRepeated(change, event) && !completes) return accepted(change);
       const approvals = [...change.approvals, voteOf(change, event, nowMs)];
-      const enough = voicesFor(change.digest, approvals, current).size >= change.requiredApprovals;
+      const enough =
+        voicesFor(change.digest, approvals, current).size >= change.requiredApprovals &&
+        hasRequiredDevice(change.digest, approvals, current);
       return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
     }
   }

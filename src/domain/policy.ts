@@ -3,6 +3,8 @@ import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { ApprovalMode, Device } from '#domain/device.ts';
 import { deviceFields, MOST_DEVICES } from '#domain/device.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import { arePins, pinFields } from '#domain/cosigner-pin.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { Rules, RulesFault } from '#domain/rules.ts';
 import { mostVoices, ruleFields, rulesFault, voicesAsked } from '#domain/rules.ts';
@@ -24,6 +26,11 @@ export interface Policy {
   readonly rules: Rules;
   /** Lower-case hex SHA-256 of the policy before this one; 64 zeros for version 1. */
   readonly previousHash: string;
+  /**
+   * The identity keys of the co-signers, in order. Signers verify statements of co-signers against
+   * them, and only a policy change replaces them. Absent from policies of before.
+   */
+  readonly cosigners?: readonly CosignerPin[];
 }
 
 export const NO_PREVIOUS_POLICY = '0'.repeat(64);
@@ -32,6 +39,7 @@ export const NO_PREVIOUS_POLICY = '0'.repeat(64);
 const MOST_SIGNERS = 50;
 
 export type PolicyFault =
+  | 'version-out-of-range'
   | 'no-signers'
   | 'too-many-signers'
   | 'signers-not-sorted'
@@ -40,14 +48,19 @@ export type PolicyFault =
   | 'devices-not-sorted'
   | 'device-of-nobody'
   | 'signer-without-device'
+  | 'required-device-missing'
+  | 'cosigners-malformed'
   | RulesFault;
 
 /**
- * Refuses, in order: no signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers, more than
- * `MOST_DEVICES`, unsorted or doubled devices, one whose owner does not sign, in device mode a signer who has none, then what `rulesFault`
- * refuses.
+ * The first reason why a policy cannot be, or null. Refuses, in order: a version below 1, no
+ * signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers,
+ * malformed pins, more than `MOST_DEVICES` devices, unsorted or doubled devices, one whose owner
+ * does not sign, in device mode a signer who has none, a required device that no device is, then
+ * what `rulesFault` refuses.
  */
 export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  if (policy.version < 1) return 'version-out-of-range';
   if (policy.signers.length === 0) return 'no-signers';
   if (policy.signers.length > MOST_SIGNERS) return 'too-many-signers';
   const sorted = policy.signers.every((signer, i) => i === 0 || (policy.signers[i - 1] ?? '') < signer);
@@ -55,17 +68,21 @@ export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null
   const { threshold } = policy;
   if (!Number.isInteger(threshold) || threshold < 1 || threshold > policy.signers.length)
     return 'threshold-out-of-range';
+  if (policy.cosigners !== undefined && !arePins(policy.cosigners)) return 'cosigners-malformed';
   return devicesFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
 }
 
-function devicesFault({ approvalMode, devices, signers }: Omit<Policy, 'vaultId'>): PolicyFault | null {
+function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (devices.length > MOST_DEVICES) return 'too-many-devices';
   const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);
   if (!sorted) return 'devices-not-sorted';
   if (devices.some(({ userId }) => !signers.includes(userId))) return 'device-of-nobody';
   // Whoever signs and can not approve would be counted on in vain.
   const isMute = (signer: UserId) => devices.every(({ userId }) => userId !== signer);
-  return approvalMode === 'device' && signers.some(isMute) ? 'signer-without-device' : null;
+  if (approvalMode === 'device' && signers.some(isMute)) return 'signer-without-device';
+  // Such a policy could approve nothing, not even the change that ends it.
+  const canSatisfy = approvalMode === 'device' && devices.some(({ algorithm }) => algorithm === 'ed25519');
+  return rules.requiredDevice === 'ed25519' && !canSatisfy ? 'required-device-missing' : null;
 }
 
 /** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
@@ -94,6 +111,7 @@ export function policyBytes(policy: Policy): Uint8Array {
     ['devices', String(policy.devices.length)],
     ...policy.devices.flatMap((device): CanonicalField[] => [['device', device.keyId], ...deviceFields(device)]),
     ...ruleFields(policy.rules),
+    ...(policy.cosigners === undefined ? [] : pinFields(policy.cosigners)),
   ];
   return canonicalBytes('conclave/policy/v2', fields);
 }

@@ -2,7 +2,9 @@ import type { Amount } from '#domain/amount.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import type { AssetName, Exposure } from '#domain/exposure.ts';
-import { totalOf } from '#domain/exposure.ts';
+import { feeIn, totalOf } from '#domain/exposure.ts';
+import type { OptionalRules } from '#domain/optional-rules.ts';
+import { feeCapOf, optionalRuleFields } from '#domain/optional-rules.ts';
 
 /** An address that the signers have agreed on by name. */
 export interface BookEntry {
@@ -27,7 +29,7 @@ export interface HigherThreshold extends AssetName {
 }
 
 /** What a policy says beyond who decides. Every list is in the order of `inOrder`, so one set of rules has one hash. */
-export interface Rules {
+export interface Rules extends OptionalRules {
   readonly addressBook: readonly BookEntry[];
   /** `address-book` is the allow-list: nobody else is paid, trusted or called. */
   readonly recipients: 'anyone' | 'address-book';
@@ -40,6 +42,8 @@ export interface Rules {
 /** What forbids an intent, with what it takes to explain it. */
 export type RuleBreach =
   | { readonly rule: 'unreadable' }
+  | { readonly rule: 'unbound-message' }
+  | { readonly rule: 'max-fee'; readonly limit: Amount; readonly amount: string }
   | { readonly rule: 'address-book'; readonly address: string | null }
   | { readonly rule: 'per-transaction'; readonly asset: AssetName; readonly limit: Amount; readonly amount: string }
   | {
@@ -72,12 +76,14 @@ export const NO_RULES: Rules = {
  * bounds nothing, a number of voices outside 1 to the number of signers.
  */
 export function rulesFault(rules: Rules, signers: number): RulesFault | null {
-  const lists = [rules.addressBook, rules.limits, rules.higherThresholds];
+  const { maxFees = [] } = rules;
+  const lists = [rules.addressBook, rules.limits, rules.higherThresholds, maxFees];
   if (lists.some((list) => list.length > MOST_RULES)) return 'too-many-rules';
   const ordered =
     isAscending(rules.addressBook, bookKey) &&
     isAscending(rules.limits, assetKey) &&
-    isAscending(rules.higherThresholds, stepKey);
+    isAscending(rules.higherThresholds, stepKey) &&
+    isAscending(maxFees, chainKey);
   if (!ordered) return 'rules-not-in-order';
   if (rules.limits.some((limit) => limit.perTransaction === null && limit.perDay === null))
     return 'limit-without-a-bound';
@@ -95,15 +101,21 @@ export function inOrder(rules: Rules): Rules {
     addressBook: rules.addressBook.toSorted(by(bookKey)),
     limits: rules.limits.toSorted(by(assetKey)),
     higherThresholds: rules.higherThresholds.toSorted(by(stepKey)),
+    ...(rules.maxFees === undefined ? {} : { maxFees: rules.maxFees.toSorted(by(chainKey)) }),
   };
 }
 
 /**
  * What of the rules forbids an intent whatever was spent before; null when nothing does.
- * In order: `unreadable`, `address-book`, `per-transaction`.
+ * In order: `unreadable`, `unbound-message`, `max-fee`, `address-book`, `per-transaction`.
  */
 export function ruleBreach(rules: Rules, exposure: Exposure): RuleBreach | null {
   if (exposure.isUnreadable && rules.unreadableThreshold === null) return { rule: 'unreadable' };
+  if (exposure.isUnbound === true && rules.unboundMessages === 'refuse') return { rule: 'unbound-message' };
+  const cap = feeCapOf(rules, exposure.chain);
+  if (cap !== null && feeIn(exposure) > unitsOf(cap)) {
+    return { rule: 'max-fee', limit: cap, amount: feeIn(exposure).toString() };
+  }
   if (rules.recipients === 'address-book') {
     const isForAnybody = exposure.isUnreadable && exposure.beneficiaries.length === 0;
     if (isForAnybody) return { rule: 'address-book', address: null };
@@ -112,7 +124,7 @@ export function ruleBreach(rules: Rules, exposure: Exposure): RuleBreach | null 
   }
   for (const { perTransaction, chain, tokenAddress } of rules.limits) {
     const asset = { chain, tokenAddress };
-    const amount = totalOf(exposure, asset);
+    const amount = amountUnder(rules, exposure, asset);
     if (perTransaction !== null && amount > unitsOf(perTransaction)) {
       return { rule: 'per-transaction', asset, limit: perTransaction, amount: amount.toString() };
     }
@@ -128,7 +140,7 @@ export function ruleBreach(rules: Rules, exposure: Exposure): RuleBreach | null 
 export function dayBreach(rules: Rules, exposure: Exposure, spentOf: (asset: AssetName) => bigint): RuleBreach | null {
   for (const { perDay, chain, tokenAddress } of rules.limits) {
     const asset = { chain, tokenAddress };
-    const amount = totalOf(exposure, asset);
+    const amount = amountUnder(rules, exposure, asset);
     if (perDay === null || amount === 0n) continue;
     const spent = spentOf(asset);
     if (spent + amount > unitsOf(perDay)) {
@@ -144,11 +156,21 @@ export function voicesAsked(
   exposure: Exposure,
 ): readonly { readonly rule: 'unreadable' | 'amount'; readonly voices: number; readonly above: Amount | null }[] {
   const unreadable = exposure.isUnreadable ? rules.unreadableThreshold : null;
-  const steps = rules.higherThresholds.filter((step) => totalOf(exposure, step) > unitsOf(step.above));
+  const steps = rules.higherThresholds.filter((step) => amountUnder(rules, exposure, step) > unitsOf(step.above));
   return [
     ...(unreadable === null ? [] : [{ rule: 'unreadable' as const, voices: unreadable, above: null }]),
     ...steps.map(({ threshold, above }) => ({ rule: 'amount' as const, voices: threshold, above })),
   ];
+}
+
+/**
+ * What limits and steps count of an asset: what moves, and, where the rules say so, the largest fee.
+ * A fee is money that leaves the wallet, and a miner or a block builder can be the thief's.
+ */
+export function amountUnder(rules: Rules, exposure: Exposure, asset: AssetName): bigint {
+  const isNative = asset.tokenAddress === null && asset.chain === exposure.chain;
+  const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;
+  return totalOf(exposure, asset) + fee;
 }
 
 /** The largest number of voices that any rule ever asks for. */
@@ -188,9 +210,11 @@ export function ruleFields(rules: Rules): readonly CanonicalField[] {
       ['above', step.above],
       ['threshold', String(step.threshold)],
     ]),
+    ...optionalRuleFields(rules),
   ];
 }
 
+const chainKey = ({ chain }: { readonly chain: string }) => chain;
 const bookKey = ({ chain, address }: BookEntry) => `${chain} ${address}`;
 const assetKey = ({ chain, tokenAddress }: AssetName) => `${chain} ${tokenAddress ?? ''}`;
 /** As long as the longest amount, so that texts are in the order of the numbers. */

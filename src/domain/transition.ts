@@ -1,4 +1,4 @@
-import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice, isRequiredDevice } from '#domain/approval.ts';
 import { displayTypeOfCall } from '#domain/classification.ts';
 import { hasVoice, isUnsigned } from '#domain/device.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
@@ -70,8 +70,11 @@ const approve: Step<'approve'> = (transaction, event, { nowMs, policy, spentOf }
   if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
   if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
   if (isUnsigned(event, policy)) return { code: 'device-signature-required' };
-  if (hasApproved(transaction, event.actor.userId)) return null;
-  const { exposure } = transaction;
+  const { exposure, digest } = transaction;
+  // A signer whose first approval came from another device can still give the required one.
+  const completes =
+    !hasRequiredDevice(digest, transaction.approvals, policy) && isRequiredDevice(event.device?.keyId ?? null, policy);
+  if (hasApproved(transaction, event.actor.userId) && !completes) return null;
   const breach = ruleBreach(policy.rules, exposure);
   if (breach !== null) return { code: 'policy-forbids', breach };
   const approvals = [
@@ -79,7 +82,8 @@ const approve: Step<'approve'> = (transaction, event, { nowMs, policy, spentOf }
     { actor: event.actor, digest: event.digest, device: event.device, atMs: nowMs },
   ];
   const count = approvers({ ...transaction, approvals }, policy).length;
-  if (count < approvalsNeeded(transaction, policy)) return { approvals };
+  if (count < approvalsNeeded(transaction, policy) || !hasRequiredDevice(digest, approvals, policy))
+    return { approvals };
   const overspent = dayBreach(policy.rules, exposure, spentOf);
   if (overspent !== null) return { code: 'policy-forbids', breach: overspent };
   return { approvals, state: 'SIGNING', stateReason: null, nonceHeld: transaction.intent.kind !== 'message' };

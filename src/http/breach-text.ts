@@ -7,6 +7,10 @@ export function breachText(breach: RuleBreach): string {
   switch (breach.rule) {
     case 'unreadable':
       return 'The policy refuses what no standard explains, and nobody can say what this call or typed data moves.';
+    case 'unbound-message':
+      return 'The policy refuses messages whose signature names no chain: this one would be valid on every chain.';
+    case 'max-fee':
+      return `The policy allows a fee of at most ${breach.limit}; this transaction may pay ${breach.amount}.`;
     case 'address-book':
       return breach.address === null
         ? 'Only addresses of the address book may get anything, and nobody can say who this is for.'

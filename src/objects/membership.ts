@@ -1,12 +1,14 @@
 import type { Member, Role } from '#domain/member.ts';
 import type { ApprovalMode, Device } from '#domain/device.ts';
 import { inOrderOfKeys } from '#domain/device.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { DeviceKeyId, UserId, VaultId } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Rules } from '#domain/rules.ts';
+import { defaultRules } from '#domain/optional-rules.ts';
 import { inOrder } from '#domain/rules.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 import { policyHash } from '#objects/new-transaction.ts';
@@ -22,6 +24,7 @@ export interface VaultFoundation {
   readonly approvalMode: ApprovalMode;
   readonly devices: readonly Device[];
   readonly rules: Rules;
+  readonly cosigners?: readonly CosignerPin[];
 }
 
 /** What somebody wants to be different in the next policy. What is absent stays. */
@@ -31,6 +34,7 @@ export interface PolicyWish {
   readonly approvalMode?: ApprovalMode;
   readonly addDevices?: readonly Device[];
   readonly removeDevices?: readonly DeviceKeyId[];
+  readonly cosigners?: readonly CosignerPin[];
   readonly rules: Partial<Rules>;
 }
 
@@ -49,7 +53,7 @@ export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFau
 
 /** What a vault is governed by at first; it may be one that can not be. */
 export function firstPolicy(
-  foundation: Pick<VaultFoundation, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules'>,
+  foundation: Pick<VaultFoundation, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>,
 ): Omit<Policy, 'vaultId'> {
   return {
     version: 1,
@@ -59,6 +63,7 @@ export function firstPolicy(
     devices: inOrderOfKeys(foundation.devices),
     rules: inOrder(foundation.rules),
     previousHash: NO_PREVIOUS_POLICY,
+    ...(foundation.cosigners === undefined ? {} : { cosigners: foundation.cosigners }),
   };
 }
 
@@ -76,10 +81,12 @@ export function withMember(vault: Vault, userId: UserId, roles: readonly Role[])
  * The policy that would follow the one in force. Whoever stops signing takes the devices along.
  * Refuses `no-such-device`, and then what `policyFault` refuses.
  */
-export function nextPolicy({ policy }: Vault, wish: PolicyWish): Result<Policy, WishFault> {
+export function nextPolicy(vault: Vault, wish: PolicyWish): Result<Policy, WishFault> {
+  const { policy } = vault;
   const signers = wish.signers === undefined ? policy.signers : sorted(wish.signers);
   const gone = wish.removeDevices ?? [];
   if (gone.some((id) => policy.devices.every(({ keyId }) => keyId !== id))) return refused('no-such-device');
+  const cosigners = wish.cosigners ?? policy.cosigners;
   const stay = policy.devices.filter(({ keyId, userId }) => !gone.includes(keyId) && signers.includes(userId));
   const next: Policy = {
     vaultId: policy.vaultId,
@@ -88,11 +95,27 @@ export function nextPolicy({ policy }: Vault, wish: PolicyWish): Result<Policy, 
     threshold: wish.threshold ?? policy.threshold,
     approvalMode: wish.approvalMode ?? policy.approvalMode,
     devices: inOrderOfKeys([...stay, ...(wish.addDevices ?? [])]),
-    rules: inOrder({ ...policy.rules, ...wish.rules }),
+    rules: inOrder({ ...writtenRules(vault, wish), ...wish.rules }),
     previousHash: policyHash(policy),
+    ...(cosigners === undefined ? {} : { cosigners }),
   };
   const fault = policyFault(next);
   return fault === null ? accepted(next) : refused(fault);
+}
+
+/**
+ * The rules in force, with the default of every optional rule that the policy in force does not
+ * name. A vault that moves to device mode gets the receipts that this mode is created with, unless
+ * the author of the change names the rule.
+ */
+function writtenRules({ policy, configuration, keys }: Vault, wish: PolicyWish): Rules {
+  const approvalMode = wish.approvalMode ?? policy.approvalMode;
+  const threshold = configuration.signingThreshold;
+  // A vault without a key has no list of its co-signers yet; t of 2t - 1 is the strictest group.
+  const count = Object.keys(keys[0]?.publicShares ?? {}).length || 2 * threshold - 1;
+  const defaults = defaultRules(approvalMode, { threshold, count });
+  const isNewMode = approvalMode === 'device' && policy.approvalMode === 'token';
+  return { ...defaults, ...policy.rules, ...(isNewMode ? { signOnce: defaults.signOnce } : {}) };
 }
 
 /** The vault under another policy: its signers have that role, and nobody else has. A new signer may be new to the vault. */

@@ -1,12 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { exposureOf } from '#chains/exposure.ts';
-import { parseAmount } from '#domain/amount.ts';
+import type { Amount } from '#domain/amount.ts';
+import { parseAmount, unitsOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Action, Intent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
+import { feeCapOf } from '#domain/optional-rules.ts';
 import { policyBytes, thresholdFor } from '#domain/policy.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, Speed, Transaction } from '#domain/transaction.ts';
@@ -83,8 +85,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
 
 function newIntent({ action, note }: CreationRequest, origin: Origin, transactionId: TransactionId): Intent {
   const { vault, chain, from, lookalikeOf, nowMs } = origin;
-  const maxFee = parseAmount(chain.maxFee);
-  if (maxFee === null) throw new Error(`chain ${chain.name} has no valid fee cap`);
+  const maxFee = maxFeeOf(chain, vault.policy);
   const frame = {
     vaultId: vault.id,
     transactionId,
@@ -97,6 +98,14 @@ function newIntent({ action, note }: CreationRequest, origin: Origin, transactio
     expiresAtMs: nowMs + vault.configuration.decisionPeriodSeconds * 1000,
   };
   return action.kind === 'message' ? { ...frame, ...action } : { ...frame, ...action, maxFee, lookalikeOf };
+}
+
+/** The smaller of the chain's fee cap and the policy's. */
+function maxFeeOf(chain: Chain, { rules }: Policy): Amount {
+  const ofChain = parseAmount(chain.maxFee);
+  if (ofChain === null) throw new Error(`chain ${chain.name} has no valid fee cap`);
+  const ofPolicy = feeCapOf(rules, chain.caip2);
+  return ofPolicy !== null && unitsOf(ofPolicy) < unitsOf(ofChain) ? ofPolicy : ofChain;
 }
 
 /** Lower-case hex SHA-256 over the canonical bytes: what signers approve and co-signers rebuild. */

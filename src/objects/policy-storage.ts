@@ -1,5 +1,7 @@
 import type { AssetName } from '#domain/exposure.ts';
+import { feeIn } from '#domain/exposure.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
+import type { Rules } from '#domain/rules.ts';
 import { DAY_MS } from '#domain/rules.ts';
 import type { Transaction } from '#domain/transaction.ts';
 
@@ -67,9 +69,10 @@ export class PolicyStorage {
   }
 
   /** From the decision to spend on, for as long as the limit of a day looks back. */
-  addSpent({ id, exposure }: Transaction, atMs: number): void {
+  addSpent({ id, exposure }: Transaction, rules: Rules, atMs: number): void {
     this.#sql.exec('DELETE FROM spent WHERE at_ms <= ?', atMs - DAY_MS);
     const amounts = new Map<string, bigint>();
+    if (rules.limitsIncludeFees === true) amounts.set('', feeIn(exposure));
     for (const { tokenAddress, amount } of exposure.movements) {
       amounts.set(tokenAddress ?? '', (amounts.get(tokenAddress ?? '') ?? 0n) + BigInt(amount));
     }

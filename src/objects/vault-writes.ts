@@ -33,13 +33,20 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
   oweNotification(storage, transaction);
 }
 
+/** Counts what was decided to be spent, as the rules in force count it. */
+function addSpent(storage: VaultStorage, transaction: Transaction): void {
+  const vault = storage.vault();
+  if (vault === null) throw new Error('a vault that decides has a policy');
+  storage.policies.addSpent(transaction, vault.policy.rules, transaction.updatedAtMs);
+}
+
 /** Everything that a decision brings with it. Nothing at all when it changed nothing. */
 export function writeDecision(storage: VaultStorage, before: Transaction, written: Decision & { cause: Cause }): void {
   const { transaction: after, changed, effects, cause } = written;
   if (!changed) return;
   storage.updateTransaction(before, after);
   const spends = SPENDING.has(after.state);
-  if (spends && !SPENDING.has(before.state)) storage.policies.addSpent(after, after.updatedAtMs);
+  if (spends && !SPENDING.has(before.state)) addSpent(storage, after);
   if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
   if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after));
   // Only what really happened makes somebody known: a proposal is no relation.

@@ -35,6 +35,7 @@ test('co-signers take over the policy that a quorum wanted, and sign by it', asy
   const pay = () => alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
   const before = await pay();
   const rules: Wish = {
+    limitsIncludeFees: false,
     recipients: 'address-book',
     addressBook: [{ chain: 'anvil', address: recipient, name: 'Landlord' }],
     higherThresholds: [{ chain: 'anvil', above: '999', threshold: 3 }],

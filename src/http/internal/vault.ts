@@ -10,6 +10,7 @@ import type { PolicyFault } from '#domain/policy.ts';
 import { policyFault } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
+import { defaultRules } from '#domain/optional-rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
@@ -138,6 +139,7 @@ async function found(context: HttpContext): Promise<Response> {
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
   const devices = await readDevices(body.devices ?? [], '/devices');
   if (!devices.ok) return invalidRequest(context, devices.refusal);
+  const approvalMode = body.approvalMode ?? 'token';
   const foundation = {
     configuration: {
       name: body.name,
@@ -150,9 +152,13 @@ async function found(context: HttpContext): Promise<Response> {
     },
     members: body.members.flatMap(({ roles }, i) => withUser(userIds[i] ?? null, roles)),
     threshold: body.threshold,
-    approvalMode: body.approvalMode ?? 'token',
+    approvalMode,
     devices: devices.value,
-    rules: { ...NO_RULES, ...rules.value },
+    rules: {
+      ...NO_RULES,
+      ...defaultRules(approvalMode, { threshold: signingThreshold, count: cosigners }),
+      ...rules.value,
+    },
   };
   // Before a number is taken for it: a vault that could not be must not leave one behind.
   const wrong = policyFault(firstPolicy(foundation));

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import { warningsOf } from '#chains/warnings.ts';
-import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
 import { wantsOneMore } from '#domain/intent.ts';
@@ -152,6 +152,9 @@ function explanation(transaction: PublicTransaction, policy: Policy) {
     requirements: [
       { rule: 'threshold', approvals: policy.threshold, detail: 'the vault asks for it' },
       ...now,
+      ...(policy.rules.requiredDevice === 'ed25519'
+        ? [{ rule: 'required-device', approvals: 1, detail: 'one approval must come from an Ed25519 device' }]
+        : []),
       ...(requiredApprovals > thresholdFor(policy, exposure)
         ? [{ rule: 'at-creation', approvals: requiredApprovals, detail: 'the policy of its creation asked for it' }]
         : []),
@@ -191,15 +194,16 @@ export function voteRecord(vote: Vote) {
 type ReaderAction = 'approve' | 'reject' | 'cancel' | 'speed-up';
 
 /** What this reader can do with it now. */
-function actionsFor(transaction: PublicTransaction, { viewer }: RecordScope): ReaderAction[] {
+function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
   const stops = mayStop(viewer, transaction) ? ['cancel' as const] : [];
   if (transaction.state === 'BROADCAST') {
     return [...(may(viewer, 'create') ? ['speed-up' as const] : []), ...(transaction.cancelling ? [] : stops)];
   }
   if (!isPending(transaction.state)) return [];
   const votes = may(viewer, 'vote');
+  const lacksDevice = !hasRequiredDevice(transaction.digest, transaction.approvals, policy);
   return [
-    ...(votes && !hasApproved(transaction, viewer.userId) ? ['approve' as const] : []),
+    ...(votes && (!hasApproved(transaction, viewer.userId) || lacksDevice) ? ['approve' as const] : []),
     ...(votes ? ['reject' as const] : []),
     ...stops,
   ];

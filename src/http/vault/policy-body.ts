@@ -6,6 +6,8 @@ import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
 import type { AssetName } from '#domain/exposure.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
 import type { UserId } from '#domain/id.ts';
+import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
+import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { AssetLimit, BookEntry, HigherThreshold, Rules } from '#domain/rules.ts';
@@ -53,6 +55,11 @@ export const rulesBody = {
     .max(MOST_RULES)
     .optional(),
   unreadableThreshold: z.int().positive().nullish(),
+  signOnce: z.enum(SIGN_ONCE_MODES).optional(),
+  limitsIncludeFees: z.boolean().optional(),
+  maxFees: z.array(z.strictObject({ chain, amount })).max(MOST_RULES).optional(),
+  requiredDevice: z.enum(REQUIRED_DEVICES).optional(),
+  unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).optional(),
 };
 
 export const policyWishBody = z
@@ -140,14 +147,33 @@ export function readRules(context: HttpContext, body: RulesBody): Result<Partial
     const above = reader?.amount(step.above, `${pointer}/above`, '0') ?? null;
     return asset === null || above === null ? [] : [{ ...asset, above, threshold: step.threshold }];
   });
+  const maxFees = body.maxFees?.flatMap((cap, i): FeeCap[] => {
+    const pointer = `/maxFees/${i}`;
+    const reader = readers(cap.chain, pointer);
+    const read = reader?.amount(cap.amount, `${pointer}/amount`, '0') ?? null;
+    return reader === null || read === null ? [] : [{ chain: reader.chain, amount: read }];
+  });
   if (faults.length > 0) return refused(faults);
   return accepted({
+    ...optionalRules(body),
+    ...(maxFees === undefined ? {} : { maxFees }),
     ...(body.recipients === undefined ? {} : { recipients: body.recipients }),
     ...(addressBook === undefined ? {} : { addressBook }),
     ...(limits === undefined ? {} : { limits }),
     ...(higherThresholds === undefined ? {} : { higherThresholds }),
     ...(body.unreadableThreshold === undefined ? {} : { unreadableThreshold: body.unreadableThreshold }),
   });
+}
+
+/** The rules without a chain that a body names. */
+function optionalRules(body: RulesBody): OptionalRules {
+  const { signOnce, limitsIncludeFees, requiredDevice, unboundMessages } = body;
+  return {
+    ...(signOnce === undefined ? {} : { signOnce }),
+    ...(limitsIncludeFees === undefined ? {} : { limitsIncludeFees }),
+    ...(requiredDevice === undefined ? {} : { requiredDevice }),
+    ...(unboundMessages === undefined ? {} : { unboundMessages }),
+  };
 }
 
 interface ChainReader extends FieldReader {
@@ -176,6 +202,7 @@ function readAsset(reader: ChainReader | null, token: string | null | undefined,
 }
 
 const POLICY_FAULTS: Readonly<Record<WishFault, readonly [pointer: string, detail: string]>> = {
+  'version-out-of-range': ['', 'is a version below 1'],
   'no-signers': ['/signers', 'has nobody in it'],
   'too-many-signers': ['/signers', 'has too many people'],
   'signers-not-sorted': ['/signers', 'has somebody twice'],
@@ -184,6 +211,8 @@ const POLICY_FAULTS: Readonly<Record<WishFault, readonly [pointer: string, detai
   'devices-not-sorted': ['/addDevices', 'has a device twice, or one that there is already'],
   'device-of-nobody': ['/addDevices', 'has one of somebody who does not sign'],
   'signer-without-device': ['/approvalMode', 'can be device when each signer has one'],
+  'required-device-missing': ['/requiredDevice', 'can be ed25519 in device mode, when a signer has such a device'],
+  'cosigners-malformed': ['/cosigners', 'names co-signers 1 to n in order, each with its own key'],
   'no-such-device': ['/removeDevices', 'names one that there is not'],
   'too-many-rules': ['/addressBook', `has at most ${MOST_RULES} entries, as every list of rules has`],
   'rules-not-in-order': ['/addressBook', 'or another list of rules names one thing twice'],

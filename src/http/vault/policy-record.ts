@@ -4,6 +4,7 @@ import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Device } from '#domain/device.ts';
 import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/device.ts';
+import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy.ts';
 import { policyHash } from '#objects/new-transaction.ts';
@@ -58,6 +59,23 @@ export const policySchema = z
       .int()
       .nullable()
       .meta({ description: 'Voices, at least, for calls and typed data that no standard explains; null refuses them' }),
+    signOnce: z.enum(SIGN_ONCE_MODES).nullable().meta({
+      description:
+        'Whose receipts a signature takes; null: the policy is from before this rule, and a quorum is enough',
+    }),
+    limitsIncludeFees: z.boolean().nullable().meta({
+      description: 'Whether the largest fee counts into limits of the native asset; null: it does not',
+    }),
+    maxFees: z
+      .array(z.strictObject({ chain: text, amount }))
+      .nullable()
+      .meta({ description: 'The largest fee of one transaction, by chain; null: no cap in the policy' }),
+    requiredDevice: z.enum(REQUIRED_DEVICES).nullable().meta({
+      description: 'ed25519: one approval at least carries the signature of an Ed25519 device; null: any device counts',
+    }),
+    unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).nullable().meta({
+      description: 'Whether messages whose signature names no chain are signed; null: they are',
+    }),
   })
   .meta({ id: 'Policy' });
 
@@ -88,5 +106,10 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     limits: rules.limits.map(named),
     higherThresholds: rules.higherThresholds.map(named),
     unreadableThreshold: rules.unreadableThreshold,
+    signOnce: rules.signOnce ?? null,
+    limitsIncludeFees: rules.limitsIncludeFees ?? null,
+    maxFees: rules.maxFees?.map(named) ?? null,
+    requiredDevice: rules.requiredDevice ?? null,
+    unboundMessages: rules.unboundMessages ?? null,
   };
 }

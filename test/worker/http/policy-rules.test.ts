@@ -71,7 +71,7 @@ test('an address that looks like one of the address book is refused by its name'
 
 test('a large amount takes more voices, and the record says why', async () => {
   const treasury = await foundTreasury({
-    rules: { higherThresholds: [{ chain: 'anvil', above: '1000', threshold: 3 }] },
+    rules: { limitsIncludeFees: false, higherThresholds: [{ chain: 'anvil', above: '1000', threshold: 3 }] },
   });
   const [small, large] = [await pay(treasury), await pay(treasury, { amount: '1001' })];
   expect([small.body['requiredApprovals'], large.body['requiredApprovals']]).toEqual([2, 3]);
@@ -90,6 +90,7 @@ test('a large amount takes more voices, and the record says why', async () => {
 test('one transaction moves at most its limit, by whatever way it goes', async () => {
   const treasury = await foundTreasury({
     rules: {
+      limitsIncludeFees: false,
       limits: [
         { chain: 'anvil', perTransaction: '1000' },
         { chain: 'anvil', tokenAddress: TOKEN, perTransaction: '50' },
@@ -127,8 +128,26 @@ test('what nobody can weigh is refused where the signers want it so', async () =
   expect(words.status).toBe(201);
 });
 
+test('the largest fee counts into the limit of the native asset, unless the policy says otherwise', async () => {
+  const limits = [{ chain: 'anvil', perTransaction: '3000' }];
+  const [counting, bare] = [await foundTreasury({ rules: { limits } }), await foundTreasury()];
+  expect([...code(await pay(counting)), (await pay(counting)).body['breach'].rule]).toEqual([
+    422,
+    'policy-forbids',
+    'per-transaction',
+  ]);
+  // The policy bounds the fee itself, and the intent then names that bound.
+  await changePolicy(counting, { maxFees: [{ chain: 'anvil', amount: '2000' }] });
+  const paid = await pay(counting);
+  expect([paid.status, paid.body['maxFee']]).toEqual([201, '2000']);
+  expect(code(await pay(counting, { amount: '1001' }))).toEqual([422, 'policy-forbids']);
+  expect((await policyOf(bare)).body['policy']).toMatchObject({ limitsIncludeFees: true, signOnce: 'quorum', maxFees: null });
+});
+
 test('a day has its limit: decided payments count for 24 hours, failed ones not at all', async () => {
-  const treasury = await foundTreasury({ rules: { limits: [{ chain: 'anvil', perDay: '2000' }] } });
+  const treasury = await foundTreasury({
+    rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
+  });
   const [one, two, three] = [await pay(treasury), await pay(treasury), await pay(treasury)];
   const decideFor = async (id: string) => {
     await approve(treasury.alice, id);
@@ -164,7 +183,9 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
 });
 
 test('what was reverted on its chain is not spent, and a reorganisation makes it count again', async () => {
-  const treasury = await foundTreasury({ rules: { limits: [{ chain: 'anvil', perDay: '2000' }] } });
+  const treasury = await foundTreasury({
+    rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
+  });
   const { body } = await pay(treasury);
   const id = parseTransactionId(body['id']);
   if (id === null) throw new Error('the id must parse');
@@ -183,7 +204,9 @@ test('what was reverted on its chain is not spent, and a reorganisation makes it
 });
 
 test('approvals that arrive together spend the day’s limit once', async () => {
-  const treasury = await foundTreasury({ rules: { limits: [{ chain: 'anvil', perDay: '1500' }] } });
+  const treasury = await foundTreasury({
+    rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '1500' }] },
+  });
   const [one, two] = [await pay(treasury), await pay(treasury)];
   for (const { body } of [one, two]) await approve(treasury.alice, body['id']);
   const voices = await Promise.all([one, two].map(({ body }) => approve(treasury.bob, body['id'])));
