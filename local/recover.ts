@@ -3,11 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
+import { isBitcoinTestNetwork } from '#domain/chain.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { KeyShare } from '#mpc/share.ts';
 import { runCommand } from './command-line.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
 
@@ -25,6 +27,8 @@ export interface RecoveredWallet {
   readonly address: string;
   /** Hex of 32 bytes: big-endian of secp256k1 (of taproot the key of the output), little-endian of Ed25519, where it is the scalar. */
   readonly secret: string;
+  /** An address of P2WPKH on a test network from before its key was derived: co-signers sign nothing on it. */
+  readonly isFormer?: true;
 }
 
 /** What comes out of packages, in words for what does not. @param chains CAIP-2 */
@@ -49,8 +53,8 @@ export async function recovered(
       continue;
     }
     for (const chain of chains) {
-      const wallet = walletOn(first, secret, chain);
-      if (wallet !== null) wallets.push(wallet);
+      const both = [walletOn(first, secret, chain), formerWalletOn(first, secret, chain)];
+      wallets.push(...both.filter((wallet) => wallet !== null));
     }
   }
   return { wallets, faults };
@@ -75,14 +79,29 @@ function walletOn(
     publicKey: hexToBytes(publicKey),
     publicShares: new Map(),
   };
-  const wallet = walletShare(whole, chain);
-  const address = addressOn(chain, scheme, wallet.publicKey);
+  return recoveredWallet(walletShare(whole, chain), chain);
+}
+
+/** The wallet that the vault's own key had on a test network of Bitcoin; null for every other chain. */
+function formerWalletOn(
+  { scheme, keyId, publicKey }: RecoveryPackage,
+  secret: bigint,
+  chain: string,
+): RecoveredWallet | null {
+  if (scheme !== 'ecdsa-secp256k1' || !isBitcoinTestNetwork(chain)) return null;
+  const former = recoveredWallet({ scheme, keyId, publicKey: hexToBytes(publicKey), secret }, chain);
+  return former === null ? null : { ...former, isFormer: true };
+}
+
+function recoveredWallet(
+  { scheme, keyId, publicKey, secret }: Pick<KeyShare, 'scheme' | 'keyId' | 'publicKey' | 'secret'>,
+  chain: string,
+): RecoveredWallet | null {
+  const address = addressOn(chain, scheme, publicKey);
   if (address === null) return null;
   const text = inGroupOf(scheme, (group) => {
-    if (!isSecretOf(group, wallet.secret, wallet.publicKey)) {
-      throw new Error(`the key of ${address} is not what its address says`);
-    }
-    return bytesToHex(group.encodeScalar(wallet.secret));
+    if (!isSecretOf(group, secret, publicKey)) throw new Error(`the key of ${address} is not what its address says`);
+    return bytesToHex(group.encodeScalar(secret));
   });
   return { keyId, scheme, chain, address, secret: text };
 }

@@ -44,6 +44,11 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   const { intent } = work.transaction;
+  if (work.key.addresses[work.chain.name] !== intent.from) {
+    const detail = `${intent.from} is a former address of the vault, on which co-signers sign nothing: create it again`;
+    await giveUp({ env, vault, work }, { reason: 'WALLET_REPLACED', detail });
+    return;
+  }
   if (intent.kind === 'message') {
     // Nothing is asked of the chain.
     await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);

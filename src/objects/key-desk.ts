@@ -3,7 +3,7 @@ import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
-import { lackingSchemes, withKey } from '#objects/wallets.ts';
+import { formerWalletsOf, lackingSchemes, withKey, withNetworkKeys } from '#objects/wallets.ts';
 
 /** How far a run of the job has come. */
 export type KeyProgress =
@@ -65,6 +65,23 @@ export class KeyDesk {
     const vault = this.#host.vault();
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
     await this.#reform(withKey(vault, key, this.#host.chains), { action: 'key', detail: key.keyId });
+  }
+
+  /**
+   * Moves a vault of before to the keys of its test networks (see `withNetworkKeys`), in one commit with a line in its history.
+   * It follows from the stored key alone, so it runs at each start of the object, and the second time changes nothing.
+   */
+  async deriveNetworks(): Promise<void> {
+    const { storage, chains } = this.#host;
+    const vault = this.#host.vault();
+    const after = vault === null ? null : withNetworkKeys(vault, chains);
+    if (after === null || after === vault) return;
+    const line = { action: 'derive-network-keys', detail: JSON.stringify({ former: formerWalletsOf(after) }) };
+    await this.#reform(after, line, () => {
+      // The ledger has what the former address held: it is compared with the chain at once.
+      storage.ledger.hasten(Date.now());
+      storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import type { KeyId, VaultId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
+import type { Wallet } from '#objects/wallets.ts';
 
 /** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
 export interface TransactionView {
@@ -67,6 +68,8 @@ export interface VoteOutcome {
 export interface VaultScope {
   readonly policy: Policy;
   readonly viewer: Member;
+  /** Addresses on which nothing is signed any more. The directory lists them among the others. */
+  readonly formerWallets: readonly Wallet[];
 }
 
 /** What a consumer needs for a job; null when the job is not outstanding (any more). */

@@ -39,7 +39,7 @@ import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import type { Wallet } from '#objects/wallets.ts';
-import { walletsOf, withChain } from '#objects/wallets.ts';
+import { formerWalletsOf, walletsOf, withChain } from '#objects/wallets.ts';
 import type {
   ActivityView,
   CreationView,
@@ -108,6 +108,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       },
     });
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
+    if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());
   }
 
   /** Idempotent for one reference. Refuses `number-taken`, where another one was first, and what `policyFault` refuses. */
@@ -310,7 +311,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const entered = this.#enter(actor, 'view');
     if (!entered.ok) return entered;
     await drainProjection(this.#storage, this.env.DB);
-    return accepted({ policy: entered.value.vault.policy, viewer: entered.value.viewer });
+    const { vault, viewer } = entered.value;
+    return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
   }
 
   /** For the consumers: the job with all it needs, or null when it is not outstanding. */

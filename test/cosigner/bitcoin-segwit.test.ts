@@ -8,6 +8,7 @@ import { unsignedAttempt } from '#domain/event.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../chains/bitcoin/cast.ts';
 import { amount } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
@@ -26,7 +27,9 @@ let own: Uint8Array;
 beforeAll(async () => {
   nodes = await startNodes();
   const made = await newKey(nodes.all);
-  const address = present(addressOn(chain.caip2, made.scheme, hexToBytes(made.publicKey)));
+  const { scheme } = made;
+  const derived = walletKey({ scheme, publicKey: hexToBytes(made.publicKey) }, chain.caip2);
+  const address = present(addressOn(chain.caip2, scheme, derived));
   key = { ...made, addresses: { [chain.name]: address } };
   own = present(scriptOf(regtest, address));
 }, 60_000);

@@ -29,6 +29,18 @@ export function readMessage(caip2: string, text: string): Result<MessageText, st
 }
 
 /**
+ * Reports whether the signature of a message names no chain, so that it is valid on every EVM chain: a text (EIP-191), typed
+ * data without `domain.chainId`, and what is no typed data. Solana and Bitcoin sign with a key of each network.
+ */
+export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'format' | 'message'>): boolean {
+  if (format === 'eip191') return true;
+  if (format !== 'eip712') return false;
+  const typed = readTypedData(parsedJson(message));
+  // Every field of the domain is hashed: `readTypedData` refuses one that its type does not declare.
+  return !typed.ok || !Object.hasOwn(typed.value.domain, 'chainId');
+}
+
+/**
  * The bytes whose keccak256 is signed for a message, or null for an intent that is not in canonical form. Every co-signer makes
  * them by itself. They begin with 0x19, and a transaction does not (EIP-191): no message is ever a payment.
  */

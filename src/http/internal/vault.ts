@@ -31,6 +31,7 @@ import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
+import { formerWalletsOf } from '#objects/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 /** In one request: the next one goes on behind them. */
@@ -75,6 +76,9 @@ export const vaultSchema = z
     members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
+    formerWallets: z
+      .array(z.strictObject({ chain: z.string(), address: z.string() }))
+      .meta({ description: 'Addresses on which nothing is signed any more' }),
     keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
   })
   .meta({ id: 'Vault' });
@@ -204,7 +208,8 @@ export function noSuchVault(context: HttpContext): Response {
   return problem(context, 'vault-not-found', { detail: 'There is no vault with this id.' });
 }
 
-export function vaultRecord(context: HttpContext, { id, configuration, members, policy, keys }: Vault) {
+export function vaultRecord(context: HttpContext, vault: Vault) {
+  const { id, configuration, members, policy, keys } = vault;
   return {
     id,
     ...configuration,
@@ -216,6 +221,7 @@ export function vaultRecord(context: HttpContext, { id, configuration, members, 
       chain,
       address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
     })),
+    formerWallets: [...formerWalletsOf(vault)],
     keys: keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey })),
   };
 }

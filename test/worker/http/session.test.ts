@@ -135,6 +135,7 @@ test('the vaults of whoever is logged in, as each vault says itself', async () =
       approvalMode: 'token',
       // The vaults of these tests all have one address, and it has an owner already.
       wallets: expect.any(Array) as unknown[],
+      formerWallets: [],
       members: expect.arrayContaining([{ userId: treasury.alice.id, name: expect.any(String) as string }]) as unknown[],
     },
   ]);
