@@ -2,6 +2,8 @@ import { type Bug, evm } from './bug.ts';
 
 const inAttacks = (name: string) => `test/attacks/coordinator-and-cosigner/${name}.test.ts`;
 
+const IN_VECTORS = ['test/vectors/vectors.test.ts'];
+
 /** What a co-signer must not let pass. */
 export const COSIGNER_BUGS: readonly Bug[] = [
   {
@@ -234,5 +236,33 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     was: 'if (!(await request.stillAllowed())) return notAllowed(share);\n      const shares = ',
     is: 'const shares = ',
     caughtBy: ['test/cosigner/last-round.test.ts'],
+  },
+  {
+    name: 'binding factors of FROST do not name the key',
+    file: 'src/mpc/frost/group-commitment.ts',
+    was: 'const prefix = concatBytes(publicKey, h4(message), h5(list));',
+    is: 'const prefix = concatBytes(h4(message), h5(list));',
+    caughtBy: IN_VECTORS,
+  },
+  {
+    name: 'a signature of ECDSA with a high s is a witness',
+    file: 'src/chains/bitcoin/witness.ts',
+    was: 'if (signature.hasHighS()) return null;',
+    is: '',
+    caughtBy: IN_VECTORS,
+  },
+  {
+    name: 'BIP-322 pushes the hash of the message without OP_0',
+    file: 'src/chains/bitcoin/message.ts',
+    was: 'concatBytes(Uint8Array.of(0, PUSH_32), messageHash)',
+    is: 'concatBytes(Uint8Array.of(PUSH_32), messageHash)',
+    caughtBy: IN_VECTORS,
+  },
+  {
+    name: 'a signature of Ed25519 of another length is a fault of the Worker',
+    file: 'src/mpc/ed25519.ts',
+    was: 'if (signature.length !== SIGNATURE_BYTES) return false;',
+    is: '',
+    caughtBy: ['test/vectors/vectors.worker.test.ts'],
   },
 ];
