@@ -265,4 +265,11 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     is: '',
     caughtBy: ['test/vectors/vectors.worker.test.ts'],
   },
+  {
+    name: 'a refusal tells by its time which signature of a round has failed',
+    file: 'src/cosigner/signing.ts',
+    was: 'else first ??= round;',
+    is: 'else return round;',
+    caughtBy: [inAttacks('probes-in-one-round')],
+  },
 ];
