@@ -1,5 +1,9 @@
 import { type Bug, evm } from './bug.ts';
 
+const inAttacks = (name: string) => `test/attacks/coordinator-and-cosigner/${name}.test.ts`;
+
+const IN_VECTORS = ['test/vectors/vectors.test.ts'];
+
 /** What a co-signer must not let pass. */
 export const COSIGNER_BUGS: readonly Bug[] = [
   {
@@ -204,5 +208,145 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     was: "if (said['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';",
     is: '',
     caughtBy: ['test/devices/voice.test.ts'],
+  },
+  {
+    name: 'the mask of a base OT is not bound to the other point',
+    file: 'src/mpc/ecdsa/base-ot.ts',
+    was: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(place), other)",
+    is: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(place))",
+    caughtBy: [inAttacks('cheating-ot-receiver')],
+  },
+  {
+    name: 'the seed of a base OT does not name its index',
+    file: 'src/mpc/ecdsa/base-ot.ts',
+    was: "taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(place), ...parts)",
+    is: "taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(place.slice(1)), ...parts)",
+    caughtBy: ['test/mpc/ecdsa/base-ot.test.ts'],
+  },
+  {
+    name: 'the sid of a vector OLE does not name its direction',
+    file: 'src/mpc/ecdsa/session.ts',
+    was: "taggedHash('ecdsa/vole', session.digest, setupId, Uint8Array.of(bob, alice))",
+    is: "taggedHash('ecdsa/vole', session.digest, setupId)",
+    caughtBy: ['test/mpc/ecdsa/session.test.ts'],
+  },
+  {
+    name: 'a round is computed without a move of the ledger',
+    file: 'src/cosigner/sessions.ts',
+    was: '(message.round !== running.round + 1 || !ledger.advance(message.sid, message.round))',
+    is: 'message.round !== running.round + 1',
+    caughtBy: ['test/cosigner/sessions.test.ts'],
+  },
+  {
+    name: 'a copy of the memory computes a round that the ledger has passed',
+    file: 'src/cosigner/sessions.ts',
+    was: '!ledger.advance(message.sid, message.round))',
+    is: 'ledger.advance(message.sid, message.round) === null)',
+    caughtBy: [inAttacks('session-round-replay')],
+  },
+  {
+    name: 'any number of rounds with one peer is under way',
+    file: 'src/cosigner/pair-keeper.ts',
+    was: 'const MOST_ROUNDS_UNDER_WAY = 16;',
+    is: 'const MOST_ROUNDS_UNDER_WAY = 128;',
+    caughtBy: [inAttacks('parallel-rounds')],
+  },
+  {
+    name: 'one round too many with one peer is under way',
+    file: 'src/cosigner/pair-keeper.ts',
+    was: 'this.#underWay.size >= MOST_ROUNDS_UNDER_WAY',
+    is: 'this.#underWay.size > MOST_ROUNDS_UNDER_WAY',
+    caughtBy: ['test/cosigner/pair-keeper.test.ts'],
+  },
+  {
+    name: 'a permit does not look for the ban',
+    file: 'src/cosigner/pair-keeper.ts',
+    was: 'if (this.isBanned(peer) || this.#underWay.size',
+    is: 'if (this.#underWay.size',
+    caughtBy: ['test/cosigner/pair-keeper.test.ts'],
+  },
+  {
+    name: 'a permit is never given back to the pair',
+    file: 'src/cosigner/pair-keeper.ts',
+    was: 'release(permit: string): void {\n    this.#underWay.delete(permit);',
+    is: 'release(permit: string): void {\n    if (permit === null) this.#underWay.delete(permit);',
+    caughtBy: ['test/cosigner/pair-keeper.test.ts'],
+  },
+  {
+    name: 'a round runs without a permit',
+    file: 'src/cosigner/sessions.ts',
+    was: "if (release === null) return this.#end(message, refusal('peer-banned'));",
+    is: 'if (release === null) return this.#compute(running, message, inbox);',
+    caughtBy: [inAttacks('parallel-rounds')],
+  },
+  {
+    name: 'a round keeps its permit',
+    file: 'src/cosigner/sessions.ts',
+    was: '    } finally {\n      release();\n    }',
+    is: '    } finally {\n    }',
+    caughtBy: ['test/cosigner/sessions.test.ts'],
+  },
+  {
+    name: 'the last round does not check the request again',
+    file: 'src/cosigner/key-keeper.ts',
+    was: 'this.#shares.activeEpoch() === share.epoch && (await this.#check(wallet, request)).ok',
+    is: 'this.#shares.activeEpoch() === share.epoch',
+    caughtBy: [inAttacks('policy-revoked-between-rounds')],
+  },
+  {
+    name: 'the last round signs with the share of an old epoch',
+    file: 'src/cosigner/key-keeper.ts',
+    was: 'this.#shares.activeEpoch() === share.epoch && (await this.#check(wallet, request)).ok',
+    is: '(await this.#check(wallet, request)).ok',
+    caughtBy: ['test/cosigner/last-round.test.ts'],
+  },
+  {
+    name: 'the last round of DKLs23 does not ask whether it may sign',
+    file: 'src/cosigner/signing.ts',
+    was: 'if (!(await request.stillAllowed())) return notAllowed(share);\n      const rounds = ',
+    is: 'const rounds = ',
+    caughtBy: ['test/cosigner/last-round.test.ts'],
+  },
+  {
+    name: 'the last round of FROST does not ask whether it may sign',
+    file: 'src/cosigner/signing.ts',
+    was: 'if (!(await request.stillAllowed())) return notAllowed(share);\n      const shares = ',
+    is: 'const shares = ',
+    caughtBy: ['test/cosigner/last-round.test.ts'],
+  },
+  {
+    name: 'binding factors of FROST do not name the key',
+    file: 'src/mpc/frost/group-commitment.ts',
+    was: 'const prefix = concatBytes(publicKey, h4(message), h5(list));',
+    is: 'const prefix = concatBytes(h4(message), h5(list));',
+    caughtBy: IN_VECTORS,
+  },
+  {
+    name: 'a signature of ECDSA with a high s is a witness',
+    file: 'src/chains/bitcoin/witness.ts',
+    was: 'if (signature.hasHighS()) return null;',
+    is: '',
+    caughtBy: IN_VECTORS,
+  },
+  {
+    name: 'BIP-322 pushes the hash of the message without OP_0',
+    file: 'src/chains/bitcoin/message.ts',
+    was: 'concatBytes(Uint8Array.of(0, PUSH_32), messageHash)',
+    is: 'concatBytes(Uint8Array.of(PUSH_32), messageHash)',
+    caughtBy: IN_VECTORS,
+  },
+  {
+    name: 'a signature of Ed25519 of another length is a fault of the Worker',
+    file: 'src/mpc/ed25519.ts',
+    was: 'if (signature.length !== SIGNATURE_BYTES) return false;',
+    is: '',
+    caughtBy: ['test/vectors/vectors.worker.test.ts'],
+  },
+  {
+    name: 'a refusal tells by its time which signature of a round has failed',
+    file: 'src/cosigner/signing.ts',
+    was: 'else first ??= round;',
+    is: 'else return round;',
+    caughtBy: [inAttacks('probes-in-one-round')],
   },
 ];
