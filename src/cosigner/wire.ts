@@ -27,8 +27,10 @@ export function fieldsOf(value: unknown, names: readonly string[]): Fields {
   return fields;
 }
 
+/** Returns the text itself. A lone surrogate has no bytes in UTF-8, so no digest would tell it from U+FFFD. */
 export function textOf(value: unknown, longest = 4096): string {
   if (typeof value !== 'string' || value.length > longest) throw new Malformed('not a text');
+  if (!value.isWellFormed()) throw new Malformed('not well-formed Unicode');
   return value;
 }
 

@@ -108,13 +108,14 @@ test('what nobody shows is not believed, and what is no transaction is refused',
   expect((await thresholdSign(nodes.some(1, 3), { ...signed, evidence: [raw] })).ok).toBe(true);
 });
 
-test('a message is signed for the address of the key', async () => {
-  const transaction = entered(key, { kind: 'message', format: 'bip322', message: 'hello' }, { chain });
+test.each(['hello', ''])('the message %j is signed for the address of the key', async (message) => {
+  const transaction = entered(key, { kind: 'message', format: 'bip322', message }, { chain });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
   const request = { ...requestFor(key, transaction), intent, attempt: signed };
   const outcome = await thresholdSign(nodes.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
-  expect(adapter.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
+  const given = adapter.assembleMessage(intent, present(outcome.signatures[0]));
+  expect(given.ok && given.value.startsWith('smpA')).toBe(true);
 });

@@ -5,6 +5,7 @@ import type { Bug } from './bug.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
 import { NETWORK_BUGS } from './network-bugs.ts';
+import { MESSAGE_BUGS } from './message-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
@@ -14,7 +15,14 @@ import { VOTE_BUGS } from './vote-bugs.ts';
  * minute. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
-const BUGS = [...FLOW_BUGS, ...VOTE_BUGS, ...COSIGNER_BUGS, ...NETWORK_BUGS, ...OUTSIDE_BUGS];
+const BUGS = [
+  ...FLOW_BUGS,
+  ...VOTE_BUGS,
+  ...COSIGNER_BUGS,
+  ...NETWORK_BUGS,
+  ...MESSAGE_BUGS,
+  ...OUTSIDE_BUGS,
+];
 const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */

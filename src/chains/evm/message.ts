@@ -44,7 +44,7 @@ export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'forma
  * The bytes whose keccak256 is signed for a message, or null for an intent that is not in canonical form. Every co-signer makes
  * them by itself. They begin with 0x19, and a transaction does not (EIP-191): no message is ever a payment.
  */
-export function messagePreimage(intent: MessageIntent): Hex | null {
+export function messagePreimage(intent: Pick<MessageIntent, 'chain' | 'format' | 'message'>): Hex | null {
   if (typeof intent.message !== 'string' || typeof intent.chain !== 'string') return null;
   const read = readMessage(intent.chain, intent.message);
   if (!read.ok || read.value.message !== intent.message || read.value.format !== intent.format) return null;
@@ -52,7 +52,12 @@ export function messagePreimage(intent: MessageIntent): Hex | null {
     const typed = readTypedData(parsedJson(intent.message));
     return typed.ok ? typedDataPreimage(typed.value) : null;
   }
-  const content = stringToHex(intent.message);
+  return textPreimage(intent.message);
+}
+
+/** Returns the bytes whose keccak256 is signed for a text (EIP-191, version 0x45). */
+export function textPreimage(text: string): Hex {
+  const content = stringToHex(text);
   const length = String(hexToBytes(content).length);
   return concatHex([stringToHex(`\u0019Ethereum Signed Message:\n${length}`), content]);
 }

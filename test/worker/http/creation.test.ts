@@ -123,7 +123,7 @@ const BAD: readonly (readonly [Kind, object, string, string])[] = [
   ['message', { message: PERMIT }, '/message', 'invalid_type'],
   ['message', { message: '' }, '/message', 'invalid-message'],
   ['message', { message: 'x'.repeat(16_385) }, '/message', 'invalid-message'],
-  ['message', { message: '\uD800' }, '/message', 'invalid-message'],
+  ['message', { message: '\uD800' }, '/message', 'ill-formed-text'],
   ['message', { message: 'pay \u202Eecila' }, '/message', 'deceptive-text'],
   ['message', { message: 'bell\u0007' }, '/message', 'deceptive-text'],
   ['message', { message: JSON.stringify({ ...PERMIT, domain: { chainId: 1 } }) }, '/message', 'invalid-message'],
