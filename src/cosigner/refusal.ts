@@ -5,6 +5,7 @@
 export type CosignerRefusal =
   | 'malformed'
   | 'not-my-coordinator'
+  | 'body-too-large'
   | 'unknown-session'
   | 'session-over'
   | 'envelope-refused'

@@ -105,7 +105,7 @@ export class Sessions {
     if (openings === null) return refused(refusal('envelope-refused'));
     const { participants, isRationed } = preparation;
     const sid = sessionId(preparation, nonces, openings);
-    ledger.openSession(sid);
+    ledger.openSession(sid, Date.now());
     const running: Running = { participants, isRationed, round: 1, next: preparation.begin(sid), last: null };
     remember(this.#running, bytesToHex(sid), running);
     // It answers nobody's message yet, so that there is nothing to ration.

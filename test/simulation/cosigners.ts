@@ -149,7 +149,7 @@ export class SimulatedCosigner {
     // Another one came first: a real node throws here, and its answer is no answer.
     if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
     const sid = bytesToHex(sha256(utf8ToBytes(session.signers.map((signer) => nonces[String(signer)]).join())));
-    this.ledger.openSession(hexToBytes(sid));
+    this.ledger.openSession(hexToBytes(sid), Date.now());
     this.#running.set(sid, session);
     return accepted({ sid, envelopes: {} });
   }
