@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
+import { ExportLog } from '#cosigner/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
 import type { StoredRecord } from '#cosigner/ledger.ts';
@@ -50,6 +51,7 @@ export const NODE_ACTIONS = [
   'round',
   'policy',
   'recovery',
+  'exports',
   'signed',
   'witness',
   'shares',
@@ -89,12 +91,14 @@ interface Rooms {
  */
 export class CosignerNode extends DurableObject<CosignerEnv> {
   readonly #ledger: Ledger;
+  readonly #exportLog: ExportLog;
   readonly #pair: PairKeeper;
   #rooms: Promise<Rooms> | null = null;
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
     this.#ledger = new Ledger(ctx.storage.sql);
+    this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#pair = new PairKeeper(this.#ledger, pinnedSigningKeys(env));
   }
 
@@ -172,6 +176,10 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       case 'recovery': {
         fieldsOf(body, []);
         return key.recoveryPackage(keyOf(place));
+      }
+      case 'exports': {
+        const { nonce } = fieldsOf(body, ['nonce']);
+        return key.exports(keyOf(place), hexOf(nonce, 32));
       }
       case 'shares': {
         fieldsOf(body, []);
@@ -260,6 +268,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const key = new KeyKeeper({
       membership,
       ledger,
+      exportLog: this.#exportLog,
       pair: async (peer, known) => pairObject(peer).pairState(peer, known),
       isBanned: async (peer) => pairObject(peer).isBanned(peer),
     });

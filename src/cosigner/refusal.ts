@@ -17,6 +17,7 @@ export type CosignerRefusal =
   | 'pair-too-old'
   | 'before-its-time'
   | 'no-recovery-key'
+  | 'too-many-exports'
   | 'wrong-wallet'
   | 'digest-mismatch'
   | 'policy-behind'

@@ -1,5 +1,6 @@
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
+import { recordExport, type RecoveryExport } from '#objects/recovery-exports.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -66,6 +67,11 @@ export class KeyDesk {
     const vault = this.#host.vault();
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
     await this.#reform(withKey(vault, key, this.#host.chains), { action: 'key', detail: key.keyId });
+  }
+
+  /** See `recordExport`. */
+  recordExport(wanted: RecoveryExport): Promise<boolean> {
+    return recordExport(this.#host, wanted);
   }
 }
 
