@@ -68,7 +68,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'recovery export': {
     usage: '--vault ID',
-    method: 'GET',
+    method: 'POST',
     path: (args) => `/internal/vault/${part(args, 'vault')}/recovery`,
   },
   'key show': { usage: '--vault ID --key KEY', method: 'GET', path: keyPath },

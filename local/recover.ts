@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
 import { isBitcoinTestNetwork } from '#domain/chain.ts';
@@ -14,10 +15,11 @@ import { runCommand } from './command-line.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
 
 /**
- * `npm run recover -- new --key FILE` makes the offline key and prints the public half for the co-signers (RECOVERY_KEY).
- * `npm run recover -- open --key FILE --chain CAIP2... PACKAGES...` rebuilds keys out of saved answers of `admin recovery export`. For a machine
- * without a network, and for the day on which the service is gone: whoever has what it prints needs nobody's approval. Move the funds, and
- * use the keys no more.
+ * `npm run recover -- new --key FILE...` makes an offline key for each file and prints their public halves in that order: one for each
+ * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share.
+ * `npm run recover -- open --key FILE... --chain CAIP2... PACKAGES...` rebuilds keys from saved answers of `admin recovery export`, with the
+ * secrets of as many co-signers as sign together. It is for a machine without a network, and for the day on which the service is gone: what
+ * it prints needs no approval. Move the funds, and use the keys no more.
  */
 
 export interface RecoveredWallet {
@@ -31,18 +33,25 @@ export interface RecoveredWallet {
   readonly isFormer?: true;
 }
 
-/** What comes out of packages, in words for what does not. @param chains CAIP-2 */
+/**
+ * Returns the wallets that packages hold, and in words why a package or a key gives nothing.
+ *
+ * @param recoverySecrets hex of 32 bytes each. Every package is opened with the one that it was sealed for. @param chains CAIP-2
+ */
 export async function recovered(
-  recoverySecret: string,
+  recoverySecrets: readonly string[],
   packages: readonly RecoveryPackage[],
   chains: readonly string[],
 ): Promise<{ readonly wallets: readonly RecoveredWallet[]; readonly faults: readonly string[] }> {
   const wallets: RecoveredWallet[] = [];
   const faults: string[] = [];
+  const secretOf = new Map(recoverySecrets.map((secret) => [publicHalf(secret), secret]));
   for (const [keyId, all] of Map.groupBy(packages, ({ keyId: id, epoch }) => `${id} of epoch ${epoch}`)) {
     const shares = new Map<PartyIndex, bigint>();
     for (const one of all) {
-      const [party, share] = [parsePartyIndex(one.node), await openRecovery(recoverySecret, one)];
+      const recoverySecret = secretOf.get(one.recoveryKey);
+      const party = parsePartyIndex(one.node);
+      const share = recoverySecret === undefined ? 'another-recovery-key' : await openRecovery(recoverySecret, one);
       if (typeof share === 'string' || party === null) faults.push(`${keyId}, node ${one.node}: ${String(share)}`);
       else shares.set(party, share);
     }
@@ -122,26 +131,30 @@ export function recoverySecretOf(file: string): string {
   return hexOf(key.export({ format: 'jwk' }).d);
 }
 
+function publicHalf(recoverySecret: string): string {
+  return bytesToHex(x25519.getPublicKey(hexToBytes(recoverySecret)));
+}
+
 function hexOf(text: string | undefined): string {
   return Buffer.from(text ?? '', 'base64url').toString('hex');
 }
 
 async function main(): Promise<void> {
-  const options = { key: { type: 'string' }, chain: { type: 'string', multiple: true } } as const;
+  const options = { key: { type: 'string', multiple: true }, chain: { type: 'string', multiple: true } } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [command, ...files] = positionals;
   if (values.key === undefined) throw new Error('--key FILE is missing');
   if (command === 'new' && files.length === 0) {
-    console.log(newRecoveryKey(values.key));
+    for (const file of values.key) console.log(newRecoveryKey(file));
     return;
   }
   if (command !== 'open' || files.length === 0 || values.chain === undefined) {
-    throw new Error('new --key FILE, or open --key FILE --chain CAIP2... PACKAGES...');
+    throw new Error('new --key FILE..., or open --key FILE... --chain CAIP2... PACKAGES...');
   }
   const packages = files.flatMap(
     (file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages,
   );
-  const { wallets, faults } = await recovered(recoverySecretOf(values.key), packages, values.chain);
+  const { wallets, faults } = await recovered(values.key.map(recoverySecretOf), packages, values.chain);
   for (const fault of faults) console.error(fault);
   console.log(JSON.stringify(wallets, null, 2));
   if (wallets.length === 0) process.exitCode = 1;

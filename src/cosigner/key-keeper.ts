@@ -3,6 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
+import type { ExportList } from '#domain/export-list.ts';
+import { exportListBytes } from '#domain/export-list.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import {
@@ -12,6 +14,7 @@ import {
   type SigningRequest,
 } from '#cosigner/approval-check.ts';
 import { attest, isAttested } from '#cosigner/attestation.ts';
+import type { ExportLog } from '#cosigner/export-log.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import { type Ledger, recordOf, type StoredRecord } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
@@ -38,6 +41,7 @@ import { type KeyShare, unseal } from '#mpc/share.ts';
 export interface KeyKeeperContext {
   readonly membership: Membership;
   readonly ledger: Ledger;
+  readonly exportLog: ExportLog;
   /** Asks this node's pair object. */
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
   readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
@@ -252,12 +256,27 @@ export class KeyKeeper {
     return witness(this.#context, keyId, { ...seen, threshold: current.value.threshold });
   }
 
-  /** The share, sealed for the offline key that this node has pinned. Refuses `no-recovery-key`, `unknown-key`, `share-too-old`. */
+  /**
+   * The share, sealed for the offline key that this co-signer has pinned. The export is recorded first. Refuses `no-recovery-key`,
+   * `unknown-key`, `share-too-old`, `too-many-exports`.
+   */
   async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
     const { recoveryKey } = this.#context.membership;
     if (recoveryKey === null) return refused(refusal('no-recovery-key'));
     const current = await this.#shares.current(keyId);
-    return current.ok ? accepted(await sealForRecovery(recoveryKey, current.value)) : current;
+    if (!current.ok) return current;
+    const { epoch } = current.value;
+    const isRecorded = this.#context.exportLog.record({ atMs: Date.now(), epoch, recoveryKey });
+    if (!isRecorded) return refused(refusal('too-many-exports'));
+    return accepted(await sealForRecovery(recoveryKey, current.value));
+  }
+
+  /** The exports of a key with a signature by the identity of this co-signer, hex, over the nonce of the reader. Refuses `unknown-key`. */
+  async exports(keyId: string, nonce: string): Promise<Result<ExportList & { readonly signature: string }, Refused>> {
+    if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
+    const { own } = this.#context.membership;
+    const list = { keyId, node: own.index, nonce, exports: this.#context.exportLog.list() };
+    return accepted({ ...list, signature: bytesToHex(await signAsNode(own, exportListBytes(list))) });
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. */

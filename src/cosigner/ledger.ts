@@ -9,7 +9,7 @@ import type { SignedRecord } from '#cosigner/signed-record.ts';
 import type { SealedRecord } from '#mpc/share.ts';
 
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
   CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
@@ -20,6 +20,10 @@ const SCHEMA = `
 
 /** What a co-signer commits to, of checked bytes. */
 type Commitment = Omit<CheckedRequest, 'policy'>;
+/** No session lasts longer than minutes; a day leaves room for a clock that is set back. */
+const SESSION_TTL_MS = 24 * 60 * 60 * 1000;
+/** Rows that one opening deletes at most, so that the first one after years is no longer than the others. */
+const MAX_EXPIRED_AT_ONCE = 100;
 
 /** A sealed record with what is public of it. */
 export interface StoredRecord {
@@ -69,6 +73,7 @@ interface SignedRow {
 export class Ledger {
   readonly #sql: SqlStorage;
   #created = false;
+  #sessionsHaveAge = false;
   /** Nobody else writes here: what was read once is read for each check. */
   #policies: readonly Policy[] | null = null;
   #remembersSinceMs: number | null = null;
@@ -90,9 +95,31 @@ export class Ledger {
     return this.#created ? this.#sql.exec<T>(query, ...bindings).toArray() : [];
   }
 
-  /** Takes a session id for ever. Throws when it was taken before: its randomness would be used twice. */
-  openSession(sid: Uint8Array): void {
-    this.#write('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid));
+  /**
+   * Takes a session id. Throws when it is taken: its randomness would be used twice. Deletes some rows that are older than a day, which opens
+   * no id again: each id is a hash over 32 bytes that this co-signer drew for one opening, kept in memory alone and forgot at its start. What a
+   * session needs to go on is in memory alone, too, so without its row it can only end.
+   */
+  openSession(sid: Uint8Array, nowMs: number): void {
+    this.#giveSessionsAnAge();
+    this.#write('INSERT INTO session (sid, round, opened_at_ms) VALUES (?, 1, ?)', bytesToHex(sid), nowMs);
+    this.#write(
+      'DELETE FROM session WHERE sid IN (SELECT sid FROM session WHERE opened_at_ms < ? LIMIT ?)',
+      nowMs - SESSION_TTL_MS,
+      MAX_EXPIRED_AT_ONCE,
+    );
+  }
+
+  /** A table of before rows had a time gets the column: its rows count as expired, since the code that opened them is gone. */
+  #giveSessionsAnAge(): void {
+    if (this.#sessionsHaveAge) return;
+    this.#write('SELECT 1');
+    const made = this.#read<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'session'");
+    if (made.every(({ sql }) => !sql.includes('opened_at_ms'))) {
+      this.#write('ALTER TABLE session ADD COLUMN opened_at_ms INTEGER NOT NULL DEFAULT 0');
+    }
+    this.#write('CREATE INDEX IF NOT EXISTS session_age ON session (opened_at_ms)');
+    this.#sessionsHaveAge = true;
   }
 
   /** Moves a session on by exactly one round. False when somebody else did, or the session is not there. */

@@ -2,6 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { isAttested } from '#cosigner/attestation.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
+import { ExportLog } from '#cosigner/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
 import type { StoredRecord } from '#cosigner/ledger.ts';
@@ -52,6 +53,7 @@ export const NODE_ACTIONS = [
   'attest',
   'receipt',
   'recovery',
+  'exports',
   'signed',
   'witness',
   'shares',
@@ -98,12 +100,14 @@ interface Rooms {
  */
 export class CosignerNode extends DurableObject<CosignerEnv> {
   readonly #ledger: Ledger;
+  readonly #exportLog: ExportLog;
   readonly #pair: PairKeeper;
   #rooms: Promise<Rooms> | null = null;
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
     this.#ledger = new Ledger(ctx.storage.sql);
+    this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#pair = new PairKeeper(this.#ledger, pinnedSigningKeys(env));
   }
 
@@ -191,6 +195,10 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       case 'recovery': {
         fieldsOf(body, []);
         return key.recoveryPackage(keyOf(place));
+      }
+      case 'exports': {
+        const { nonce } = fieldsOf(body, ['nonce']);
+        return key.exports(keyOf(place), hexOf(nonce, 32));
       }
       case 'shares': {
         fieldsOf(body, []);
@@ -287,6 +295,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const key = new KeyKeeper({
       membership,
       ledger,
+      exportLog: this.#exportLog,
       pair: async (peer, known) => pairObject(peer).pairState(peer, known),
       isBanned: async (peer) => pairObject(peer).isBanned(peer),
     });

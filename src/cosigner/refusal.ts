@@ -5,6 +5,7 @@
 export type CosignerRefusal =
   | 'malformed'
   | 'not-my-coordinator'
+  | 'body-too-large'
   | 'unknown-session'
   | 'session-over'
   | 'envelope-refused'
@@ -16,6 +17,7 @@ export type CosignerRefusal =
   | 'pair-too-old'
   | 'before-its-time'
   | 'no-recovery-key'
+  | 'too-many-exports'
   | 'wrong-wallet'
   | 'digest-mismatch'
   | 'policy-behind'

@@ -110,7 +110,7 @@ export class Sessions {
     if (unfit !== null) return refused(unfit);
     const { participants, isRationed } = preparation;
     const sid = sessionId(preparation, nonces, openings);
-    ledger.openSession(sid);
+    ledger.openSession(sid, Date.now());
     const running: Running = { participants, isRationed, round: 1, next: preparation.begin(sid), last: null };
     remember(this.#running, bytesToHex(sid), running);
     // It answers nobody's message yet, so that there is nothing to ration.

@@ -12,7 +12,7 @@ import { isCollectible } from '#domain/movement.ts';
 
 /** What is worth a person's attention away from the screen (spec part 6 rule 5, and the same for what needs or has had approvals). */
 export interface Notification {
-  readonly kind: 'approval' | 'outcome' | 'activity';
+  readonly kind: 'approval' | 'outcome' | 'activity' | 'vault';
   readonly userIds: readonly UserId[];
   readonly title: string;
   readonly body: string;
@@ -40,6 +40,14 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
   const what =
     moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
+}
+
+/** Returns the notification of an export of recovery packages, for every member: as many packages as sign together are the key. */
+export function notificationOfExport(vault: Vault): Notification {
+  const title = `${vault.configuration.name}: recovery packages requested`;
+  const body =
+    'An operator asks the co-signers for their shares of all keys. If you did not expect it, ask your operator.';
+  return { kind: 'vault', userIds: membersOf(vault), title, body };
 }
 
 /** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */

@@ -7,7 +7,7 @@ import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
 import { projectVault } from '#http/internal/projection.ts';
-import { readRecovery } from '#http/internal/recovery.ts';
+import { exportRecovery } from '#http/internal/recovery.ts';
 import { createUser, unlinkIdentity } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
@@ -54,6 +54,7 @@ import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
 import { readPolicyChange } from '#http/vault/policy-change/read.ts';
 import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
 import { readPolicy } from '#http/vault/policy.ts';
+import { recoveryExports } from '#http/vault/recovery-exports.ts';
 import { reprocess } from '#http/vault/reprocess.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
@@ -79,6 +80,7 @@ const routes = [
   vaultEvents,
   reprocess,
   vaultHistory,
+  recoveryExports,
   readPolicy,
   proposePolicyChange,
   listPolicyChanges,
@@ -111,7 +113,7 @@ const routes = [
   readVault,
   readKey,
   refreshKey,
-  readRecovery,
+  exportRecovery,
   putMember,
   removeMember,
   proposeAsOperator,

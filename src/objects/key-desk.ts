@@ -1,5 +1,6 @@
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
+import { recordExport, type RecoveryExport } from '#objects/recovery-exports.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -82,6 +83,11 @@ export class KeyDesk {
       storage.ledger.hasten(Date.now());
       storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
     });
+  }
+
+  /** See `recordExport`. */
+  recordExport(wanted: RecoveryExport): Promise<boolean> {
+    return recordExport(this.#host, wanted);
   }
 }
 

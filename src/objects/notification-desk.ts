@@ -1,8 +1,10 @@
 import { findChain } from '#chains/registry.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Notification } from '#domain/notification.ts';
-import { notificationOf, notificationOfActivity } from '#domain/notification.ts';
+import { notificationOf, notificationOfActivity, notificationOfExport } from '#domain/notification.ts';
+import type { Vault } from '#domain/vault.ts';
 import { NOTIFICATION_MS } from '#objects/outbox.ts';
+import { EXPORT_REQUESTED } from '#objects/recovery-exports.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 
 /** News that were told, and the row of the outbox that asked for it. */
@@ -28,7 +30,7 @@ export class NotificationDesk {
   async work(ids: readonly TransactionId[]): Promise<readonly NotificationWork[]> {
     const owed = [...new Set(ids)].flatMap((id) => {
       const row = this.#host.storage.owed(id, 'notify');
-      return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id) }];
+      return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id, row.version) }];
     });
     const news = owed.flatMap(({ notification, ...row }) =>
       notification === null || notification.userIds.length === 0 ? [] : [{ ...row, notification }],
@@ -47,14 +49,22 @@ export class NotificationDesk {
     });
   }
 
-  #notification(id: TransactionId): Notification | null {
+  /** @param version of the record; of what concerns the vault itself the number of its line in the history */
+  #notification(id: TransactionId, version: number): Notification | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
     const transaction = storage.transaction(id);
     const record = transaction ?? storage.activities.read(id);
+    if (vault !== null && record === null) return this.#notificationOfLine(vault, version);
     const chain = record === null ? null : findChain(chains, record.chain);
     if (vault === null || record === null || chain === null) return null;
     if (Date.now() - record.updatedAtMs > NOTIFICATION_MS) return null;
     return 'intent' in record ? notificationOf(record, vault, chain) : notificationOfActivity(record, vault, chain);
+  }
+
+  #notificationOfLine(vault: Vault, seq: number): Notification | null {
+    const [line] = this.#host.storage.historyAfter(seq - 1, 1);
+    if (line?.action !== EXPORT_REQUESTED || Date.now() - line.atMs > NOTIFICATION_MS) return null;
+    return notificationOfExport(vault);
   }
 }

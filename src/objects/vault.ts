@@ -15,13 +15,11 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import type { ActivityOutcome, ActivityReport } from '#objects/activity-desk.ts';
-import { ActivityDesk } from '#objects/activity-desk.ts';
+import { ActivityDesk, type ActivityOutcome, type ActivityReport } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import { FEED, FeedDesk, type VaultNews } from '#objects/feed-desk.ts';
-import type { VaultFoundation, WishFault } from '#objects/membership.ts';
-import { foundVault, withMember } from '#objects/membership.ts';
+import { foundVault, type VaultFoundation, type WishFault, withMember } from '#objects/membership.ts';
 import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import { KeyDesk, type KeyProgress, oweKeys, type Reform } from '#objects/key-desk.ts';
 import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
@@ -29,10 +27,9 @@ import { LedgerDesk } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
-import type { NotificationWork, ToldNews } from '#objects/notification-desk.ts';
-import { NotificationDesk } from '#objects/notification-desk.ts';
-import type { ChangeDecision } from '#objects/policy-desk.ts';
-import { PolicyDesk } from '#objects/policy-desk.ts';
+import { NotificationDesk, type NotificationWork, type ToldNews } from '#objects/notification-desk.ts';
+import { type ChangeDecision, PolicyDesk } from '#objects/policy-desk.ts';
+import type { RecoveryExport } from '#objects/recovery-exports.ts';
 import { TransactionDesk } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
@@ -350,6 +347,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   reportRefresh(keyId: string, report: RefreshReport): Promise<void> {
     return this.#refreshes.report(keyId, report);
+  }
+
+  /** See `recordExport`. */
+  recordExport(wanted: RecoveryExport): Promise<boolean> {
+    return this.#keys.recordExport(wanted);
   }
 
   /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */

@@ -17,6 +17,7 @@ import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
+import type { Settings } from '#local/configuration.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';
 import { startRuntime } from '#local/runtime.ts';
@@ -40,9 +41,9 @@ export type Nodes = Awaited<ReturnType<typeof startNodes>>;
  * Co-signers in workerd, three unless the story says otherwise, each with its own storage and secrets; this process plays their coordinator,
  * over HTTP as from another account, and signs what it sends.
  */
-export async function startNodes(count = 3) {
+export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
-  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true };
+  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true, ...more };
   const { files, coordinatorSecret } = configure(folder, settings);
   let runtime: Runtime = await startRuntime(files.slice(1), { folder });
   let relay: Relay = () => {};

@@ -39,7 +39,7 @@ interface WorldWish {
   readonly folder?: string;
   readonly cosigners?: number;
   readonly cosignerUrls?: Readonly<Record<string, string>>;
-  readonly recoveryKey?: string;
+  readonly recoveryKeys?: readonly string[];
   readonly login?: object;
 }
 
@@ -47,7 +47,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
 export async function startWorld(wanted: WorldWish = {}) {
-  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKey, login } = wanted;
+  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKeys, login } = wanted;
   const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
@@ -60,7 +60,7 @@ export async function startWorld(wanted: WorldWish = {}) {
     },
     rateLimits,
     ...(entry === undefined ? {} : { entry }),
-    ...(recoveryKey === undefined ? {} : { recoveryKey }),
+    ...(recoveryKeys === undefined ? {} : { recoveryKeys }),
     ...(login === undefined ? {} : { login }),
     ...(cosigners === undefined ? {} : { cosigners }),
     ...(cosignerUrls === undefined ? {} : { cosignerUrls }),

@@ -161,7 +161,7 @@ export class SimulatedCosigner {
     if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
     const named = [...session.signers.map((signer) => nonces[String(signer)]), policyHashOf(checked.policy)];
     const sid = bytesToHex(sha256(utf8ToBytes(named.join())));
-    this.ledger.openSession(hexToBytes(sid));
+    this.ledger.openSession(hexToBytes(sid), Date.now());
     this.#running.set(sid, session);
     return accepted({ sid, envelopes: {} });
   }
