@@ -5,6 +5,8 @@
 export type CosignerRefusal =
   | 'malformed'
   | 'not-my-coordinator'
+  /** The detail lists the protocols that this co-signer supports, the newest first. */
+  | 'protocol-mismatch'
   | 'unknown-session'
   | 'session-over'
   | 'envelope-refused'
