@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { generateKey } from '#local/generate-key.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
 import { Puppet } from './puppet.ts';
@@ -51,11 +53,9 @@ test('all identities are rotated one after the other', async () => {
   await expectSignedByAll(await newKey(nodes.all));
 }, 120_000);
 
-test('a refresh that was cut off before two identities were rotated is brought to its end', async () => {
-  const key = await frostKey(nodes.all);
-  const run = new RefreshRun(key);
-  /** The third is away when it is to use its share. */
-  const cut: readonly CosignerClient[] = nodes.all.map((node) => ({
+/** All steps of a refresh with these, in which the third is away when it is to use its share. */
+async function refreshWithoutTheThird(run: RefreshRun, all: readonly CosignerClient[]): Promise<void> {
+  const cut: readonly CosignerClient[] = all.map((node) => ({
     index: node.index,
     call: async (path, body) => {
       if (node.index === 3 && path.endsWith('/activate')) throw new Error('away');
@@ -66,12 +66,37 @@ test('a refresh that was cut off before two identities were rotated is brought t
     for (;;) await run.step(cut);
   };
   await expect(finished()).rejects.toThrow('away');
+}
+
+test('a refresh that was cut off before two identities were rotated is brought to its end', async () => {
+  const key = await frostKey(nodes.all);
+  const run = new RefreshRun(key);
+  await refreshWithoutTheThird(run, nodes.all);
   expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [1, 2]]);
   await nodes.rotateIdentity(1);
   await nodes.rotateIdentity(2);
   await run.finish(nodes.all);
   expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
   expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+}, 120_000);
+
+test('so is one in which a co-signer is away whose word only the others have', async () => {
+  const four = await startNodes(4);
+  try {
+    const made = await generateKey(four.all, { scheme: 'frost-ed25519', threshold: 3, policies: [policy] });
+    if (!made.ok) throw new Error(made.refusal.reason);
+    const key = { ...made.value, addresses: {} };
+    const run = new RefreshRun(key, { threshold: 3 });
+    await refreshWithoutTheThird(run, four.all);
+    expect(await run.step(four.some(1, 2, 4))).toBeNull();
+    expect(await epochsOf(four.all, key)).toEqual([[2], [2], [1, 2], [2]]);
+    await four.rotateIdentity(1);
+    await four.rotateIdentity(2);
+    expect(await run.step(four.some(1, 2, 3))).toBeNull();
+    expect(await epochsOf(four.all, key)).toEqual([[2], [2], [2], [2]]);
+  } finally {
+    await four.stop();
+  }
 }, 120_000);
 
 test('a co-signer with an identity that the others have not pinned takes part in nothing', async () => {
