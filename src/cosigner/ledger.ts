@@ -297,6 +297,12 @@ export class Ledger {
   putBan(identity: string, step: string, atMs: number): void {
     this.#write('INSERT OR IGNORE INTO ban (identity, step, at_ms) VALUES (?, ?, ?)', identity, step, atMs);
   }
+
+  /** Forgets the set-up of this pair. */
+  forgetSealed(): void {
+    this.#sealed = null;
+    this.#write('DELETE FROM sealed');
+  }
 }
 
 /** The sign-once row for checked bytes. */

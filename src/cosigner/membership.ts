@@ -1,5 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import { canAgree } from '#mpc/channel.ts';
 import { importIdentity, importPeer } from '#mpc/envelope.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
@@ -39,7 +40,9 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
   for (const [party, keys] of pinned) {
     if (party !== index) {
       const bytes = { signing: hexToBytes(keys.signing), exchange: hexToBytes(keys.exchange) };
-      peers.set(party, await importPeer(party, bytes));
+      const peer = await importPeer(party, bytes);
+      if (!(await canAgree(own, peer))) throw new Error(`PEERS pins an exchange key of small order for ${party}`);
+      peers.set(party, peer);
     }
   }
   return {

@@ -11,6 +11,7 @@ import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import { readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { resharingRequestOf } from '#cosigner/resharing.ts';
 import { sealedShare } from '#cosigner/share-keeper.ts';
@@ -154,8 +155,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const { sessions, key } = await this.#open();
     switch (action) {
       case 'open': {
-        const prepared = await this.#prepare(place, body);
-        return prepared.ok ? accepted(await sessions.open(prepared.value)) : prepared;
+        const { protocol, request } = fieldsOf(body, ['protocol', 'request']);
+        return sessions.open(hexOf(protocol, 32), () => this.#prepare(place, request));
       }
       case 'start': {
         const { nonces, openings, receipts } = fieldsOf(body, ['nonces', 'openings', 'receipts']);
@@ -302,6 +303,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const sessions = new Sessions({
       membership,
       ledger,
+      protocols: SUPPORTED_PROTOCOLS,
       ban: async ({ culprit, step }) => pairObject(culprit).ban(culprit, step),
       permit: (participants) => this.#permitFor(participants.filter((party) => party !== membership.own.index)),
     });

@@ -28,8 +28,9 @@ export interface Preparation {
   /** The label of the protocol, hashed into the session id. */
   readonly purpose: string;
   /**
-   * What this node tells all others, and the coordinator, before the session has a name, so that a round is saved; null where a protocol
-   * has nothing of the kind. It is hashed into the session id.
+   * What this node tells all others, and the coordinator, before the session has a name, so that a
+   * round is saved; null where a protocol has nothing of the kind. It is signed, and hashed into
+   * the session id, together with the ephemeral key of this co-signer.
    */
   readonly opening: Uint8Array | null;
   /**

@@ -6,6 +6,8 @@ export type CosignerRefusal =
   | 'malformed'
   | 'not-my-coordinator'
   | 'body-too-large'
+  /** The detail lists the protocols that this co-signer supports, the newest first. */
+  | 'protocol-mismatch'
   | 'unknown-session'
   | 'session-over'
   | 'envelope-refused'

@@ -86,13 +86,31 @@ async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Prom
     const shown = holding.flatMap((other) =>
       other.shares.filter(({ isActive, epoch }) => isActive && waiting.includes(epoch)),
     );
-    for (const { epoch, receipts } of shown.toSorted((x, y) => y.epoch - x.epoch)) {
-      const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
+    // A receipt that another co-signer keeps may be of an identity that was rotated since. What its
+    // owner signs today is then what counts.
+    const orders = shown
+      .toSorted((x, y) => y.epoch - x.epoch)
+      .flatMap(({ epoch, receipts }) => [
+        { epoch, receipts },
+        { epoch, receipts: { ...receipts, ...ownReceipts(holding, epoch) } },
+      ]);
+    for (const order of orders) {
+      const answer = await node.call(`key/${keyId}/activate`, order);
       hasChanged ||= answer.ok;
       if (answer.ok) break;
     }
   }
   return hasChanged;
+}
+
+/** Of each node that has a share of an epoch its own word that it has. */
+function ownReceipts(holding: readonly HoldingNode[], epoch: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    holding.flatMap(({ node: { index }, shares }) => {
+      const receipt = shares.find((one) => one.epoch === epoch)?.receipts[String(index)];
+      return receipt === undefined ? [] : [[String(index), receipt] as const];
+    }),
+  );
 }
 
 /** What is there now has to be replaced: the shares that are in use, and the set-ups of the pairs. */
@@ -162,13 +180,7 @@ async function activationFault(
   epoch: number,
   keyId: string,
 ): Promise<KeyFault | null> {
-  // Of each its own word.
-  const receipts = Object.fromEntries(
-    holding.map(({ node: { index }, shares }) => {
-      const held = shares.find((one) => one.epoch === epoch);
-      return [String(index), held?.receipts[String(index)] ?? ''];
-    }),
-  );
+  const receipts = ownReceipts(holding, epoch);
   for (const { node } of holding) {
     const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
     if (!answer.ok) return because('activation', answer.refusal).refusal;

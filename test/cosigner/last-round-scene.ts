@@ -1,6 +1,8 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
-import { policyHashOf, type SigningRequest } from '#cosigner/approval-check.ts';
+import type { SigningRequest } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { ExportLog } from '#cosigner/export-log.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
 import { Ledger } from '#cosigner/ledger.ts';
@@ -25,7 +27,7 @@ import { HONEST, MALLORY } from './sessions-scene.ts';
  * with its real ledger; mallory takes part in everything. What happens in the pause is the story.
  */
 
-const KEY_ID = 'a'.repeat(26);
+export const KEY_ID = 'a'.repeat(26);
 
 export interface Paused {
   readonly ledger: Ledger;
@@ -41,7 +43,8 @@ export interface Paused {
 export async function pausedSignature(governedBy: Policy): Promise<Paused> {
   const key = ecdsaKey(KEY_ID);
   const membership = await honestMembership();
-  const ledger = new Ledger(memorySql());
+  const sql = memorySql();
+  const ledger = new Ledger(sql);
   const keep = async (epoch: number, isActive: boolean) => {
     const share = { ...key.share(HONEST), epoch };
     ledger.putSealed({ ...(await sealedShare(membership, share, new Uint8Array(32))), baseEpoch: epoch - 1, isActive });
@@ -51,6 +54,7 @@ export async function pausedSignature(governedBy: Policy): Promise<Paused> {
   const keeper = new KeyKeeper({
     membership,
     ledger,
+    exportLog: new ExportLog(sql),
     pair: async () => pairState(membership, key),
     isBanned: async () => false,
   });

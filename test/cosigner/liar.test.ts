@@ -6,6 +6,7 @@ import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
 import { Puppet } from './puppet.ts';
+import { opening } from './refused-by-all.ts';
 
 /** Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the coordinator. */
 
@@ -113,6 +114,19 @@ test('a partial signature that is wrong gives no signature, and the two honest n
   expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
 });
 
+test('an ephemeral key of small order is refused by name, and one that is too short is refused', async () => {
+  const changed = async (change: (said: Uint8Array) => Uint8Array) => {
+    puppet.lie = (message, { round }) => (round === 0 ? change(message) : message);
+    const outcome = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+    puppet.lie = (message) => message;
+    return outcome.ok ? '' : outcome.reason;
+  };
+  expect(await changed((said) => said.fill(0, 0, 32))).toBe('node 1 envelope-refused (ephemeral-key), blames node 2');
+  expect(await changed((said) => said.slice(0, 31))).toBe('node 1 envelope-refused');
+  // Nothing was learned by it, so nobody is banned for it.
+  expect(await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
+});
+
 /** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
 const OT_EXTENSION = 64 + 100;
 
@@ -132,7 +146,7 @@ test('who cheats in the OT extension is caught, banned before the answer leaves,
   expect(later.ok ? '' : later.reason).toContain('peer-banned');
   await nodes.restart();
   expect(await status()).toBe(true);
-  const paired = await present(nodes.some(1)[0]).call('pair/2/open', {});
+  const paired = await present(nodes.some(1)[0]).call('pair/2/open', opening({}));
   expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
 });
 
@@ -143,9 +157,10 @@ test('a banned liar blocks nobody: the coordinator goes on to the two honest nod
 
 test('with a banned liar nothing is signed by FROST either', async () => {
   const place = `proof/${edwardsKeyId}/open`;
-  const opened = await present(nodes.some(1)[0]).call(place, { signers: [1, 2], epoch: 1 });
+  const opened = await present(nodes.some(1)[0]).call(place, opening({ signers: [1, 2], epoch: 1 }));
   expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
-  expect((await present(nodes.some(3)[0]).call(place, { signers: [1, 3], epoch: 1 })).ok).toBe(true);
+  const other = await present(nodes.some(3)[0]).call(place, opening({ signers: [1, 3], epoch: 1 }));
+  expect(other.ok).toBe(true);
 });
 
 test('cheaters in many sessions at once get no more answers than the pair allows', async () => {

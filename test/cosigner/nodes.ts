@@ -97,6 +97,19 @@ export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'>
         runtime = await startRuntime(files.slice(1), { folder });
       };
     },
+    /**
+     * A co-signer gets another identity. It keeps its storage and its key-encryption secret, and
+     * the others pin its new keys.
+     */
+    rotateIdentity: async (index: number) => {
+      await runtime.stop();
+      const stored = join(folder, 'secrets.json');
+      const secrets = JSON.parse(await readFile(stored, 'utf8')) as { cosigners: { identity: string }[] };
+      present(secrets.cosigners[index - 1]).identity = Buffer.from(randomBytes(32)).toString('hex');
+      await writeFile(stored, JSON.stringify(secrets));
+      configure(folder, settings);
+      runtime = await startRuntime(files.slice(1), { folder });
+    },
     /** The machine of a node is gone, with its storage and its secrets; another one takes its place, and the others are told its keys. */
     replace: async (index: number) => {
       await runtime.stop();

@@ -22,6 +22,8 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { KeyRequest } from '#jobs/generate-key.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { Channel, EphemeralKey } from '#mpc/channel.ts';
+import { drawEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -31,12 +33,22 @@ import { taggedHash } from '#mpc/transcript.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { present } from './nodes.ts';
 
-/** Changes a message before the puppet seals it: what no relay could do, and only a co-signer that cheats can. */
+/**
+ * Changes a message before the puppet seals it: what no relay could do, and only a co-signer that
+ * cheats can. Round 0 is the opening with the ephemeral key in front, which the puppet signs.
+ */
 export type Lie = (message: Uint8Array, about: { readonly purpose: string; readonly round: number }) => Uint8Array;
+
+/** What the puppet has opened: as an honest co-signer, it has an ephemeral key for each session. */
+interface Opened {
+  readonly preparation: Preparation;
+  readonly protocol: string;
+  readonly ephemeral: EphemeralKey;
+}
 
 interface Session {
   readonly purpose: string;
-  readonly participants: readonly PartyIndex[];
+  readonly channels: ReadonlyMap<PartyIndex, Channel>;
   round: number;
   next: Round | null;
 }
@@ -50,7 +62,7 @@ export class Puppet implements CosignerClient {
   lie: Lie = (message) => message;
   readonly #own: NodeIdentity;
   readonly #peers: ReadonlyMap<PartyIndex, PeerIdentity>;
-  readonly #prepared = new Map<string, Preparation>();
+  readonly #opened = new Map<string, Opened>();
   readonly #sessions = new Map<string, Session>();
   readonly #pairs = new Map<PartyIndex, PairSetup>();
   readonly #shares = new Map<string, KeyShare>();
@@ -80,7 +92,7 @@ export class Puppet implements CosignerClient {
     const fields = body as Readonly<Record<string, unknown>>;
     try {
       if (path === 'pairs/status') return accepted(this.#pairStates());
-      if (action === 'open') return accepted(await this.#open(kind, name, fields));
+      if (action === 'open') return accepted(await this.#open(kind, name, fields as unknown as OpenBody));
       if (action === 'policy') return accepted(this.#adopt(fields['policy'] as Policy));
       if (action === 'attest') return accepted({ attestation: await this.attestation(this.inForce) });
       if (action === 'receipt') return accepted({ receipt: await this.receipt(name, fields) });
@@ -148,17 +160,18 @@ export class Puppet implements CosignerClient {
     return Object.fromEntries([...this.#peers.keys()].map((peer) => [String(peer), stateOf(peer)]));
   }
 
-  async #open(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async #open(kind: string, name: string, { protocol, request }: OpenBody): Promise<unknown> {
     const nonce = bytesToHex(randomBytes(32));
-    const preparation = this.#prepare(kind, name, fields);
-    this.#prepared.set(nonce, preparation);
+    const preparation = this.#prepare(kind, name, request);
+    const ephemeral = await drawEphemeralKey();
+    this.#opened.set(nonce, { preparation, protocol, ephemeral });
     const { purpose, context, participants, opening } = preparation;
-    if (opening === null) return { nonce };
-    const said = this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const told = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const said = this.lie(Uint8Array.from(Buffer.concat([ephemeral.publicKey, told])), { purpose, round: 0 });
     const place = Uint8Array.of(this.index, ...participants);
-    const statement = taggedHash(`cosigner/opening/${purpose}`, context, place, hexToBytes(nonce), said);
-    const signature = await signAsNode(this.#own, statement);
-    return { nonce, opening: Buffer.concat([said, signature]).toString('base64') };
+    const tag = `cosigner/opening/${purpose}`;
+    const statement = taggedHash(tag, hexToBytes(protocol), context, place, hexToBytes(nonce), said);
+    return { nonce, opening: Buffer.concat([said, await signAsNode(this.#own, statement)]).toString('base64') };
   }
 
   #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Preparation {
@@ -204,39 +217,38 @@ export class Puppet implements CosignerClient {
   }
 
   async #start({ nonces, openings }: Invitation): Promise<unknown> {
-    const preparation = present(this.#prepared.get(nonces[String(this.index)] ?? ''));
+    const { preparation, protocol, ephemeral } = present(this.#opened.get(nonces[String(this.index)] ?? ''));
     const { participants, purpose, context, begin } = preparation;
-    const said = new Map(
-      participants.flatMap((one) => {
-        const signed = openings[String(one)];
-        return signed === undefined
-          ? []
-          : [[one, Uint8Array.from(Buffer.from(signed, 'base64')).slice(0, -64)] as const];
-      }),
-    );
-    const parts = participants.flatMap((one) => {
-      const [nonce, opening] = [hexToBytes(nonces[String(one)] ?? ''), said.get(one)];
-      return opening === undefined ? [nonce] : [nonce, opening];
-    });
-    const sid = taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
-    const session: Session = { purpose, participants, round: 1, next: begin(sid) };
+    const saidBy = (one: PartyIndex) =>
+      Uint8Array.from(Buffer.from(openings[String(one)] ?? '', 'base64')).slice(0, -64);
+    const parts = participants.flatMap((one) => [hexToBytes(nonces[String(one)] ?? ''), saidBy(one)]);
+    const tag = `cosigner/sid/${purpose}`;
+    const sid = taggedHash(tag, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
+    const channels = new Map<PartyIndex, Channel>();
+    const inbox = new Map<PartyIndex, Uint8Array>();
+    for (const one of participants.filter((peer) => peer !== this.index)) {
+      const said = saidBy(one);
+      const session = { sid, ephemeral, peerKey: said.slice(0, EXCHANGE_KEY_BYTES) };
+      channels.set(one, present(await openChannel(this.#own, present(this.#peers.get(one)), session)));
+      inbox.set(one, said.slice(EXCHANGE_KEY_BYTES));
+    }
+    const session: Session = { purpose, channels, round: 1, next: begin(sid) };
     this.#sessions.set(bytesToHex(sid), session);
-    said.delete(this.index);
-    return this.#run(session, sid, said);
+    return this.#run(session, sid, inbox);
   }
 
   async #round({ sid: text, round, envelopes }: RoundBody): Promise<unknown> {
     const session = present(this.#sessions.get(text));
-    const sid = hexToBytes(text);
     const inbox = new Map<PartyIndex, Uint8Array>();
     for (const [from, envelope] of Object.entries(envelopes)) {
       const peer = present(parsePartyIndex(Number.parseInt(from, 10)));
       const bytes = Uint8Array.from(Buffer.from(envelope, 'base64'));
-      const opened = await openEnvelope(this.#own, present(this.#peers.get(peer)), { sid, round: round - 1, bytes });
+      const channel = present(session.channels.get(peer));
+      const opened = await openEnvelope(present(this.#peers.get(peer)), channel, { round: round - 1, bytes });
       inbox.set(peer, present(opened));
     }
     session.round = round;
-    return this.#run(session, sid, inbox);
+    return this.#run(session, hexToBytes(text), inbox);
   }
 
   async #run(session: Session, sid: Uint8Array, inbox: ReadonlyMap<PartyIndex, Uint8Array>): Promise<unknown> {
@@ -248,11 +260,16 @@ export class Puppet implements CosignerClient {
     for (const [peer, message] of step.messages) {
       const { purpose, round } = session;
       const body = this.lie(Uint8Array.from(message), { purpose, round });
-      const sealed = await sealEnvelope(this.#own, present(this.#peers.get(peer)), { sid, round, body });
+      const sealed = await sealEnvelope(this.#own, present(session.channels.get(peer)), { round, body });
       envelopes[String(peer)] = Buffer.from(sealed).toString('base64');
     }
     return { sid: bytesToHex(sid), envelopes };
   }
+}
+
+interface OpenBody {
+  readonly protocol: string;
+  readonly request: Readonly<Record<string, unknown>>;
 }
 
 interface Invitation {

@@ -6,6 +6,7 @@ import { PairKeeper } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import type { RoundAnswer, RoundMessage } from '#cosigner/sessions.ts';
 import { Sessions } from '#cosigner/sessions.ts';
+import { accepted } from '#domain/result.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { party } from '../mpc/dealt-key.ts';
@@ -19,6 +20,9 @@ import { memorySql } from '../objects/memory-sql.ts';
 
 export const HONEST = party(1);
 export const MALLORY = party(2);
+
+/** Both speak one protocol. */
+const PROTOCOL = 'aa'.repeat(32);
 
 type PeerRound = Pick<RoundMessage, 'sid' | 'round'>;
 
@@ -68,6 +72,7 @@ async function cosigner(env: Omit<CosignerEnv, 'NODE'>, waitBeforeBan: () => Pro
   const sessions = new Sessions({
     membership,
     ledger,
+    protocols: [PROTOCOL],
     ban: async ({ culprit, step }) => {
       await waitBeforeBan();
       log.push('ban');
@@ -98,15 +103,17 @@ export interface Begun {
 export async function begin(pair: Pair, prepare: (self: PartyIndex) => Preparation): Promise<Begun> {
   const both = [pair.honest, pair.mallory];
   const opened = await Promise.all(
-    both.map(async ({ index, sessions }) => [index, await sessions.open(prepare(index))] as const),
+    both.map(async ({ index, sessions }) => {
+      const answer = await sessions.open(PROTOCOL, async () => accepted(prepare(index)));
+      if (!answer.ok) throw new Error(`${index} does not open: ${answer.refusal.code}`);
+      return [index, answer.value] as const;
+    }),
   );
   const nonces = new Map(opened.map(([index, { nonce }]) => [index, nonce] as const));
-  const openings = new Map(
-    opened.flatMap(([index, { opening }]) => (opening === undefined ? [] : [[index, bytesOf(opening)] as const])),
-  );
+  const openings = new Map(opened.map(([index, { opening }]) => [index, bytesOf(opening)] as const));
   const said = new Map<PartyIndex, RoundAnswer>();
   for (const { index, sessions } of both) {
-    const started = await sessions.start({ nonces, openings });
+    const started = await sessions.start({ nonces, openings, receipts: new Map() });
     if (!started.ok) throw new Error(`${index} does not start: ${started.refusal.code}`);
     said.set(index, started.value);
   }

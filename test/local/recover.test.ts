@@ -30,7 +30,7 @@ async function opened() {
     }),
   );
   const answer = await recovered(
-    bytesToHex(secretKey),
+    [bytesToHex(secretKey)],
     packages,
     networks.map(({ caip2 }) => caip2),
   );

@@ -15,14 +15,7 @@ import { VOTE_BUGS } from './vote-bugs.ts';
  * minute. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
-const BUGS = [
-  ...FLOW_BUGS,
-  ...VOTE_BUGS,
-  ...COSIGNER_BUGS,
-  ...NETWORK_BUGS,
-  ...MESSAGE_BUGS,
-  ...OUTSIDE_BUGS,
-];
+const BUGS = [...FLOW_BUGS, ...VOTE_BUGS, ...COSIGNER_BUGS, ...NETWORK_BUGS, ...MESSAGE_BUGS, ...OUTSIDE_BUGS];
 const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */

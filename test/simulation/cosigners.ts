@@ -5,6 +5,7 @@ import { checkRequest } from '#cosigner/approval-check.ts';
 import type { SentPolicy } from '#cosigner/policy-chain.ts';
 import { follows, isExpired, policyHashOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
 import { Ledger, recordOf } from '#cosigner/ledger.ts';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
@@ -134,7 +135,9 @@ export class SimulatedCosigner {
   }
 
   async #open(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
-    const { signers, request: sent } = body as { signers: number[]; request: unknown };
+    const { protocol, request: asked } = body as { protocol: string; request: unknown };
+    if (!SUPPORTED_PROTOCOLS.includes(protocol)) return refused(refusal('protocol-mismatch'));
+    const { signers, request: sent } = asked as { signers: number[]; request: unknown };
     if (signers.length !== this.#terms.threshold) return refused(refusal('malformed', 'signers'));
     const request = signingRequestOf(sent);
     const checked = await this.#check(dealer, request);
@@ -146,7 +149,8 @@ export class SimulatedCosigner {
     if (!free.ok) return free;
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
     this.#opened.set(nonce, { dealer, signers, request, checked: checked.value });
-    return accepted({ nonce });
+    // Nothing is sealed here, so there is no key to agree on.
+    return accepted({ nonce, opening: '' });
   }
 
   #start(body: unknown): Result<unknown, Refused> {

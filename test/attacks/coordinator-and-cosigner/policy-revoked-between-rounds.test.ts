@@ -8,7 +8,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { inOrderOfKeys } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { signingEndsAtMs } from '#domain/intent.ts';
@@ -19,7 +19,7 @@ import { ScriptDevice } from '#local/script-device.ts';
 import { alice, bob, carol, NOON_MS, policy } from '../../domain/cast.ts';
 import { digestOf, next, request } from '../../cosigner/check-scene.ts';
 import type { Paused } from '../../cosigner/last-round-scene.ts';
-import { pausedSignature } from '../../cosigner/last-round-scene.ts';
+import { KEY_ID, pausedSignature } from '../../cosigner/last-round-scene.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());
@@ -52,7 +52,8 @@ async function revoke({ keeper }: Pick<Paused, 'keeper'>): Promise<void> {
   const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
   const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 3_600_000 };
   const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(withoutBobs))));
-  const adopted = await keeper.adopt(withoutBobs, { ...mandate, approvals: signedBy(digest, alice, carol) });
+  const adopting = { policy: withoutBobs, mandate: { ...mandate, approvals: signedBy(digest, alice, carol) } };
+  const adopted = await keeper.adopt(KEY_ID, adopting, new Map());
   expect(adopted).toMatchObject({ ok: true });
 }
 

@@ -16,6 +16,7 @@ import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { attestationsOf, sentPolicy } from '#jobs/show-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
+import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { present, startNodes } from '../../cosigner/nodes.ts';
 import { alice, bob } from '../../domain/cast.ts';
@@ -69,7 +70,7 @@ async function opened(policies: readonly AdoptedPolicy[], attestations = {}): Pr
   const body = { scheme: 'frost-ed25519', threshold: 2, policies: policies.map(sentPolicy), attestations };
   const answers: string[] = [];
   for (const node of nodes.all) {
-    const answer = await node.call(`keygen/${run}/open`, body);
+    const answer = await node.call(`keygen/${run}/open`, opening(body));
     answers.push(answer.ok ? 'opened' : answer.refusal.code);
   }
   return answers;

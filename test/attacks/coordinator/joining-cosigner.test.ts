@@ -12,6 +12,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { attestationsOf, sentPolicy } from '#jobs/show-policies.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
+import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { startNodes } from '../../cosigner/nodes.ts';
 import { generateKey } from '#local/generate-key.ts';
@@ -53,7 +54,7 @@ async function joins(policy: AdoptedPolicy, attestations: Readonly<Record<string
     attestations,
   };
   const [third] = nodes.some(3);
-  const answer = await third?.call(`reshare/${key.keyId}/open`, body);
+  const answer = await third?.call(`reshare/${key.keyId}/open`, opening(body));
   return answer?.ok === true ? 'opened' : (answer?.refusal.code ?? 'nothing');
 }
 

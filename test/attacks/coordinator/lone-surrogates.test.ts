@@ -13,7 +13,7 @@ import { digestOf } from '../../cosigner/check-scene.ts';
 import { byDevice, laptop, phone } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { approvedTransfer, newKey, startNodes, vote } from '../../cosigner/nodes.ts';
-import { openBody } from '../../cosigner/refused-by-all.ts';
+import { openBody, opening } from '../../cosigner/refused-by-all.ts';
 import { alice, bob } from '../../domain/cast.ts';
 
 /** UTF-8 has no bytes for a lone surrogate, and encoders write U+FFFD in its place. */
@@ -45,7 +45,7 @@ async function openAt(request: ReturnType<typeof requestWith>): Promise<readonly
   const answers: string[] = [];
   for (const node of nodes.all) {
     const signers = [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1);
-    const answer = await node.call(`key/${request.key.keyId}/open`, openBody(request, signers));
+    const answer = await node.call(`key/${request.key.keyId}/open`, opening(openBody(request, signers)));
     answers.push(answer.ok ? 'opened' : answer.refusal.code);
   }
   return answers;
