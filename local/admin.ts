@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'vault create': {
     usage:
-      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--approval-mode token|device] [--device JSON]... [--rules JSON]',
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... --approval-mode device|token [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--device JSON]... [--rules JSON]',
     method: 'POST',
     path: () => '/internal/vault',
     body: (args) => ({
@@ -54,7 +54,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...whole(args, 'threshold', 'threshold'),
       ...whole(args, 'signing-threshold', 'signingThreshold'),
       ...words(args, 'bitcoin-address-type', 'bitcoinAddressType'),
-      ...words(args, 'approval-mode', 'approvalMode'),
+      approvalMode: approvalMode(args),
       ...devices(args, 'devices'),
       ...words(args, 'reference', 'reference'),
       ...(args.values['rules'] === undefined ? {} : { rules: rules(args) }),
@@ -107,6 +107,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'status show': { usage: '', method: 'GET', path: () => '/internal/status' },
   'dead-letter list': { usage: '', method: 'GET', path: () => '/internal/dead-letter' },
 };
+
+const MEANING_OF_TOKEN_MODE =
+  "Approval mode 'token': the coordinator, and every holder of a service key, is trusted to count approvals. " +
+  "With 'device' each co-signer verifies the signature of a signer's device by itself.";
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -163,6 +167,15 @@ function keyPath(args: Arguments): string {
 /** Nothing when the option is absent. What may stand in it is the service's to say. */
 function words(args: Arguments, option: string, field: string): Record<string, string> {
   return args.values[option] === undefined ? {} : { [field]: one(args, option) };
+}
+
+/** The mode, which has no default. What `token` means is said on standard error, where no script reads the answer. */
+function approvalMode(args: Arguments): string {
+  if (args.values['approval-mode'] === undefined)
+    throw new Misuse(`--approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
+  const mode = one(args, 'approval-mode');
+  if (mode === 'token') console.error(MEANING_OF_TOKEN_MODE);
+  return mode;
 }
 
 /** Each as `npm run device -- show` prints it; nothing when the option is absent. */

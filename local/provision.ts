@@ -23,6 +23,8 @@ export interface VaultWish {
   /** Whether it is on the local chain at all; it is when absent. */
   readonly isOnAnvil?: boolean;
   readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
+  /** `token` when absent: local vaults hold no value, and their co-signers trust the coordinator's count. */
+  readonly approvalMode?: 'token' | 'device';
 }
 
 export interface ReadyVault {
@@ -54,6 +56,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     reference: wish.name.replaceAll(' ', '-'),
     members: wish.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
     threshold: wish.threshold,
+    approvalMode: wish.approvalMode ?? 'token',
     initialState: wish.initialState ?? 'SUBMITTED',
     chains: [...(wish.isOnAnvil === false ? [] : ['anvil']), ...(wish.chains ?? [])],
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),

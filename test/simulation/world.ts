@@ -231,6 +231,7 @@ export class World {
       name: 'Treasury',
       members: this.people.map(({ id }) => ({ userId: id, roles: ['initiator', 'signer', 'admin'] })),
       threshold: 2,
+      approvalMode: 'token',
       initialState: 'SUBMITTED',
       chains: this.chains.map(({ row }) => row.name),
       bitcoinAddressType,

@@ -113,6 +113,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     name: 'Treasury',
     members: [...signers, { userId: victor.id, roles: ['viewer'] }],
     threshold: 2,
+    approvalMode: 'token',
     initialState: 'SUBMITTED',
     chains: ['anvil'],
     ...differences,
