@@ -60,8 +60,9 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{architecture,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
+            'test/{architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
           ],
+          exclude: ['test/attacks/**/*.worker.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -93,7 +94,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
-          include: ['test/worker/**/*.test.ts'],
+          include: ['test/worker/**/*.test.ts', 'test/attacks/**/*.worker.test.ts'],
           setupFiles: ['./test/worker/migrate.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -31,10 +31,23 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     path: (args) => `/internal/user/${part(args, 'user')}/access-token`,
     body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
   },
-  'identity remove': {
-    usage: '--user USER',
-    method: 'DELETE',
-    path: (args) => `/internal/user/${part(args, 'user')}/identity`,
+  'credential-reset request': { usage: '--user USER', method: 'POST', path: resetsPath },
+  'credential-reset show': { usage: '--user USER', method: 'GET', path: resetsPath },
+  'credential-reset token': {
+    usage: '--user USER --reset RESET --name NAME [--expires UNIX_SECONDS]',
+    method: 'POST',
+    path: (args) => `${resetsPath(args)}/${part(args, 'reset')}/access-token`,
+    body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
+  },
+  'credential-reset session': {
+    usage: '--user USER --reset RESET',
+    method: 'POST',
+    path: (args) => `${resetsPath(args)}/${part(args, 'reset')}/session`,
+  },
+  'credential-reset identity': {
+    usage: '--user USER --reset RESET',
+    method: 'POST',
+    path: (args) => `${resetsPath(args)}/${part(args, 'reset')}/identity`,
   },
   'session issue': {
     usage: '--user USER',
@@ -116,6 +129,7 @@ const OPTIONS = {
   name: { type: 'string' },
   email: { type: 'string' },
   user: { type: 'string' },
+  reset: { type: 'string' },
   expires: { type: 'string' },
   vault: { type: 'string' },
   key: { type: 'string' },
@@ -158,6 +172,10 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
   const text = one(args, option);
   if (!/^[0-9]{1,15}$/.test(text)) throw new Misuse(`--${option} is a whole number`);
   return { [field]: Number.parseInt(text, 10) };
+}
+
+function resetsPath(args: Arguments): string {
+  return `/internal/user/${part(args, 'user')}/credential-reset`;
 }
 
 function keyPath(args: Arguments): string {

@@ -27,7 +27,7 @@ export interface Cast {
   readonly mallory: Person;
 }
 
-interface WorldWish {
+export interface WorldWish {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
   /** Of a local ledger, where one is wanted. */
   readonly solanaUrl?: string;

@@ -5,7 +5,7 @@ import type { Bug } from './bug.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
-import { copyOf, run, testsOf } from './planting.ts';
+import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
 /**
@@ -58,7 +58,7 @@ async function control(bugs: readonly Bug[], folder: string): Promise<void> {
   const kinds = new Map<string, Bug['caughtBy']>();
   for (const bug of bugs) kinds.set(String(bug.caughtBy), bug.caughtBy);
   const files = new Set([...kinds.values()].flatMap((kind) => (kind === 'simulation' ? [] : kind)));
-  const ofWorkers = [...files].filter((file) => file.startsWith('test/worker/'));
+  const ofWorkers = [...files].filter(isOfWorkers);
   const others = [...files].filter((file) => !ofWorkers.includes(file));
   const groups = [others, ofWorkers].filter((group) => group.length > 0);
   for (const caughtBy of [...groups, ...(kinds.has('simulation') ? (['simulation'] as const) : [])]) {
@@ -72,8 +72,7 @@ async function main(): Promise<readonly string[]> {
   const root = process.cwd();
   const bugs = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
   // Tests of Workers share a bundle beside the packages: those one after the other.
-  const ofWorkers = ({ caughtBy }: Bug) =>
-    caughtBy !== 'simulation' && caughtBy.some((one) => one.includes('/worker/'));
+  const ofWorkers = ({ caughtBy }: Bug) => caughtBy !== 'simulation' && caughtBy.some(isOfWorkers);
   const queue = bugs.filter((bug) => !ofWorkers(bug));
   const last = bugs.filter(ofWorkers);
   const missed: string[] = [];

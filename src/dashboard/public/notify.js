@@ -13,14 +13,17 @@ addEventListener('push', (event) => {
       body: String(message.body ?? ''),
       tag,
       icon: '/icon.svg',
-      data: { id: tag },
+      data: {
+        page:
+          message.kind === 'credential-reset' ? `vault/${message.vaultId}` : `transaction/${encodeURIComponent(tag)}`,
+      },
     }),
   );
 });
 
 addEventListener('notificationclick', (event) => {
   event.notification.close();
-  const page = `/#/transaction/${encodeURIComponent(event.notification.data.id)}`;
+  const page = `/#/${event.notification.data.page}`;
   event.waitUntil(
     clients.matchAll({ type: 'window', includeUncontrolled: true }).then(async (windows) => {
       const [open] = windows;
