@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
+import type { Loaded } from '#dashboard/loading.tsx';
 import { Fault, reasonOf, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
@@ -10,7 +11,7 @@ export function VaultCredentialResets({ vaultId }: { readonly vaultId: string })
   const line = api.vault[':vaultId']['credential-reset'];
   const { loaded, reload } = useLoaded(vaultId, async () => (await good(line.$get({ param: { vaultId } }))).data);
   const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { vaultId, resetId } }));
-  return <Banners resets={loaded.state === 'ready' ? loaded.value : []} cancel={cancel} reload={reload} />;
+  return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
 }
 
 /** The reader's own. */
@@ -18,16 +19,17 @@ export function OwnCredentialResets() {
   const line = api.user.me['credential-reset'];
   const { loaded, reload } = useLoaded('own credential resets', async () => (await good(line.$get())).data);
   const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { resetId } }));
-  return <Banners resets={loaded.state === 'ready' ? loaded.value : []} cancel={cancel} reload={reload} />;
+  return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
 }
 
 function Banners(props: {
-  readonly resets: readonly CredentialReset[];
+  readonly loaded: Loaded<readonly CredentialReset[]>;
   readonly cancel: (resetId: string) => Promise<unknown>;
   readonly reload: () => void;
 }) {
-  const { resets, cancel, reload } = props;
+  const { loaded, cancel, reload } = props;
   const [fault, complain] = useState<string | null>(null);
+  const resets = loaded.state === 'ready' ? loaded.value : [];
   const open = resets.filter(({ state }) => state === 'PENDING' || state === 'READY');
   return (
     <>
@@ -49,7 +51,7 @@ function Banners(props: {
           </button>
         </div>
       ))}
-      <Fault why={fault} />
+      <Fault why={loaded.state === 'failed' ? loaded.why : fault} />
     </>
   );
 }

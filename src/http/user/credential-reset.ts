@@ -19,7 +19,7 @@ const listSchema = z
 export const ownCredentialResets = route({
   method: 'GET',
   path: '/user/me/credential-reset',
-  access: 'token-read',
+  access: 'user-profile',
   summary: "the caller's credential resets, newest first",
   answer: { status: 200, schema: listSchema },
   refuses: [],

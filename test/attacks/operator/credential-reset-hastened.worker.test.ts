@@ -5,7 +5,7 @@
  * Finding: P4
  * Defence: the announced time is stored and only moves later; nothing is issued before every vault knew of it for the whole delay.
  */
-import { runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseUserId } from '#domain/id.ts';
 import { personStub } from '#objects/person-stub.ts';
@@ -23,6 +23,17 @@ function personOf(id: string) {
   return personStub(coordinator, userId);
 }
 
+/** Gives the object of a person other bindings, for as long as it is in memory. */
+async function bind(id: string, bindings: object): Promise<void> {
+  await runInDurableObject(personOf(id), (instance) => {
+    const bound = instance as unknown as { env: object };
+    bound.env = { ...bound.env, ...bindings };
+  });
+}
+
+/** A directory that does not answer. */
+const AWAY = { prepare: () => never() };
+
 test('a second request while one is pending is the first one, with its time', async () => {
   const { bob } = await treasuryInUse();
   const path = `/internal/user/${bob.id}/credential-reset`;
@@ -37,10 +48,7 @@ test('a second request while one is pending is the first one, with its time', as
 test('a shorter setting does not touch a reset that was announced', async () => {
   const { bob } = await treasuryInUse();
   const resetId = await requested(bob);
-  await runInDurableObject(personOf(bob.id), (instance) => {
-    const bound = instance as unknown as { env: Record<string, string> };
-    bound.env = { ...bound.env, CREDENTIAL_RESET_DELAY_SECONDS: '3600' };
-  });
+  await bind(bob.id, { CREDENTIAL_RESET_DELAY_SECONDS: '3600' });
   later(2 * HOUR_MS);
   expect((await asService(`POST /internal/user/${bob.id}/credential-reset`)).body['id']).toBe(resetId);
   const early = await collected(bob, resetId);
@@ -72,24 +80,40 @@ test('a vault that is informed late gets the whole delay', async () => {
 test('while the directory does not answer, or a vault cannot be informed, nothing is issued', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { bob } = await treasuryInUse();
-  const away = { prepare: () => never() };
-  await runInDurableObject(personOf(bob.id), (instance) => {
-    const bound = instance as unknown as { env: object };
-    bound.env = { ...bound.env, DB: away };
-  });
+  await bind(bob.id, { DB: AWAY });
   const resetId = await requested(bob);
   later(2 * DAY_MS);
   const answers = await collected(bob, resetId);
   expect(answers.map(outcome)).toEqual(answers.map(() => [409, 'credential-reset-not-ready']));
-  await runInDurableObject(personOf(bob.id), (instance) => {
-    const bound = instance as unknown as { env: object };
-    bound.env = { ...bound.env, DB: coordinator.DB };
-  });
+  await bind(bob.id, { DB: coordinator.DB });
   // The vault hears of it now, so its members have the whole delay.
   const late = await collected(bob, resetId);
   expect(late.map(outcome)).toEqual(late.map(() => [409, 'credential-reset-not-ready']));
   const own = await ask('GET /user/me/credential-reset', { token: bob.token });
   expect(Date.parse(own.body['data'][0].effectiveAt)).toBeGreaterThan(Date.now() + 23 * HOUR_MS);
+  said.mockRestore();
+});
+
+test('what could not be announced is announced by the alarm, and once however often it rings', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const treasury = await treasuryInUse();
+  await bind(treasury.bob.id, { DB: AWAY });
+  const resetId = await requested(treasury.bob);
+  expect(await historyOf(treasury, resetId)).toEqual([]);
+  // As after a crash: the object comes back from its storage, with the bindings of the service.
+  await evictDurableObject(personOf(treasury.bob.id));
+  expect(await runDurableObjectAlarm(personOf(treasury.bob.id))).toBe(true);
+  await runDurableObjectAlarm(personOf(treasury.bob.id));
+  expect((await historyOf(treasury, resetId)).map(({ action }) => action)).toEqual(['request-credential-reset']);
+  said.mockRestore();
+});
+
+test('a shorter setting than an hour is refused, and requests nothing', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { bob } = await treasuryInUse();
+  await bind(bob.id, { CREDENTIAL_RESET_DELAY_SECONDS: '0' });
+  expect((await asService(`POST /internal/user/${bob.id}/credential-reset`)).status).toBe(500);
+  expect((await asService(`GET /internal/user/${bob.id}/credential-reset`)).body['data']).toEqual([]);
   said.mockRestore();
 });
 
