@@ -94,7 +94,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
-          include: ['test/worker/**/*.test.ts', 'test/vectors/**/*.worker.test.ts'],
+          include: ['test/worker/**/*.test.ts', 'test/{attacks,vectors}/**/*.worker.test.ts'],
           setupFiles: ['./test/worker/migrate.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

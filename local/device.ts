@@ -5,6 +5,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { good } from './client.ts';
 import { clientOf, Misuse, runCommand } from './command-line.ts';
+import { cancellationBytes } from '#domain/credential-reset.ts';
+import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import { ScriptDevice } from './script-device.ts';
@@ -21,6 +23,7 @@ interface Options {
   readonly transaction?: string | undefined;
   readonly change?: string | undefined;
   readonly user?: string | undefined;
+  readonly reset?: string | undefined;
   readonly yes?: boolean | undefined;
 }
 
@@ -30,6 +33,7 @@ const OPTIONS = {
   transaction: { type: 'string' },
   change: { type: 'string' },
   user: { type: 'string' },
+  reset: { type: 'string' },
   yes: { type: 'boolean' },
 } as const;
 
@@ -43,6 +47,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   show: { usage: '--key FILE --user USER', run: show },
   enrol: { usage: '--key FILE --vault ID', run: enrol },
   approve: { usage: '--key FILE --transaction ID [--yes]', run: approve },
+  'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
   'approve-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: approvePolicy },
 };
 
@@ -97,6 +102,23 @@ async function approvePolicy(options: Options) {
   return good(api.approve.$post({ param, json }));
 }
 
+/** Cancels a credential reset of the owner. It takes no token: the owner may have lost all of them. */
+async function cancelReset(options: Options) {
+  const [userId, id] = [parseUserId(need(options, 'user')), parseCredentialResetId(need(options, 'reset'))];
+  const vaultId = parseVaultIdText(need(options, 'vault'));
+  if (userId === null || id === null || vaultId === null) throw new Misuse('--user, --reset or --vault is no id');
+  const url = process.env['CONCLAVE_URL'];
+  if (url === undefined) throw new Misuse('CONCLAVE_URL is not set');
+  const json = keyOf(options).voice(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
+  const response = await fetch(`${url}/vault/${vaultId}/credential-reset/${id}/cancel-by-device`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  });
+  if (!response.ok) throw new Error(`the service answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as unknown;
+}
+
 function hold(holds: boolean, fault: string): void {
   if (!holds) throw new Error(`not signed: ${fault}`);
 }
@@ -119,7 +141,7 @@ async function confirm({ yes }: Options): Promise<void> {
   hold(answer.trim() === 'yes', 'nobody said yes');
 }
 
-function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user'): string {
+function need(options: Options, name: Exclude<keyof Options, 'yes'>): string {
   const value = options[name];
   if (value === undefined) throw new Misuse(`--${name} is missing`);
   return value;

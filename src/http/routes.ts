@@ -8,7 +8,14 @@ import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
 import { projectVault } from '#http/internal/projection.ts';
 import { exportRecovery } from '#http/internal/recovery.ts';
-import { createUser, unlinkIdentity } from '#http/internal/user.ts';
+import {
+  collectAccessToken,
+  collectSession,
+  readCredentialResets,
+  releaseIdentity,
+  requestCredentialReset,
+} from '#http/internal/credential-reset.ts';
+import { createUser } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { putWallet } from '#http/internal/wallet.ts';
@@ -43,10 +50,14 @@ import { endAllSessions } from '#http/session/end-all.ts';
 import { endSession } from '#http/session/end.ts';
 import { beginLoginRoute } from '#http/login/begin.ts';
 import { endLoginRoute } from '#http/login/callback.ts';
+import { cancelOwnCredentialReset, ownCredentialResets } from '#http/user/credential-reset.ts';
 import { me } from '#http/user/me.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultEvents } from '#http/vault/events.ts';
 import { vaultHistory } from '#http/vault/history.ts';
+import { cancelByDevice } from '#http/vault/credential-reset/cancel-by-device.ts';
+import { cancelCredentialReset } from '#http/vault/credential-reset/cancel.ts';
+import { listCredentialResets } from '#http/vault/credential-reset/list.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
 import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
 import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
@@ -88,6 +99,9 @@ const routes = [
   approvePolicyChange,
   rejectPolicyChange,
   cancelPolicyChange,
+  listCredentialResets,
+  cancelCredentialReset,
+  cancelByDevice,
   listAccessTokens,
   readAccessToken,
   updateAccessToken,
@@ -97,6 +111,8 @@ const routes = [
   subscribe,
   unsubscribe,
   me,
+  ownCredentialResets,
+  cancelOwnCredentialReset,
   beginLoginRoute,
   endLoginRoute,
   endSession,
@@ -108,7 +124,11 @@ const routes = [
   createUser,
   createAccessToken,
   createSession,
-  unlinkIdentity,
+  requestCredentialReset,
+  readCredentialResets,
+  collectAccessToken,
+  collectSession,
+  releaseIdentity,
   createVault,
   readVault,
   readKey,

@@ -9,7 +9,7 @@ import { follow } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { refreshVaultKey } from '#jobs/refresh-vault-key.ts';
 import { ingest } from '#jobs/ingest.ts';
-import { notify } from '#jobs/notify.ts';
+import { newsOf, notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
 import { settle } from '#jobs/settle.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
@@ -72,9 +72,9 @@ function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): reado
   return [...together.values()].map((some) => {
     const jobs = some.flatMap(({ job }) => job ?? []);
     const [job] = jobs;
-    const ids = jobs.flatMap(({ transactionId }) => transactionOf(transactionId) ?? []);
+    const texts = jobs.map(({ transactionId }) => transactionId);
     const run = async () =>
-      job === undefined ? some.forEach(({ message }) => tellMalformed(message)) : work(job, ids, env);
+      job === undefined ? some.forEach(({ message }) => tellMalformed(message)) : work(job, texts, env);
     return { name: job?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
   });
 }
@@ -109,10 +109,10 @@ function measureJob(
   measure(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-/** @param ids what it is about: several for news alone, none for work of the vault itself */
+/** @param texts the ids of what it is about: several for news alone, none for work of the vault itself */
 async function work(
   { vaultId: number, job }: Pick<JobMessage, 'vaultId' | 'job'>,
-  ids: readonly TransactionId[],
+  texts: readonly (string | null)[],
   env: CoordinatorEnv,
 ): Promise<void> {
   const vaultId = parseVaultId(number);
@@ -121,8 +121,13 @@ async function work(
   if (job === 'generate-key') return generateVaultKey(env, vault);
   if (job === 'refresh-key') return refreshVaultKey(env, vault);
   if (job === 'reconcile') return reconcile(env, vault, vaultId);
-  if (job === 'notify') return notify(env, vault, ids);
-  for (const id of ids) await transactionWork(job, { env, vault, id });
+  if (job === 'notify')
+    return notify(
+      env,
+      vault,
+      texts.flatMap((text) => newsOf(text) ?? []),
+    );
+  for (const id of texts.flatMap((text) => transactionOf(text) ?? [])) await transactionWork(job, { env, vault, id });
 }
 
 function transactionWork(

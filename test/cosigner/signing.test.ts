@@ -315,11 +315,8 @@ test('a node takes the next policy only after the one that it has, and then coun
       device: null,
       atMs: NOON_MS,
     }));
-    const adopted = await node.call(`key/${keyId}/policy`, {
-      policy: next,
-      mandate: { ...mandate, approvals },
-      attestations: {},
-    });
+    const body = { policy: next, mandate: { ...mandate, approvals }, attestations: {} };
+    const adopted = await node.call(`key/${keyId}/policy`, body);
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');

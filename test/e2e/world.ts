@@ -17,7 +17,7 @@ const DEADLINE_MS = 60_000;
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 
 /** These tests poll as fast as they can; the limits have tests of their own. */
-const UNLIMITED = { read: 1_000_000, write: 1_000_000, 'user-profile': 1_000_000 };
+const UNLIMITED = { read: 1_000_000, write: 1_000_000, 'token-secret': 1_000_000, 'user-profile': 1_000_000 };
 
 export interface Cast {
   readonly alice: Person;
@@ -27,7 +27,7 @@ export interface Cast {
   readonly mallory: Person;
 }
 
-interface WorldWish {
+export interface WorldWish {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
   /** Of a local ledger, where one is wanted. */
   readonly solanaUrl?: string;

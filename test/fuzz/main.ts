@@ -5,8 +5,8 @@ import { commonRefusals } from '#http/common-refusals.ts';
 import type { Route } from '#http/context.ts';
 import { problemSchema, statusOf } from '#http/problem.ts';
 import { ROUTES } from '#http/routes.ts';
-import { Client, good } from '#local/client.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import { Client } from '#local/client.ts';
+import { enterPerson, foundVault, ownToken } from '#local/provision.ts';
 import { startStack } from '#local/stack.ts';
 import type { Received } from '../promise-fault.ts';
 import { promiseFault } from '../promise-fault.ts';
@@ -79,16 +79,7 @@ async function build(service: Client, url: string): Promise<World> {
   const wish = { signers: [alice, bob, carol], threshold: 3, mostPending: 1_000_000 };
   const vault = await foundVault(service, { name: 'fuzzed', ...wish });
   const strange = await foundVault(service, { name: 'strange', ...wish, signers: [mallory, carol], threshold: 2 });
-  const spare = await Promise.all(
-    Array.from({ length: 5 }, () =>
-      good(
-        service.api.internal.user[':userId']['access-token'].$post({
-          param: { userId: alice.id },
-          json: { name: 'spare' },
-        }),
-      ),
-    ),
-  );
+  const spare = await Promise.all(Array.from({ length: 5 }, () => ownToken(url, alice.cookie, { name: 'spare' })));
   return {
     url,
     vaultId: vault.id,

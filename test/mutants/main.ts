@@ -8,6 +8,7 @@ import { NETWORK_BUGS } from './network-bugs.ts';
 import { MESSAGE_BUGS } from './message-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
+import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
 /**
@@ -15,7 +16,15 @@ import { VOTE_BUGS } from './vote-bugs.ts';
  * minute. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
-const BUGS = [...FLOW_BUGS, ...VOTE_BUGS, ...COSIGNER_BUGS, ...NETWORK_BUGS, ...MESSAGE_BUGS, ...OUTSIDE_BUGS];
+const BUGS = [
+  ...FLOW_BUGS,
+  ...VOTE_BUGS,
+  ...COSIGNER_BUGS,
+  ...PROTOCOL_BUGS,
+  ...NETWORK_BUGS,
+  ...MESSAGE_BUGS,
+  ...OUTSIDE_BUGS,
+];
 const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */

@@ -14,7 +14,9 @@ addEventListener('push', (event) => {
       tag,
       icon: '/icon.svg',
       data: {
-        page: message.kind === 'vault' ? `/#/vault/${message.vaultId}` : `/#/transaction/${encodeURIComponent(tag)}`,
+        page: ['vault', 'credential-reset'].includes(message.kind)
+          ? `/#/vault/${message.vaultId}`
+          : `/#/transaction/${encodeURIComponent(tag)}`,
       },
     }),
   );

@@ -56,8 +56,16 @@ const vaultBody = z.strictObject({
   mostPending: z.int().positive().max(1_000_000).optional(),
   signingThreshold: z.int().min(2).max(LARGEST_PARTY).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
-  /** How voices count from the first policy on, and the devices of the signers. */
-  approvalMode: z.enum(APPROVAL_MODES).optional(),
+  /**
+   * What makes an approval count. It has no default: `token` means that the coordinator and the holders of service keys are
+   * trusted to count approvals, and the operator has to choose that in words.
+   */
+  approvalMode: z.enum(APPROVAL_MODES, {
+    error:
+      "is required: 'device' (co-signers verify a signature of each signer's device) or " +
+      "'token' (the coordinator and the holders of service keys are trusted to count approvals)",
+  }),
+  /** Devices of the signers. */
   devices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
   /** Rules of the first policy; later ones are the signers' to change. */
   rules: z.strictObject(rulesBody).optional(),

@@ -52,6 +52,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /vault/:vaultId/policy-change/:changeId/approve': ['signer'],
   'POST /vault/:vaultId/policy-change/:changeId/reject': ['signer'],
   'POST /vault/:vaultId/policy-change/:changeId/cancel': ['admin'],
+  'GET /vault/:vaultId/credential-reset': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/credential-reset/:resetId/cancel': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /personal-access-token': 'oneself',
   'GET /personal-access-token/:id': 'owner',
   'PATCH /personal-access-token/:id': 'owner',
@@ -61,6 +63,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /push-subscription': 'oneself',
   'DELETE /push-subscription/:subscriptionId': 'owner',
   'GET /user/me': 'oneself',
+  'GET /user/me/credential-reset': 'oneself',
+  'POST /user/me/credential-reset/:resetId/cancel': 'owner',
   'GET /vault/:vaultId/events': 'session',
   'DELETE /session': 'session',
   'DELETE /sessions': 'session',
@@ -145,8 +149,11 @@ async function tried(line: string, person: Person) {
   const transaction = line.includes(':txId') ? await proposed(treasury) : null;
   const change = line.includes(':changeId') ? await policyWanted(treasury) : null;
   const subscription = line.includes(':subscriptionId') ? await subscribed(treasury.alice) : null;
+  const of = line.startsWith('POST /user/me/') ? treasury.alice : treasury.bob;
+  const reset = line.includes(':resetId') ? await asService(`POST /internal/user/${of.id}/credential-reset`) : null;
   const filled = line
     .replace(':txId', String(transaction?.body['id']))
+    .replace(':resetId', String(reset?.body['id']))
     .replace(':vaultId', String(treasury.id))
     .replace(':changeId', change ?? '')
     .replace(':subscriptionId', subscription ?? '')
@@ -207,8 +214,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
   const second = await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
   await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
   const soon = Math.floor(Date.now() / 1000) + 60;
-  const issued = await asService(`POST /internal/user/${person.id}/access-token`, { name: 'short', expiresAt: soon });
-  const expired: string = issued.body['token'];
+  const { token: expired } = await anotherToken(person, soon);
   vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
   expect((await ask('GET /user/me', { token: expired })).body['code']).toBe('token-expired');
   vi.useRealTimers();

@@ -213,6 +213,7 @@ test('a chain that the vault is not set up for, and a wallet that is still being
     name: 'Young',
     members: [{ userId: treasury.alice.id, roles: ['initiator', 'signer'] }],
     threshold: 1,
+    approvalMode: 'token',
     initialState: 'SUBMITTED',
     chains: ['anvil'],
   });
