@@ -2,7 +2,7 @@
  * Attack: while a key is made, the coordinator pins a hidden newer policy with its own devices; people see version 1 for ever.
  * Attacker: coordinator
  * Co-signers: 0
- * Finding: 2.1
+ * Finding: 2.1, 16
  * Defence: a co-signer accepts version 1 alone, or a chain in which each further version carries a mandate of the one before.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';

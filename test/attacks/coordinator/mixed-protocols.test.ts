@@ -1,3 +1,10 @@
+/**
+ * Attack: names different protocols to two co-signers, so that each bans the other one for wrong messages.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 21
+ * Defence: the digest of the protocol is signed in every opening, and one that a co-signer does not support is refused.
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/relay.ts';
@@ -6,14 +13,6 @@ import type { Nodes } from '../../cosigner/nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/nodes.ts';
 import type { Release } from '../../cosigner/session-scene.ts';
 import { SessionNode } from '../../cosigner/session-scene.ts';
-
-/**
- * Attack: names different protocols to two co-signers, so that each bans the other one for wrong messages.
- * Attacker: coordinator
- * Co-signers: 0
- * Finding: 21
- * Defence: the digest of the protocol is signed in every opening, and one that a co-signer does not support is refused.
- */
 
 const [NEW, OLD] = ['bb'.repeat(32), 'aa'.repeat(32)] as const;
 /**

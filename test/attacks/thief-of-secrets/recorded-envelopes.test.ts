@@ -1,3 +1,10 @@
+/**
+ * Attack: records all traffic between co-signers, and later steals the identity secrets of some or all of them.
+ * Attacker: thief-of-secrets
+ * Co-signers: f
+ * Finding: 2.6
+ * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets end with the session.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
@@ -11,14 +18,6 @@ import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/nodes.ts';
 import { RefreshRun } from '../../cosigner/refresh-scene.ts';
-
-/**
- * Attack: records all traffic between co-signers, and later steals the identity secrets of some or all of them.
- * Attacker: thief-of-secrets
- * Co-signers: f
- * Finding: 2.6
- * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets end with the session.
- */
 
 /** Where the parts of an envelope are; the layout is public. */
 const [SID, ROUND, FROM, TO, IV, CIPHERTEXT, SIGNATURE_BYTES] = [1, 33, 34, 35, 36, 48, 64] as const;

@@ -1,0 +1,225 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SignOnceMode } from '#domain/optional-rules.ts';
+import { defaultRules } from '#domain/optional-rules.ts';
+import { runCommand } from './command-line.ts';
+
+/**
+ * `npm run attack-table` writes docs/attacks.md: the attacks that `test/attacks/` tries, from the
+ * header of each file, and what each number of co-signers withstands, computed from the rules by
+ * which co-signers sign.
+ */
+
+const PROJECT = join(import.meta.dirname, '..');
+const ATTACKS = join('test', 'attacks');
+export const ATTACKS_DOCUMENT = join(PROJECT, 'docs', 'attacks.md');
+
+/** Each folder of `test/attacks/`, in the order of the document, with the attacker in words. */
+const ATTACKERS: Readonly<Record<string, string>> = {
+  coordinator: 'The coordinator, with every database, queue, token and service key',
+  'coordinator-and-cosigner': 'The coordinator and fewer co-signers than sign together',
+  'coordinator-and-devices': 'The coordinator and devices that the policy no longer names',
+  operator: 'The holder of a service key',
+  'thief-of-secrets': 'A thief of secrets',
+  network: 'Anyone on the network',
+};
+
+/** The header of one attack file. */
+export interface Attack {
+  /** From the top of the project, with forward slashes. */
+  readonly path: string;
+  readonly attacker: string;
+  readonly attack: string;
+  /** How many co-signers the attacker holds; `f` where the attack takes any number of them. */
+  readonly cosigners: string;
+  /** Sections of the audit. */
+  readonly findings: readonly string[];
+  readonly defence: string;
+}
+
+const HEADER = new RegExp(
+  [
+    String.raw`^/\*\*\n \* Attack: (?<attack>\S.*)`,
+    String.raw` \* Attacker: (?<attacker>[a-z -]+)`,
+    String.raw` \* Co-signers: (?<cosigners>[0-4f])`,
+    String.raw` \* Finding: (?<findings>\S.*)`,
+    String.raw` \* Defence: (?<defence>\S.*)`,
+    String.raw` \*/\n`,
+  ].join(String.raw`\n`),
+  'u',
+);
+/** A section (2.1, 3), one of the lesser findings (12 to 21), or P4: the finding about operators. */
+const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4)$/u;
+
+/** The header of an attack file. Throws when it is missing or malformed. */
+export function parseAttack(path: string, text: string): Attack {
+  const folder = path.split('/').at(-2) ?? '';
+  const { attack = '', attacker = '', cosigners = '', findings = '', defence = '' } = HEADER.exec(text)?.groups ?? {};
+  if (attack === '') throw new Error(`${path} does not begin with the header of an attack`);
+  // The words of the folder, with spaces or with hyphens.
+  const isOfFolder = attacker.trim().replaceAll(' ', '-').replace('co-signer', 'cosigner') === folder;
+  if (!isOfFolder || ATTACKERS[folder] === undefined) throw new Error(`${path} names the attacker "${attacker}"`);
+  const numbers = findings.split(', ').map((one) => one.trim());
+  if (!numbers.every((one) => FINDING.test(one))) throw new Error(`${path} names the finding "${findings}"`);
+  return { path, attacker: folder, attack: sentence(attack), cosigners, findings: numbers, defence: sentence(defence) };
+}
+
+/** Every attack of the folder, in the order of the paths. Throws for the first malformed header. */
+export function readAttacks(): readonly Attack[] {
+  const files = readdirSync(join(PROJECT, ATTACKS), { recursive: true, encoding: 'utf8' });
+  const tests = files.filter((file) => file.endsWith('.test.ts')).map((file) => join(ATTACKS, file));
+  return tests.toSorted().map((path) => parseAttack(path, readFileSync(join(PROJECT, path), 'utf8')));
+}
+
+/** n co-signers, of which t sign together. */
+export interface Group {
+  readonly t: number;
+  readonly n: number;
+}
+
+export const GROUPS: readonly Group[] = [
+  { t: 2, n: 3 },
+  { t: 3, n: 3 },
+  { t: 3, n: 4 },
+  { t: 4, n: 4 },
+  { t: 3, n: 5 },
+  { t: 4, n: 5 },
+  { t: 5, n: 5 },
+];
+const RECOMMENDED: Group = { t: 3, n: 4 };
+
+/** Sets of co-signers are the bits of a number. */
+function setsOf(n: number, size: number): readonly number[] {
+  return Array.from({ length: 2 ** n }, (_, set) => set).filter((set) => sizeOf(set) === size);
+}
+
+function sizeOf(set: number): number {
+  return set.toString(2).replaceAll('0', '').length;
+}
+
+/** The largest size up to n of a set of co-signers, for which no set of this or a smaller size succeeds; -1 for none. */
+function largestWithout({ n }: Group, succeeds: (set: number) => boolean): number {
+  const sizes = Array.from({ length: n + 1 }, (_, size) => size);
+  return sizes.findIndex((size) => setsOf(n, size).some(succeeds)) - 1;
+}
+
+/** The number of hostile co-signers that cannot sign what nobody approved: no honest one takes part. */
+export function withstoodForgers(group: Group): number {
+  return largestWithout(group, (hostile) => setsOf(group.n, group.t).some((signers) => (signers & ~hostile) === 0));
+}
+
+/**
+ * The number of hostile co-signers that cannot have one payment signed twice. An honest co-signer
+ * commits to one payment. A group that signs commits its honest members; where the policy asks for
+ * receipts, an honest member sees to it that every honest co-signer commits. So a payment is signed
+ * twice where two groups commit no honest co-signer in common.
+ */
+export function withstoodDoubleSigners(group: Group, signOnce: SignOnceMode): number {
+  const signers = setsOf(group.n, group.t);
+  const all = 2 ** group.n - 1;
+  return largestWithout(group, (hostile) => {
+    const honest = all & ~hostile;
+    const committed = (set: number) => (signOnce === 'every-cosigner' && (set & honest) !== 0 ? honest : set & honest);
+    return signers.some((first) => signers.some((second) => (committed(first) & committed(second)) === 0));
+  });
+}
+
+/** The number of absent co-signers that block no signature. */
+export function harmlessAbsences(group: Group, signOnce: SignOnceMode): number {
+  return largestWithout(group, (absent) => {
+    const canSign = setsOf(group.n, group.t).some((signers) => (signers & absent) === 0);
+    return !canSign || (signOnce === 'every-cosigner' && absent !== 0);
+  });
+}
+
+/** The text of docs/attacks.md. */
+export function attacksDocument(attacks: readonly Attack[]): string {
+  return [HEAD, ...attackTables(attacks), GROUPS_HEAD, groupTable(), GROUPS_FOOT, ''].join('\n\n').trimEnd() + '\n';
+}
+
+const HEAD = `# Attacks, and what withstands them
+
+\`npm run attack-table\` writes this file: the first part from the headers of \`test/attacks/\`, the second part from the rules by which co-signers sign. Do not edit it.
+
+Every attack is a test that plays the attacker. The test fails when the attacker gets what the column "Defence" denies; where that column names a documented limit, the test shows the limit.
+"Co-signers" is the number of co-signers in the attacker's hands; \`f\` stands for any number below the one that sign together, unless the attack says more.
+"Finding" is the section of the audit of the co-signers; P4 is a finding about operators, and 3 a proof that was missing.`;
+
+function attackTables(attacks: readonly Attack[]): readonly string[] {
+  return Object.entries(ATTACKERS).flatMap(([folder, title]) => {
+    const rows = attacks
+      .filter(({ attacker }) => attacker === folder)
+      .map(({ attack, cosigners, defence, path, findings }) => [
+        attack,
+        cosigners,
+        defence,
+        `[${path.split('/').slice(-1).join('')}](../${path})`,
+        findings.join(', '),
+      ]);
+    const head = ['Attack', 'Co-signers', 'Defence', 'Test', 'Finding'];
+    return rows.length === 0 ? [] : [`## ${title}`, tableOf([head, ...rows])];
+  });
+}
+
+const GROUPS_HEAD = `## How many co-signers may be hostile, or absent
+
+The coordinator is in the attacker's hands in every row, and the vault counts approvals by devices (\`approvalMode: "device"\`). The columns count co-signers:
+
+- **Forged**: the largest number of hostile co-signers that, with the coordinator, cannot produce a signature that the people of the vault did not approve.
+- **Twice**: the largest number that cannot have one approved payment signed twice, by the policy rule \`signOnce\`.
+- **Absent**: the largest number of absent co-signers that block no signature, by the same rule.`;
+
+function groupTable(): string {
+  const head = [
+    'Co-signers',
+    'Forged',
+    'Twice, `every-cosigner`',
+    'Twice, `quorum`',
+    'Absent, `every-cosigner`',
+    'Absent, `quorum`',
+    '`vault create` writes',
+    '',
+  ];
+  const rows = GROUPS.map((group) => [
+    `${group.t} of ${group.n}`,
+    String(withstoodForgers(group)),
+    String(withstoodDoubleSigners(group, 'every-cosigner')),
+    String(withstoodDoubleSigners(group, 'quorum')),
+    String(harmlessAbsences(group, 'every-cosigner')),
+    String(harmlessAbsences(group, 'quorum')),
+    `\`${defaultRules('device', { threshold: group.t, count: group.n }).signOnce}\``,
+    group.t === RECOMMENDED.t && group.n === RECOMMENDED.n ? 'recommended' : '',
+  ]);
+  return tableOf([head, ...rows]);
+}
+
+const GROUPS_FOOT = `Beyond these numbers nothing is claimed: t hostile co-signers have the key. The numbers hold under these conditions:
+
+- Devices show what they sign. A passkey shows nothing by itself, so the page that uses it is part of the device.
+- A policy change protects once co-signers have it in force. With \`quorum\`, the hostile co-signers and the honest ones that were never shown a revocation count together: as many as sign together sign for the revoked devices. With \`every-cosigner\` it is enough that one honest co-signer has the change in force. Signers see the statements of the co-signers.
+- A co-signer whose storage was set back to an older state counts as hostile in "Twice".
+- A co-signer gives no receipt while it is banned by the co-signers that sign, and blocks nothing.
+- In token mode the coordinator counts the approvals, so "Forged" holds only while nobody else controls the coordinator or a service key.
+- Making a key and refreshing it need every co-signer in every row.`;
+
+/** One spelling for all: a capital letter first, and one full stop at the end. */
+function sentence(text: string): string {
+  const trimmed = text
+    .trim()
+    .replace(/\.$/u, '')
+    .replaceAll('|', String.raw`\|`);
+  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}.`;
+}
+
+function tableOf(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows;
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...body.map(line)].join('\n');
+}
+
+async function main(): Promise<void> {
+  mkdirSync(dirname(ATTACKS_DOCUMENT), { recursive: true });
+  writeFileSync(ATTACKS_DOCUMENT, attacksDocument(readAttacks()));
+}
+
+if (import.meta.main) await runCommand(main);

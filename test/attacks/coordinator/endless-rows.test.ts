@@ -1,0 +1,56 @@
+/**
+ * Attack: the coordinator opens sessions and sends long lists of policies without an end, to fill the storage and the time of a co-signer.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 19
+ * Defence: rows of sessions are deleted after a day, and policies are read one by one until the first that is no successor.
+ */
+import { expect, test } from 'vitest';
+import { Ledger } from '#cosigner/ledger.ts';
+import type { SentPolicy } from '#cosigner/policy-chain.ts';
+import { policyHashOf, readChain } from '#cosigner/policy-chain.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import { memorySql } from '../../objects/memory-sql.ts';
+
+const HOUR_MS = 3_600_000;
+const SESSIONS_AN_HOUR = 20;
+const DAYS = 5;
+
+test('after many days of sessions only those of the last day have a row', () => {
+  const sql = memorySql();
+  const ledger = new Ledger(sql);
+  const rows = () => sql.exec('SELECT sid FROM session').toArray().length;
+  let drawn = 0;
+  for (let hour = 1; hour <= DAYS * 24; hour++) {
+    for (let i = 0; i < SESSIONS_AN_HOUR; i++) {
+      drawn += 1;
+      ledger.openSession(sessionId(drawn), hour * HOUR_MS);
+    }
+  }
+  // Those of 24 hours before the last opening, and those of its own hour.
+  expect(rows()).toBe(25 * SESSIONS_AN_HOUR);
+  // A session of today goes on.
+  expect(ledger.advance(sessionId(drawn), 2)).toBe(true);
+  expect(ledger.advance(sessionId(1), 2)).toBe(false);
+});
+
+test('of a thousand policies without mandates two are read', async () => {
+  let read = 0;
+  function* sent(): Generator<SentPolicy> {
+    yield { policy: byDevice, mandate: null };
+    for (let version = 2; version <= 1000; version++) {
+      read += 1;
+      yield { policy: { ...byDevice, version, previousHash: policyHashOf(byDevice) }, mandate: null };
+    }
+  }
+  const terms = { nowMs: HOUR_MS, isJoining: false, isAttested: async () => true };
+  const chain = await readChain(sent(), terms);
+  expect(chain).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
+  expect(read).toBe(1);
+});
+
+function sessionId(number: number): Uint8Array {
+  const sid = new Uint8Array(32);
+  new DataView(sid.buffer).setUint32(0, number);
+  return sid;
+}

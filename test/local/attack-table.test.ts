@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { defaultRules } from '#domain/optional-rules.ts';
+import {
+  ATTACKS_DOCUMENT,
+  attacksDocument,
+  GROUPS,
+  harmlessAbsences,
+  parseAttack,
+  readAttacks,
+  withstoodDoubleSigners,
+  withstoodForgers,
+} from '#local/attack-table.ts';
+
+/** Finding 18 is a statement that the documents lack, and no attack. */
+const FINDINGS = [
+  ...['2.1', '2.2', '2.3', '2.4', '2.6', '2.7', '2.8', '2.9', '2.10', '2.11'],
+  ...['12', '13', '14', '15', '16', '17', '19', '20', '21'],
+];
+
+const PATH = 'test/attacks/coordinator/example.test.ts';
+const HEADER = `/**
+ * Attack: the coordinator asks twice.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.1, 16
+ * Defence: a co-signer answers once.
+ */
+`;
+
+test('docs/attacks.md is what npm run attack-table writes', () => {
+  expect(readFileSync(ATTACKS_DOCUMENT, 'utf8')).toBe(attacksDocument(readAttacks()));
+});
+
+test.each(FINDINGS)('finding %s has a test that plays the attacker', (finding) => {
+  const files = readAttacks().filter(({ findings }) => findings.includes(finding));
+  expect(files).not.toEqual([]);
+});
+
+test('a header is read, with every finding that it names', () => {
+  expect(parseAttack(PATH, HEADER)).toEqual({
+    path: PATH,
+    attacker: 'coordinator',
+    attack: 'The coordinator asks twice.',
+    cosigners: '0',
+    findings: ['2.1', '16'],
+    defence: 'A co-signer answers once.',
+  });
+});
+
+test('the attacker may be written with hyphens or with spaces', () => {
+  const path = 'test/attacks/coordinator-and-cosigner/example.test.ts';
+  for (const words of ['coordinator-and-cosigner', 'coordinator and co-signer']) {
+    const text = HEADER.replace('Attacker: coordinator', `Attacker: ${words}`);
+    expect(parseAttack(path, text).attacker).toBe('coordinator-and-cosigner');
+  }
+});
+
+test.each<[string, string]>([
+  ['nothing', ''],
+  ['a header behind an import', `import { test } from 'vitest';\n${HEADER}`],
+  ['no defence', HEADER.replace(/ \* Defence.*\n/u, '')],
+  ['an empty attack', HEADER.replace('the coordinator asks twice.', '')],
+  ['another order', HEADER.replace(/( \* Finding.*\n)( \* Defence.*\n)/u, '$2$1')],
+  ['the attacker of another folder', HEADER.replace('Attacker: coordinator', 'Attacker: network')],
+  ['a number of co-signers in words', HEADER.replace('Co-signers: 0', 'Co-signers: none')],
+  ['a finding that does not exist', HEADER.replace('2.1, 16', '2.12')],
+  ['a number that is no finding', HEADER.replace('2.1, 16', '11')],
+])('a file with %s is refused by its path', (_name, text) => {
+  expect(() => parseAttack(PATH, text)).toThrow(PATH);
+});
+
+test('an attack file in a folder that is no attacker is refused', () => {
+  expect(() =>
+    parseAttack('test/attacks/mallory/example.test.ts', HEADER.replace('coordinator\n', 'mallory\n')),
+  ).toThrow();
+});
+
+test.each(GROUPS)('$t of $n: what the rules allow is what the formulas say', (group) => {
+  const { t, n } = group;
+  expect(withstoodForgers(group)).toBe(t - 1);
+  expect(withstoodDoubleSigners(group, 'every-cosigner')).toBe(t - 1);
+  expect(withstoodDoubleSigners(group, 'quorum')).toBe(Math.min(2 * t - n - 1, t - 1));
+  expect(harmlessAbsences(group, 'every-cosigner')).toBe(0);
+  expect(harmlessAbsences(group, 'quorum')).toBe(n - t);
+});
+
+test.each(GROUPS)('$t of $n: a new vault in device mode withstands one hostile co-signer', (group) => {
+  const { signOnce } = defaultRules('device', { threshold: group.t, count: group.n });
+  expect(withstoodDoubleSigners(group, signOnce)).toBeGreaterThanOrEqual(1);
+});
