@@ -91,6 +91,12 @@ export interface RefreshWork extends Pick<TransactionWork, 'key' | 'policies' | 
   readonly underWay: readonly KeyId[];
 }
 
+/** A policy that the co-signers of these keys are shown. */
+export interface AdoptionWork extends Pick<TransactionWork, 'policies'> {
+  readonly vaultId: VaultId;
+  readonly keys: readonly VaultKey[];
+}
+
 export interface KeyWork {
   readonly vault: Vault;
   /** Of the key that it lacks. */

@@ -9,8 +9,7 @@ import type { TransactionJob } from '#domain/job.ts';
 import type { Role } from '#domain/member.ts';
 import type { PolicyFault } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
-import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted, refused, type Result } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { ActivityDesk, type ActivityOutcome, type ActivityReport } from '#objects/activity-desk.ts';
@@ -19,10 +18,10 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import { FEED, FeedDesk, type VaultNews } from '#objects/feed-desk.ts';
 import { entered, foundVault, type VaultFoundation, type WishFault, withMember } from '#objects/membership.ts';
-import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import { KeyDesk, type KeyProgress, type Reform } from '#objects/key-desk.ts';
 import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
-import { LedgerDesk } from '#objects/ledger-desk.ts';
+import { LedgerDesk, type BalanceView, type HoldingsReport } from '#objects/ledger-desk.ts';
+import type { ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
@@ -34,22 +33,17 @@ import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
-import type { Wallet } from '#objects/wallets.ts';
-import { formerWalletsOf, withChain } from '#objects/wallets.ts';
+import { formerWalletsOf, type Wallet, withChain } from '#objects/wallets.ts';
 import type {
   ActivityView,
+  AdoptionWork,
   CreationView,
   FollowWork,
   KeyWork,
   RefreshWork,
-  PolicyChangeView,
-  PolicyView,
-  TransactionView,
-  TransactionWork,
-  VaultScope,
-  VoteOutcome,
 } from '#objects/vault-views.ts';
-import { versionOf } from '#objects/vault-views.ts';
+import type { PolicyChangeView, PolicyView, TransactionView, TransactionWork } from '#objects/vault-views.ts';
+import { type VaultScope, versionOf, type VoteOutcome } from '#objects/vault-views.ts';
 import { writeFounding, writeReform, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
@@ -355,6 +349,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   reportRefresh(keyId: string, report: RefreshReport): Promise<void> {
     return this.#refreshes.report(keyId, report);
+  }
+
+  /** See `PolicyDesk.adoptionWork`, as for the next one. */
+  adoptionWork(): AdoptionWork | null {
+    return this.#policies.adoptionWork();
+  }
+
+  reportAdoption(version: number): Promise<void> {
+    return this.#policies.reportAdoption(version);
   }
 
   /** See `recordExport`. */
