@@ -82,4 +82,18 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     is: 'own[i]?.index === index && signing !== null',
     caughtBy: ['test/cosigner/policy-statement.test.ts'],
   },
+  {
+    name: 'a device believes statements about any key',
+    file: 'local/statement-check.ts',
+    was: "if (!isOfWallet) throw new Unproven('the key that the service names is not the key of the wallet');",
+    is: '',
+    caughtBy: ['test/local/statement-check.test.ts'],
+  },
+  {
+    name: 'a device takes any fingerprint',
+    file: 'src/devices/pin-fingerprint.ts',
+    was: 'return digits(entered) === digits(fingerprintOf(pins));',
+    is: 'return digits(fingerprintOf(pins)).startsWith(digits(entered));',
+    caughtBy: ['test/devices/pin-fingerprint.test.ts'],
+  },
 ];
