@@ -21,7 +21,8 @@ import { ScriptDevice } from './script-device.ts';
  * believed: the bytes that were hashed are read and hashed again here, shown field by field, and only the digest that was computed here
  * is signed. The service is at CONCLAVE_URL, the person's token in CONCLAVE_TOKEN.
  *
- * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in force. Without pins it does not sign.
+ * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
+ * force. Without pins it does not sign.
  */
 
 interface Options {
@@ -92,7 +93,10 @@ async function fingerprint({ cosigner = [] }: Options) {
   return { fingerprint: fingerprintOf(cosigners), cosigners };
 }
 
-/** Stores the keys of the co-signers, once the person has entered their fingerprint and the co-signers vouch for the policy in force. */
+/**
+ * Stores the keys of the co-signers, once the person has entered their fingerprint and the
+ * co-signers state the policy in force.
+ */
 async function pin(options: Options) {
   const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
   const nonce = newNonce();

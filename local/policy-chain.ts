@@ -47,7 +47,7 @@ function documentOf({ policy, mandate }: Adopted): PolicyLinkBytes {
   return { policy: hexToBytes(policy.canonical), mandate: sent };
 }
 
-/** An approval counts by its person and the signature of a device; which token brought it is not verified by anybody. */
+/** An approval counts by its person and the signature of a device. Which token brought it is not verified. */
 const ANY_TOKEN = parseTokenId('0'.repeat(16));
 
 /** Null for what is no approval: it does not count. */

@@ -83,10 +83,14 @@ const PIN_FAULTS = {
   'older-policy': 'the service shows an older policy than this device has verified',
   'other-history': 'the service shows other policies than this device has verified',
   'unproven-pins':
-    'the policy names other co-signers, and no quorum has signed that with its devices: pin them again with their fingerprint',
+    'the policy names other co-signers, and no quorum has signed that with its devices: ' +
+    'pin them again with their fingerprint',
 } as const;
 
-/** The ids of the keys that the service names, each checked against its public key. A wallet has the one key that its address follows from. */
+/**
+ * The ids of the keys that the service names, each checked against its public key. A wallet has the
+ * one key that its address follows from.
+ */
 function keysOf({ delivered, wallet }: Question): readonly string[] {
   const { keys } = delivered;
   for (const { keyId, scheme, publicKey } of keys) {
