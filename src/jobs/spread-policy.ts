@@ -1,5 +1,5 @@
 import { cosignersOf, faultText } from '#nodes/cosigner-client.ts';
-import { showPolicies } from '#jobs/show-policies.ts';
+import { showPolicies } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 

@@ -8,6 +8,7 @@ import type { CredentialResetId, PolicyChangeId, TransactionId, UserId } from '#
 import type { TransactionJob } from '#domain/job.ts';
 import type { Role } from '#domain/member.ts';
 import type { PolicyFault } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { accepted, refused, type Result } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
@@ -34,21 +35,17 @@ import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { formerWalletsOf, type Wallet, withChain } from '#objects/wallets.ts';
-import type {
-  ActivityView,
-  AdoptionWork,
-  CreationView,
-  FollowWork,
-  KeyWork,
-  RefreshWork,
-} from '#objects/vault-views.ts';
-import type { PolicyChangeView, PolicyView, TransactionView, TransactionWork } from '#objects/vault-views.ts';
-import { type VaultScope, versionOf, type VoteOutcome } from '#objects/vault-views.ts';
+import type { ActivityView, AdoptionWork, ChallengeView, CreationView, FollowWork } from '#objects/vault-views.ts';
+import type { KeyWork, PolicyChangeInFull, PolicyChangeView, PolicyView, RefreshWork } from '#objects/vault-views.ts';
+import { type TransactionView, type TransactionWork, type VaultScope, versionOf } from '#objects/vault-views.ts';
+import type { VoteOutcome } from '#objects/vault-views.ts';
 import { writeFounding, writeReform, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
+
+type Answer<T> = Promise<Result<T, Refusal>>;
 
 /**
  * One vault: the only writer and the truth of its members, transactions, votes and history. Each command is one synchronous
@@ -160,15 +157,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.changes(actor, before, limit);
   }
 
-  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeView, Refusal> {
+  policyHistory(actor: Actor, before: number | null, limit: number): Result<readonly AdoptedPolicy[], Refusal> {
+    return this.#policies.history(actor, before, limit);
+  }
+
+  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeInFull, Refusal> {
     return this.#policies.read(actor, id);
   }
 
-  decidePolicyChange(
-    actor: Actor,
-    id: PolicyChangeId,
-    decision: ChangeDecision,
-  ): Promise<Result<PolicyChangeView, Refusal>> {
+  decidePolicyChange(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Answer<PolicyChangeView> {
     return this.#policies.decide(actor, id, decision);
   }
 
@@ -203,15 +200,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.read(actor, id);
   }
 
-  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+  challenge(actor: Actor, id: TransactionId): Result<ChallengeView, Refusal> {
     return this.#transactions.challenge(actor, id);
   }
 
-  approve(
-    actor: Actor,
-    id: TransactionId,
-    device: DeviceSignature | null = null,
-  ): Promise<Result<VoteOutcome, Refusal>> {
+  approve(actor: Actor, id: TransactionId, device: DeviceSignature | null = null): Answer<VoteOutcome> {
     return this.#transactions.approve(actor, id, device);
   }
 

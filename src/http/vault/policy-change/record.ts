@@ -34,7 +34,8 @@ export const policyChangeSchema = z
     updatedAt: time,
     expiresAt: time.meta({ description: 'Signers decide until then' }),
     mandateEndsAt: time.meta({
-      description: 'Co-signers adopt the policy until then; part of the signed bytes, so it is void for good afterwards',
+      description:
+        'Co-signers adopt the policy until then; part of the signed bytes, so it is void for good afterwards',
     }),
   })
   .meta({ id: 'PolicyChange' });
