@@ -60,7 +60,7 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push,vectors}/**/*.test.ts',
+            'test/{architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,nodes,objects,prices,push,vectors}/**/*.test.ts',
           ],
           exclude: ['**/*.worker.test.ts'],
           testTimeout: 60_000,

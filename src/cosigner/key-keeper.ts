@@ -18,6 +18,7 @@ import type { ExportLog } from '#cosigner/export-log.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import { type Ledger, recordOf, type StoredRecord } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
+import { pinsMatch } from '#cosigner/policy-statement.ts';
 import { follows, isExpired, policyHashOf, type SentPolicy } from '#cosigner/policy-chain.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { needsReceipts, receiptFault } from '#cosigner/receipt.ts';
@@ -206,7 +207,7 @@ export class KeyKeeper {
     }
     const share = await this.#shares.current(keyId);
     if (!share.ok) return share;
-    const isNext = await follows(current, policy, mandate);
+    const isNext = pinsMatch(policy, membership) && (await follows(current, policy, mandate));
     const isLate = mandate !== null && isExpired(mandate, Date.now());
     const { threshold } = share.value;
     const isVouchedFor = isNext && isLate && (await isAttested(membership, policy, { threshold, attestations }));

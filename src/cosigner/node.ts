@@ -10,6 +10,7 @@ import { Ledger } from '#cosigner/ledger.ts';
 import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import { readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
+import { pinsMatch, statePolicy } from '#cosigner/policy-statement.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
@@ -59,6 +60,7 @@ export const NODE_ACTIONS = [
   'witness',
   'shares',
   'activate',
+  'statement',
 ] as const;
 
 export type NodeAction = (typeof NODE_ACTIONS)[number];
@@ -152,7 +154,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   async #act(place: Place, action: NodeAction, body: unknown): Promise<Result<unknown, Refused>> {
-    const { sessions, key } = await this.#open();
+    const { membership, sessions, key } = await this.#open();
     switch (action) {
       case 'open': {
         const { protocol, request } = fieldsOf(body, ['protocol', 'request']);
@@ -211,6 +213,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         const order = { epoch: wholeNumberOf(epoch), receipts: signed };
         return key.activate(keyOf(place), order);
       }
+      case 'statement':
+        return statePolicy({ membership, ledger: this.#ledger, keyId: keyOf(place), nowMs: Date.now() }, body);
     }
   }
 
@@ -262,6 +266,9 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     });
     if (!chain.ok) return chain;
     const policies = chain.value;
+    // An older policy may name identities that were rotated since.
+    const head = policies.at(-1);
+    if (head !== undefined && !pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
     const store = async (share: KeyShare, statement: Uint8Array) => {
       const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });

@@ -5,6 +5,7 @@ import { prepareDealing } from '#cosigner/dealing.ts';
 import { policiesBytes } from '#cosigner/key-generation.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
+import { pinsMatch } from '#cosigner/policy-statement.ts';
 import { policyHashOf, readChain, type SentPolicy, sentPoliciesOf } from '#cosigner/policy-chain.ts';
 import type { PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
@@ -162,7 +163,9 @@ async function policiesFault(
     isJoining: true,
     isAttested: (head) => isAttested(membership, head, { threshold, attestations }),
   });
-  return chain.ok ? null : chain.refusal;
+  if (!chain.ok) return chain.refusal;
+  const head = chain.value.at(-1);
+  return head !== undefined && pinsMatch(head, membership) ? null : refusal('policy-mismatch', 'cosigners');
 }
 
 function policyFault(own: readonly Policy[], told: readonly Policy[]): Refused | null {

@@ -64,6 +64,7 @@ import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
 import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
 import { readPolicyChange } from '#http/vault/policy-change/read.ts';
 import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
+import { listPolicies } from '#http/vault/policies.ts';
 import { readPolicy } from '#http/vault/policy.ts';
 import { recoveryExports } from '#http/vault/recovery-exports.ts';
 import { reprocess } from '#http/vault/reprocess.ts';
@@ -93,6 +94,7 @@ const routes = [
   vaultHistory,
   recoveryExports,
   readPolicy,
+  listPolicies,
   proposePolicyChange,
   listPolicyChanges,
   readPolicyChange,

@@ -12,6 +12,7 @@ import { ingest } from '#jobs/ingest.ts';
 import { newsOf, notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
 import { settle } from '#jobs/settle.ts';
+import { spreadPolicy } from '#jobs/spread-policy.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import { measure } from '#objects/metrics.ts';
@@ -25,6 +26,7 @@ const jobMessage = z.strictObject({
   job: z.enum([
     'generate-key',
     'refresh-key',
+    'adopt-policy',
     'sign',
     'broadcast',
     'confirm',
@@ -120,6 +122,7 @@ async function work(
   const vault = vaultStub(env, vaultId);
   if (job === 'generate-key') return generateVaultKey(env, vault);
   if (job === 'refresh-key') return refreshVaultKey(env, vault);
+  if (job === 'adopt-policy') return spreadPolicy(env, vault);
   if (job === 'reconcile') return reconcile(env, vault, vaultId);
   if (job === 'notify')
     return notify(
@@ -131,7 +134,7 @@ async function work(
 }
 
 function transactionWork(
-  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'reconcile' | 'notify'>,
+  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'adopt-policy' | 'reconcile' | 'notify'>,
   on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
 ): Promise<void> {
   switch (job) {

@@ -11,8 +11,8 @@ import { pairNext } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import type { Attestations } from '#jobs/show-policies.ts';
-import { sentPolicy } from '#jobs/show-policies.ts';
+import type { Attestations } from '#nodes/show-policies.ts';
+import { sentPolicy } from '#nodes/show-policies.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 
 export interface KeyRequest {

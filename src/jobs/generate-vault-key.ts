@@ -1,6 +1,6 @@
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
-import { attestationsOf } from '#jobs/show-policies.ts';
+import { attestationsOf } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 

@@ -12,6 +12,7 @@ export interface JobMessage {
   readonly job:
     | 'generate-key'
     | 'refresh-key'
+    | 'adopt-policy'
     | 'sign'
     | 'broadcast'
     | 'confirm'

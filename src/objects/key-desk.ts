@@ -1,6 +1,7 @@
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import { recordExport, type RecoveryExport } from '#objects/recovery-exports.ts';
+import { oweAdoption } from '#objects/policy-changes.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -65,7 +66,9 @@ export class KeyDesk {
   async record(key: VaultKey): Promise<void> {
     const vault = this.#host.vault();
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
-    await this.#reform(withKey(vault, key, this.#host.chains), { action: 'key', detail: key.keyId });
+    const after = withKey(vault, key, this.#host.chains);
+    // A policy that was adopted while the key was made is not part of it.
+    await this.#reform(after, { action: 'key', detail: key.keyId }, () => oweAdoption(this.#host.storage, after));
   }
 
   /**

@@ -12,6 +12,7 @@ export type OutboxJob =
   | 'generate-key'
   | 'refresh-key'
   | 'expire-policy'
+  | 'adopt-policy'
   | 'follow'
   | 'reconcile'
   | 'notify';

@@ -22,6 +22,11 @@ export interface ActivityView {
   readonly viewer: Member;
 }
 
+/** What a signer is asked to approve, and the keys of the vault: one of them would sign it. */
+export interface ChallengeView extends TransactionView {
+  readonly keys: readonly VaultKey[];
+}
+
 export function versionOf(view: TransactionView | ActivityView): number {
   return 'activity' in view ? view.activity.version : view.transaction.version;
 }
@@ -52,11 +57,17 @@ export interface PolicyChangeView {
   readonly viewer: Member | null;
 }
 
+/** The same with the keys of the vault, whose co-signers state what they have in force. */
+export interface PolicyChangeInFull extends PolicyChangeView {
+  readonly keys: readonly VaultKey[];
+}
+
 /** The policy in force, and how much of its limits is left. */
 export interface PolicyView {
   readonly policy: Policy;
   /** One for each limit, in its order; in the asset's smallest unit. */
   readonly spent: readonly string[];
+  readonly keys: readonly VaultKey[];
 }
 
 export interface VoteOutcome {
@@ -89,6 +100,12 @@ export interface RefreshWork extends Pick<TransactionWork, 'key' | 'policies' | 
   readonly refresh: KeyRefresh;
   /** Every key that waits for new shares, this one first. */
   readonly underWay: readonly KeyId[];
+}
+
+/** A policy that the co-signers of these keys are shown. */
+export interface AdoptionWork extends Pick<TransactionWork, 'policies'> {
+  readonly vaultId: VaultId;
+  readonly keys: readonly VaultKey[];
 }
 
 export interface KeyWork {

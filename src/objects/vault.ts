@@ -8,9 +8,9 @@ import type { CredentialResetId, PolicyChangeId, TransactionId, UserId } from '#
 import type { TransactionJob } from '#domain/job.ts';
 import type { Role } from '#domain/member.ts';
 import type { PolicyFault } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
-import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted, refused, type Result } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { ActivityDesk, type ActivityOutcome, type ActivityReport } from '#objects/activity-desk.ts';
@@ -19,10 +19,10 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import { FEED, FeedDesk, type VaultNews } from '#objects/feed-desk.ts';
 import { entered, foundVault, type VaultFoundation, type WishFault, withMember } from '#objects/membership.ts';
-import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import { KeyDesk, type KeyProgress, type Reform } from '#objects/key-desk.ts';
 import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
-import { LedgerDesk } from '#objects/ledger-desk.ts';
+import { LedgerDesk, type BalanceView, type HoldingsReport } from '#objects/ledger-desk.ts';
+import type { ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
@@ -34,27 +34,18 @@ import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
-import type { Wallet } from '#objects/wallets.ts';
-import { formerWalletsOf, withChain } from '#objects/wallets.ts';
-import type {
-  ActivityView,
-  CreationView,
-  FollowWork,
-  KeyWork,
-  RefreshWork,
-  PolicyChangeView,
-  PolicyView,
-  TransactionView,
-  TransactionWork,
-  VaultScope,
-  VoteOutcome,
-} from '#objects/vault-views.ts';
-import { versionOf } from '#objects/vault-views.ts';
+import { formerWalletsOf, type Wallet, withChain } from '#objects/wallets.ts';
+import type { ActivityView, AdoptionWork, ChallengeView, CreationView, FollowWork } from '#objects/vault-views.ts';
+import type { KeyWork, PolicyChangeInFull, PolicyChangeView, PolicyView, RefreshWork } from '#objects/vault-views.ts';
+import { type TransactionView, type TransactionWork, type VaultScope, versionOf } from '#objects/vault-views.ts';
+import type { VoteOutcome } from '#objects/vault-views.ts';
 import { writeFounding, writeReform, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
+
+type Answer<T> = Promise<Result<T, Refusal>>;
 
 /**
  * One vault: the only writer and the truth of its members, transactions, votes and history. Each command is one synchronous
@@ -166,15 +157,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.changes(actor, before, limit);
   }
 
-  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeView, Refusal> {
+  policyHistory(actor: Actor, before: number | null, limit: number): Result<readonly AdoptedPolicy[], Refusal> {
+    return this.#policies.history(actor, before, limit);
+  }
+
+  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeInFull, Refusal> {
     return this.#policies.read(actor, id);
   }
 
-  decidePolicyChange(
-    actor: Actor,
-    id: PolicyChangeId,
-    decision: ChangeDecision,
-  ): Promise<Result<PolicyChangeView, Refusal>> {
+  decidePolicyChange(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Answer<PolicyChangeView> {
     return this.#policies.decide(actor, id, decision);
   }
 
@@ -209,15 +200,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.read(actor, id);
   }
 
-  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+  challenge(actor: Actor, id: TransactionId): Result<ChallengeView, Refusal> {
     return this.#transactions.challenge(actor, id);
   }
 
-  approve(
-    actor: Actor,
-    id: TransactionId,
-    device: DeviceSignature | null = null,
-  ): Promise<Result<VoteOutcome, Refusal>> {
+  approve(actor: Actor, id: TransactionId, device: DeviceSignature | null = null): Answer<VoteOutcome> {
     return this.#transactions.approve(actor, id, device);
   }
 
@@ -355,6 +342,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   reportRefresh(keyId: string, report: RefreshReport): Promise<void> {
     return this.#refreshes.report(keyId, report);
+  }
+
+  /** See `PolicyDesk.adoptionWork`, as for the next one. */
+  adoptionWork(): AdoptionWork | null {
+    return this.#policies.adoptionWork();
+  }
+
+  reportAdoption(version: number): Promise<void> {
+    return this.#policies.reportAdoption(version);
   }
 
   /** See `recordExport`. */

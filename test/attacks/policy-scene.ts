@@ -9,7 +9,7 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Actor, Vote } from '#domain/transaction.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { attestationsOf, sentPolicy } from '#jobs/show-policies.ts';
+import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { byDevice, laptop, phone } from '../cosigner/device-scene.ts';
 import { alice, bob, carol } from '../domain/cast.ts';

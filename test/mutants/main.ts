@@ -9,6 +9,7 @@ import { MESSAGE_BUGS } from './message-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
+import { STATEMENT_BUGS } from './statement-bugs.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
 /**
@@ -21,6 +22,7 @@ const BUGS = [
   ...VOTE_BUGS,
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
+  ...STATEMENT_BUGS,
   ...NETWORK_BUGS,
   ...MESSAGE_BUGS,
   ...OUTSIDE_BUGS,
