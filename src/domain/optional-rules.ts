@@ -7,11 +7,11 @@ import type { ApprovalMode } from '#domain/device.ts';
  * signed a receipt for these bytes. `quorum`: the co-signers that sign together are enough.
  */
 export const SIGN_ONCE_MODES = ['every-cosigner', 'quorum'] as const;
-export type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
+type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
 
 /** `ed25519`: at least one approval carries the signature of an Ed25519 device, which no browser page handles. */
 export const REQUIRED_DEVICES = ['any', 'ed25519'] as const;
-export type RequiredDevice = (typeof REQUIRED_DEVICES)[number];
+type RequiredDevice = (typeof REQUIRED_DEVICES)[number];
 
 /** Messages whose signature names no chain: EIP-191 texts, and EIP-712 data without a `chainId`. */
 export const UNBOUND_MESSAGE_RULES = ['allow', 'refuse'] as const;

@@ -234,6 +234,20 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     caughtBy: ['test/attacks/coordinator/created-in-the-future.test.ts'],
   },
   {
+    name: 'a late report ends the adoption of a newer policy',
+    file: 'src/objects/policy-desk.ts',
+    was: 'if (this.#host.vault()?.policy.version !== version) return;',
+    is: '',
+    caughtBy: ['test/objects/policy-adoption.test.ts'],
+  },
+  {
+    name: 'an adopted policy waits for the next signature',
+    file: 'src/objects/policy-changes.ts',
+    was: 'if (keys.length === 0 || policy.version === 1) return;',
+    is: 'if (keys.length >= 0 || policy.version === 1) return;',
+    caughtBy: ['test/objects/policy-adoption.test.ts'],
+  },
+  {
     name: 'bytes pay somebody else than the intent',
     file: 'src/chains/evm/payload.ts',
     was: "if (transaction.to !== wanted.to) return 'wrong-recipient';",
