@@ -60,8 +60,10 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{architecture,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
+            'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
           ],
+          // It takes a browser, as the tests of the e2e project do.
+          exclude: ['test/attacks/coordinator/lying-dashboard.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -103,7 +105,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           globalSetup: ['./test/ready-bundles.ts'],
-          include: ['test/{browser,e2e,spec}/**/*.test.ts'],
+          include: ['test/{browser,e2e,spec}/**/*.test.ts', 'test/attacks/coordinator/lying-dashboard.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
