@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'vault create': {
     usage:
-      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--approval-mode token|device] [--device JSON]... [--rules JSON]',
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--approval-mode token|device] [--device JSON]... [--cosigners JSON|null] [--rules JSON]',
     method: 'POST',
     path: () => '/internal/vault',
     body: (args) => ({
@@ -56,6 +56,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...words(args, 'bitcoin-address-type', 'bitcoinAddressType'),
       ...words(args, 'approval-mode', 'approvalMode'),
       ...devices(args, 'devices'),
+      ...cosigners(args),
       ...words(args, 'reference', 'reference'),
       ...(args.values['rules'] === undefined ? {} : { rules: rules(args) }),
     }),
@@ -91,7 +92,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'policy propose': {
     usage:
-      '--vault ID [--threshold N] [--signer USER]... [--approval-mode token|device] [--device JSON]... [--remove-device ID]... [--rules JSON] [--note TEXT]',
+      '--vault ID [--threshold N] [--signer USER]... [--approval-mode token|device] [--device JSON]... [--remove-device ID]... [--cosigners JSON] [--rules JSON] [--note TEXT]',
     method: 'POST',
     path: (args) => `/internal/vault/${part(args, 'vault')}/policy-change`,
     body: (args) => ({
@@ -99,6 +100,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...whole(args, 'threshold', 'threshold'),
       ...words(args, 'approval-mode', 'approvalMode'),
       ...devices(args, 'addDevices'),
+      ...cosigners(args),
       ...(args.values['remove-device'] === undefined ? {} : { removeDevices: many(args, 'remove-device') }),
       ...(args.values['signer'] === undefined ? {} : { signers: many(args, 'signer') }),
       ...(args.values['note'] === undefined ? {} : { note: one(args, 'note') }),
@@ -127,6 +129,7 @@ const OPTIONS = {
   'approval-mode': { type: 'string' },
   device: { type: 'string', multiple: true },
   'remove-device': { type: 'string', multiple: true },
+  cosigners: { type: 'string' },
   rules: { type: 'string' },
   note: { type: 'string' },
 } as const;
@@ -168,6 +171,16 @@ function words(args: Arguments, option: string, field: string): Record<string, s
 /** Each as `npm run device -- show` prints it; nothing when the option is absent. */
 function devices(args: Arguments, field: string): Record<string, readonly unknown[]> {
   return args.values['device'] === undefined ? {} : { [field]: many(args, 'device').map(parsedJson) };
+}
+
+/** Identity keys of the co-signers as one JSON list, or null to pin none; nothing when the option is absent. */
+function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
+  if (args.values['cosigners'] === undefined) return {};
+  const text = one(args, 'cosigners');
+  const value = parsedJson(text);
+  if (!Array.isArray(value) && text !== 'null')
+    throw new Misuse('--cosigners is a JSON list of { index, signing }, or null');
+  return { cosigners: value };
 }
 
 /** Rules of a policy as one JSON object; nothing when the option is absent. What may stand in it is the service's to say. */

@@ -92,8 +92,10 @@ export class Client {
     return good(this.api.transaction.transfer.$post({ json }, { headers }));
   }
 
-  challenge(txId: string): Promise<Challenge> {
-    return good(this.api.transaction[':txId'].challenge.$get({ param: { txId } }));
+  /** @param nonce 64 hex digits; with one, the answer has the statements of the co-signers */
+  challenge(txId: string, nonce?: string): Promise<Challenge> {
+    const query = nonce === undefined ? {} : { nonce };
+    return good(this.api.transaction[':txId'].challenge.$get({ param: { txId }, query }));
   }
 
   approve(txId: string): Promise<TransactionRecord> {

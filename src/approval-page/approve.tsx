@@ -9,9 +9,10 @@ import { Facts } from '#approval-page/facts.tsx';
 import { passkeysOf, signWithPasskey } from '#approval-page/passkey.ts';
 import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
 import { forgetPins, storedPins, storePins } from '#approval-page/pin-storage.ts';
-import type { Confirmation, Pins, Question } from '#approval-page/question.ts';
+import type { Question } from '#approval-page/question.ts';
 import { claimedPins, confirm, pinsAfter, readQuestion } from '#approval-page/question.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
+import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import type { ApprovalRequest, ServerRemark } from '#domain/approval-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 

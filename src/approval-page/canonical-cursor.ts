@@ -76,13 +76,6 @@ export class CanonicalCursor {
     return this.parsed(name, countOf);
   }
 
-  /** The entries of a list that says first how many it has. */
-  list<T>(name: string, max: number, read: () => T): readonly T[] {
-    const length = this.count(name);
-    if (length > max) throw malformed(name);
-    return Array.from({ length }, read);
-  }
-
   end(): void {
     if (this.#next < this.#text.fields.length) {
       throw new NothingToApprove('The bytes to approve have a field that this page does not know.');
@@ -91,7 +84,7 @@ export class CanonicalCursor {
 }
 
 /** Decimal digits without a leading zero; null for anything else. */
-export function countOf(text: string): number | null {
+function countOf(text: string): number | null {
   const count = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number.parseInt(text, 10) : null;
   return count !== null && Number.isSafeInteger(count) ? count : null;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { Pins } from '#approval-page/question.ts';
 import { minThreshold } from '#approval-page/question.ts';
-import { isFingerprint } from '#approval-page/statement-check.ts';
+import type { Pins } from '#approval-page/statement-check.ts';
+import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 
 /**
@@ -26,7 +26,7 @@ export function ConfirmPins(props: {
       return typeof value === 'string' ? value : '';
     };
     const threshold = Number.parseInt(text('threshold'), 10);
-    if (!isFingerprint(text('fingerprint'), claimed)) {
+    if (!isFingerprintOf(text('fingerprint'), claimed)) {
       setFault('The server sent keys with another fingerprint. Check what you typed; if it is right, do not approve.');
       return;
     }

@@ -1,7 +1,7 @@
 import type { Description } from '#approval-page/describe-intent.ts';
 import type { Fact } from '#approval-page/fact.ts';
 import { amountText, chainText, timeText, visibleText } from '#approval-page/fact.ts';
-import type { ReadMandate } from '#approval-page/read-policy.ts';
+import type { MandateDocument } from '#devices/policy-document.ts';
 import type { Device } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdForChange } from '#domain/policy.ts';
@@ -15,7 +15,7 @@ interface Clause {
 }
 
 /** The differences between two policies, field by field, with what a signer should not overlook. */
-export function describeChange(mandate: ReadMandate, inForce: Policy, proposed: Policy): Description {
+export function describeChange(mandate: MandateDocument, inForce: Policy, proposed: Policy): Description {
   const [before, after] = [clausesOf(inForce), clausesOf(proposed)];
   const changes = [
     ...after.flatMap((clause) => changed(before.find(({ key }) => key === clause.key) ?? null, clause)),
@@ -81,20 +81,20 @@ function listClauses({ rules }: Policy): readonly Clause[] {
     ...rules.addressBook.map(({ chain, address, name }) => ({
       key: `book ${chain} ${address}`,
       label: `Address book, ${chainText(chain)}`,
-      text: `“${visibleText(name)}” is ${address}`,
-      address,
+      text: `“${visibleText(name)}” is ${visibleText(address)}`,
+      address: visibleText(address),
     })),
     ...rules.limits.map(({ chain, tokenAddress, perTransaction, perDay }) => {
       const bound = (amount: typeof perDay) => (amount === null ? 'no limit' : amountText(amount, chain, tokenAddress));
       return {
         key: `limit ${asset(chain, tokenAddress)}`,
-        label: `Limit, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${tokenAddress}`}`,
+        label: `Limit, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
         text: `${bound(perTransaction)} in one transaction, ${bound(perDay)} in 24 hours`,
       };
     }),
     ...rules.higherThresholds.map(({ chain, tokenAddress, above, threshold }) => ({
       key: `step ${asset(chain, tokenAddress)} ${above}`,
-      label: `Above ${amountText(above, chain, tokenAddress)}, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${tokenAddress}`}`,
+      label: `Above ${amountText(above, chain, tokenAddress)}, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
       text: `${threshold} approvals`,
     })),
     ...(rules.maxFees ?? []).map(({ chain, amount }) => ({

@@ -21,7 +21,7 @@ export function knownChain(caip2: string): Chain | null {
 
 export function chainText(caip2: string): string {
   const chain = knownChain(caip2);
-  return chain === null ? `${caip2} (a chain that this page does not know)` : `${chain.name} (${caip2})`;
+  return chain === null ? `${visibleText(caip2)} (a chain that this page does not know)` : `${chain.name} (${caip2})`;
 }
 
 /** An amount with its decimals where the page itself knows them; else in raw units, and it says so. */

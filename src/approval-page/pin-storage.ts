@@ -1,5 +1,5 @@
-import type { Pins } from '#approval-page/question.ts';
 import { minThreshold } from '#approval-page/question.ts';
+import type { Pins } from '#approval-page/statement-check.ts';
 import { arePins } from '#domain/cosigner-pin.ts';
 
 /**

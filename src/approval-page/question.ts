@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { bytesOfHex, NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import type { ReadMandate } from '#approval-page/read-policy.ts';
-import { MANDATE_DOMAIN, readMandate, readPolicy } from '#approval-page/read-policy.ts';
 import { INTENT_DOMAIN, readIntent } from '#approval-page/read-intent.ts';
-import type { Verdict } from '#approval-page/statement-check.ts';
-import { verdictsOf } from '#approval-page/statement-check.ts';
+import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
+import { confirmedBy } from '#approval-page/statement-check.ts';
+import type { MandateDocument } from '#devices/policy-document.ts';
+import { readMandate, readPolicy } from '#devices/policy-document.ts';
 import type { ApprovalRequest } from '#domain/approval-message.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { arePins } from '#domain/cosigner-pin.ts';
@@ -21,21 +21,17 @@ export interface Question {
   readonly inForceHash: string;
   readonly subject:
     | { readonly kind: 'intent'; readonly intent: Intent }
-    | { readonly kind: 'change'; readonly mandate: ReadMandate; readonly proposed: Policy };
+    | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy };
 }
 
-/** The keys of co-signers that a person has confirmed, and how many of them sign together. */
-export interface Pins {
-  readonly cosigners: readonly CosignerPin[];
-  readonly threshold: number;
-}
+const MANDATE_DOMAIN = 'conclave/policy-change/v1';
 
 /**
  * Reads a request. Throws `NothingToApprove` for bytes that are malformed or unknown, that have expired, or
  * that name another policy than the one that comes with them.
  */
 export function readQuestion(request: ApprovalRequest, nowMs: number): Question {
-  const inForce = readPolicy(request.policy);
+  const inForce = policyIn(request.policy);
   const inForceHash = hashOfHex(request.policy);
   const subject = readSubject(request);
   const question = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
@@ -53,11 +49,12 @@ function readSubject({ canonical, proposed }: ApprovalRequest): Question['subjec
       return { kind: 'intent', intent: readIntent(canonical) };
     case MANDATE_DOMAIN: {
       if (proposed === null) throw new NothingToApprove('The proposed policy is missing.');
-      const mandate = readMandate(canonical);
+      const mandate = readMandate(bytesOfHex(canonical));
+      if (mandate === null) throw new NothingToApprove('The bytes to approve are malformed.');
       if (hashOfHex(proposed) !== mandate.policyHash) {
         throw new NothingToApprove('The policy that the server shows is not the one that the change names.');
       }
-      return { kind: 'change', mandate, proposed: readPolicy(proposed) };
+      return { kind: 'change', mandate, proposed: policyIn(proposed) };
     }
     default:
       throw new NothingToApprove('This page does not know what these bytes are.');
@@ -91,35 +88,15 @@ export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Questio
   return claimed;
 }
 
-/** What the co-signers say, and why that is not enough; null where it is. */
-export interface Confirmation {
-  readonly verdicts: readonly Verdict[];
-  readonly fault: string | null;
-}
-
-/**
- * Checks that co-signers with confirmed keys have the policy of the question in force. One that disagrees
- * is enough to refuse: somebody shows two policies.
- */
+/** Checks that co-signers with confirmed keys have the policy of the question in force. */
 export function confirm(
   { inForce, inForceHash }: Question,
-  { statements, keyId }: ApprovalRequest,
+  { statements, keyIds }: ApprovalRequest,
   { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
 ): Confirmation {
   const { vaultId, version: policyVersion } = inForce;
-  const claim = { vaultId, keyId, policyVersion, policyHash: inForceHash, nonce, nowMs };
-  const verdicts = verdictsOf(statements, pins.cosigners, claim);
-  const agreeing = verdicts.filter(({ says }) => says === 'agrees').length;
-  if (verdicts.some(({ says }) => says === 'disagrees')) {
-    return { verdicts, fault: 'A co-signer has another policy in force than the one that the server shows.' };
-  }
-  if (agreeing < pins.threshold) {
-    return {
-      verdicts,
-      fault: `Only ${agreeing} of the ${pins.threshold} co-signers that it takes confirm the policy.`,
-    };
-  }
-  return { verdicts, fault: null };
+  const claim = { vaultId, policyVersion, policyHash: inForceHash, nonce, nowMs };
+  return confirmedBy(statements, keyIds, { pins, claim });
 }
 
 /** The fewest co-signers that can be asked to sign together: any two such groups share one. */
@@ -131,6 +108,12 @@ export function minThreshold(count: number): number {
 export function pinsAfter(pins: Pins, { inForce: { cosigners } }: Question): Pins {
   if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
   return { cosigners, threshold: Math.max(pins.threshold, minThreshold(cosigners.length)) };
+}
+
+function policyIn(hex: string): Policy {
+  const policy = readPolicy(bytesOfHex(hex));
+  if (policy === null) throw new NothingToApprove('The bytes of a policy are malformed.');
+  return policy;
 }
 
 function hashOfHex(hex: string): string {

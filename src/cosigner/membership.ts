@@ -13,6 +13,8 @@ export interface Membership {
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   /** Every node, this one included, in order. */
   readonly parties: readonly PartyIndex[];
+  /** Ed25519 identity key of each co-signer in order, lower-case hex. */
+  readonly signingKeys: ReadonlyMap<PartyIndex, string>;
   readonly keyEncryption: readonly KeyEncryptionSecret[];
   /** Hex; null where nothing is sealed for recovery. */
   readonly recoveryKey: string | null;
@@ -42,6 +44,7 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
     own,
     peers,
     parties: [...pinned.keys()],
+    signingKeys: new Map([...pinned].map(([party, { signing }]) => [party, signing])),
     keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS),
     recoveryKey: recoveryKeyOf(env.RECOVERY_KEY ?? ''),
     sharesSinceMs: timeOf(env.SHARES_SINCE ?? ''),

@@ -7,6 +7,7 @@ import type { StoredRecord } from '#cosigner/ledger.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
+import { statePolicy } from '#cosigner/policy-statement.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { resharingRequestOf } from '#cosigner/resharing.ts';
@@ -54,6 +55,7 @@ export const NODE_ACTIONS = [
   'witness',
   'shares',
   'activate',
+  'statement',
 ] as const;
 
 export type NodeAction = (typeof NODE_ACTIONS)[number];
@@ -138,7 +140,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   async #act(place: Place, action: NodeAction, body: unknown): Promise<Result<unknown, Refused>> {
-    const { sessions, key } = await this.#open();
+    const { membership, sessions, key } = await this.#open();
     switch (action) {
       case 'open': {
         const prepared = await this.#prepare(place, body);
@@ -182,6 +184,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         const order = { epoch: wholeNumberOf(epoch), receipts: byPartyOf(receipts, (one) => bytesOf(one, 64)) };
         return key.activate(keyOf(place), order);
       }
+      case 'statement':
+        return statePolicy({ membership, ledger: this.#ledger, keyId: keyOf(place), nowMs: Date.now() }, body);
     }
   }
 

@@ -7,6 +7,7 @@ import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
+import { Statements } from '#dashboard/statements.tsx';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
@@ -18,7 +19,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`policy ${vault.id}`, async () => {
-    const { policy } = await good(line.policy.$get({ param }));
+    const { policy } = await good(line.policy.$get({ param, query: {} }));
     const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
     return { policy, policyChanges };
   });
@@ -44,6 +45,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
         {({ policy, policyChanges }) => (
           <>
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
+            <Statements vaultId={vault.id} policy={policy} />
             <p class="doors">
               {isSigner && (
                 <button

@@ -15,7 +15,7 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`rules ${vault.id}`, async () => {
-    const { policy } = await good(line.policy.$get({ param }));
+    const { policy } = await good(line.policy.$get({ param, query: {} }));
     const { balances } = await good(line.balances.$get({ param, query: {} }));
     return { policy, balances };
   });

@@ -137,7 +137,7 @@ function Further(props: {
 
 async function askedOf(txId: string) {
   const { digest, canonical, policy, devices } = await good(
-    api.transaction[':txId'].challenge.$get({ param: { txId } }),
+    api.transaction[':txId'].challenge.$get({ param: { txId }, query: {} }),
   );
   const id = ['transactionId', txId] as const;
   const { approvalMode } = policy;

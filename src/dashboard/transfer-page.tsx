@@ -39,7 +39,7 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`transfer ${vault.id}`, async () => {
     const { balances } = await good(line.balances.$get({ param, query: {} }));
-    const { addressBook } = (await good(line.policy.$get({ param }))).policy;
+    const { addressBook } = (await good(line.policy.$get({ param, query: {} }))).policy;
     return { balances: balances.filter(({ tokenId }) => tokenId === null), addressBook };
   });
   const [draft, review] = useState<Draft | null>(null);

@@ -41,8 +41,8 @@ export interface ApprovalRequest {
   readonly policy: string;
   /** Hex of the bytes of the policy that a mandate puts in force; null for an intent. */
   readonly proposed: string | null;
-  /** The key whose co-signers make the statements. */
-  readonly keyId: string;
+  /** The keys whose co-signers make the statements: that of the wallet, or all keys of the vault. */
+  readonly keyIds: readonly string[];
   readonly statements: readonly ShownStatement[];
   /** Identity keys of the co-signers, for a policy that pins none. The person confirms their fingerprint. */
   readonly cosigners: readonly CosignerPin[];
@@ -85,8 +85,9 @@ const MAX_HEX = 1_000_000;
 const MAX_TEXT = 400;
 const MAX_REMARKS = 100;
 const MAX_COSIGNERS = 5;
-/** A vault has a key of each scheme, and each of them has co-signers. */
-const MAX_STATEMENTS = 20;
+/** A vault has a key of each scheme at most. */
+const MAX_KEYS = 4;
+const MAX_STATEMENTS = MAX_KEYS * MAX_COSIGNERS;
 
 /** The request that a message is, or null for any message that is not exactly one. */
 export function parseApprovalRequest(message: unknown): ApprovalRequest | EnrolmentRequest | null {
@@ -133,7 +134,7 @@ const REQUEST_FIELDS = [
   'canonical',
   'policy',
   'proposed',
-  'keyId',
+  'keyIds',
   'statements',
   'cosigners',
   'remarks',
@@ -142,10 +143,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function isRequest(message: unknown): message is ApprovalRequest {
   if (!isObject(message) || !hasExactly(message, REQUEST_FIELDS)) return false;
-  const { type, requestId, userId, canonical, policy, proposed, keyId, statements, cosigners, remarks } = message;
+  const { type, requestId, userId, canonical, policy, proposed, keyIds, statements, cosigners, remarks } = message;
   return (
     type === 'conclave/approval/request' &&
-    [requestId, userId, keyId].every(isText) &&
+    [requestId, userId].every(isText) &&
+    isListOf(keyIds, MAX_KEYS, isText) &&
     [canonical, policy].every(isHex) &&
     (proposed === null || isHex(proposed)) &&
     isListOf(statements, MAX_STATEMENTS, isShownStatement) &&

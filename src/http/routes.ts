@@ -52,6 +52,7 @@ import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
 import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
 import { readPolicyChange } from '#http/vault/policy-change/read.ts';
 import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
+import { listPolicies } from '#http/vault/policies.ts';
 import { readPolicy } from '#http/vault/policy.ts';
 import { reprocess } from '#http/vault/reprocess.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
@@ -78,6 +79,7 @@ const routes = [
   reprocess,
   vaultHistory,
   readPolicy,
+  listPolicies,
   proposePolicyChange,
   listPolicyChanges,
   readPolicyChange,

@@ -6,7 +6,7 @@ import { pairNext, setupsOf } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import { showPolicies } from '#jobs/show-policies.ts';
+import { showPolicies } from '#nodes/show-policies.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { HeldShares } from '#nodes/held-shares.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';

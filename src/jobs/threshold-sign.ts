@@ -13,7 +13,7 @@ import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { groupsOf } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import { sentVote, showPolicies } from '#jobs/show-policies.ts';
+import { sentVote, showPolicies } from '#nodes/show-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */

@@ -53,6 +53,8 @@ export interface CosignerDoor {
 const TIMEOUT_MS = 20_000;
 /** A round of a signature takes some ten milliseconds. Whoever needs longer is away: somebody waits, and others are there. */
 const SIGNING_TIMEOUT_MS = 5_000;
+/** A statement is one signature, and a person waits for the page that shows it. */
+const STATEMENT_TIMEOUT_MS = 2_000;
 
 const reply = z.union([
   z.object({ ok: z.literal(true), value: z.unknown() }),
@@ -73,7 +75,8 @@ export function cosignersOf(env: CosignerSettings): readonly CosignerClient[] {
   return cosignerPlaces(env).map((place) => cosignerClient(place.index, { ...doorOf(place), coordinatorSecret }));
 }
 
-function doorOf(place: CosignerPlace) {
+/** Where requests to a co-signer go. */
+export function doorOf(place: CosignerPlace) {
   return 'url' in place ? { origin: place.url } : { origin: BOUND, fetcher: place.binding };
 }
 
@@ -87,15 +90,20 @@ export function cosignerClient(index: PartyIndex, door: CosignerDoor): CosignerC
       const unreachable = (detail: string) => refused({ node: index, code: 'unreachable', detail, culprit: null });
       const body = JSON.stringify(content);
       const headers = { 'content-type': 'application/json', ...(await signatureOf(door, { index, path, body })) };
-      const timeoutMs = path.startsWith('key/') ? SIGNING_TIMEOUT_MS : TIMEOUT_MS;
       const request = { method: 'POST', body, headers };
-      const answer = await boundedFetch(`${door.origin}/${path}`, request, { timeoutMs, ...door });
+      const bounds = { timeoutMs: timeoutOf(path), ...door };
+      const answer = await boundedFetch(`${door.origin}/${path}`, request, bounds);
       if ('fault' in answer) return unreachable(answer.fault);
       const parsed = reply.safeParse(jsonOf(answer.text));
       if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
       return parsed.data.ok ? accepted(parsed.data.value) : refused({ node: index, ...parsed.data.refusal });
     },
   };
+}
+
+function timeoutOf(path: string): number {
+  if (/^key\/[^/]+\/statement$/.test(path)) return STATEMENT_TIMEOUT_MS;
+  return path.startsWith('key/') ? SIGNING_TIMEOUT_MS : TIMEOUT_MS;
 }
 
 async function signatureOf(

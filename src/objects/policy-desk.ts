@@ -4,7 +4,7 @@ import type { PolicyChangeId } from '#domain/id.ts';
 import type { Member, Permission } from '#domain/member.ts';
 import { mayCancel } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
+import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
 import { decideChange } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -15,7 +15,7 @@ import type { WishFault } from '#objects/membership.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
-import type { PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
+import type { PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
 
 /** What follows from a policy that was adopted. */
 export interface Governance {
@@ -44,10 +44,17 @@ export class PolicyDesk {
   inForce(actor: Actor): Result<PolicyView, Refusal> {
     const entered = this.#host.enter(actor, 'view');
     if (!entered.ok) return entered;
-    const { policy } = entered.value.vault;
+    const { policy, keys } = entered.value.vault;
     const nowMs = Date.now();
     const { policies } = this.#host.storage;
-    return accepted({ policy, spent: policy.rules.limits.map((limit) => policies.spentOf(limit, nowMs).toString()) });
+    const spent = policy.rules.limits.map((limit) => policies.spentOf(limit, nowMs).toString());
+    return accepted({ policy, spent, keys });
+  }
+
+  /** Policies that were ever in force, the newest first, below this version. Refuses `forbidden`. */
+  history(actor: Actor, before: number | null, limit: number): Result<readonly AdoptedPolicy[], Refusal> {
+    const entered = this.#host.enter(actor, 'view');
+    return entered.ok ? accepted(this.#host.storage.policies.adoptedBefore(before, limit)) : entered;
   }
 
   /**
@@ -76,8 +83,9 @@ export class PolicyDesk {
   }
 
   /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
-  read(actor: Actor, id: PolicyChangeId): Result<PolicyChangeView, Refusal> {
-    return this.#find(actor, id, 'view');
+  read(actor: Actor, id: PolicyChangeId): Result<PolicyChangeInFull, Refusal> {
+    const found = this.#find(actor, id, 'view');
+    return found.ok ? accepted({ ...found.value, keys: this.#host.vault()?.keys ?? [] }) : found;
   }
 
   /**

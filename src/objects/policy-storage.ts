@@ -28,6 +28,16 @@ export class PolicyStorage {
     return rows.map((row) => JSON.parse(row.document) as AdoptedPolicy);
   }
 
+  /** The newest first, below this version. */
+  adoptedBefore(version: number | null, limit: number): readonly AdoptedPolicy[] {
+    const rows = this.#sql.exec<{ document: string }>(
+      'SELECT document FROM policy WHERE version < ? ORDER BY version DESC LIMIT ?',
+      version ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    );
+    return rows.toArray().map((row) => JSON.parse(row.document) as AdoptedPolicy);
+  }
+
   adopt(adopted: AdoptedPolicy, hash: string): void {
     this.#sql.exec(
       'INSERT INTO policy (version, document, hash) VALUES (?, ?, ?)',

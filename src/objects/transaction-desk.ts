@@ -18,7 +18,7 @@ import { decide } from '#domain/transition.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { rehearse } from '#objects/rehearsal.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
-import type { CreationView, TransactionView, VoteOutcome } from '#objects/vault-views.ts';
+import type { ChallengeView, CreationView, TransactionView, VoteOutcome } from '#objects/vault-views.ts';
 import { postponeAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
@@ -71,12 +71,13 @@ export class TransactionDesk {
   }
 
   /** What a signer is asked to approve. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
-  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+  challenge(actor: Actor, id: TransactionId): Result<ChallengeView, Refusal> {
     const found = this.#find(actor, id, 'vote');
     if (!found.ok) return found;
     const { state, intent } = found.value.transaction;
     if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
-    return Date.now() < intent.expiresAtMs ? found : refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
+    if (Date.now() >= intent.expiresAtMs) return refused({ code: 'transaction-not-pending', state: 'EXPIRED' });
+    return accepted({ ...found.value, keys: this.#host.vault()?.keys ?? [] });
   }
 
   /**

@@ -21,6 +21,11 @@ export interface ActivityView {
   readonly viewer: Member;
 }
 
+/** What a signer is asked to approve, and the keys of the vault: one of them would sign it. */
+export interface ChallengeView extends TransactionView {
+  readonly keys: readonly VaultKey[];
+}
+
 export function versionOf(view: TransactionView | ActivityView): number {
   return 'activity' in view ? view.activity.version : view.transaction.version;
 }
@@ -51,11 +56,17 @@ export interface PolicyChangeView {
   readonly viewer: Member | null;
 }
 
+/** The same with the keys of the vault, whose co-signers state what they have in force. */
+export interface PolicyChangeInFull extends PolicyChangeView {
+  readonly keys: readonly VaultKey[];
+}
+
 /** The policy in force, and how much of its limits is left. */
 export interface PolicyView {
   readonly policy: Policy;
   /** One for each limit, in its order; in the asset's smallest unit. */
   readonly spent: readonly string[];
+  readonly keys: readonly VaultKey[];
 }
 
 export interface VoteOutcome {

@@ -10,6 +10,7 @@ import type { Member, Permission, Role } from '#domain/member.ts';
 import { may } from '#domain/member.ts';
 import { NATIVE } from '#domain/movement.ts';
 import type { PolicyFault } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -42,10 +43,12 @@ import type { Wallet } from '#objects/wallets.ts';
 import { walletsOf, withChain } from '#objects/wallets.ts';
 import type {
   ActivityView,
+  ChallengeView,
   CreationView,
   FollowWork,
   KeyWork,
   RefreshWork,
+  PolicyChangeInFull,
   PolicyChangeView,
   PolicyView,
   TransactionView,
@@ -59,6 +62,8 @@ import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
 const ALARM_RETRY_MS = 1_000;
+
+type Answer<T> = Promise<Result<T, Refusal>>;
 
 /**
  * One vault: the only writer and the truth of its members, transactions, votes and history. Each command is one synchronous
@@ -167,15 +172,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.changes(actor, before, limit);
   }
 
-  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeView, Refusal> {
+  policyHistory(actor: Actor, before: number | null, limit: number): Result<readonly AdoptedPolicy[], Refusal> {
+    return this.#policies.history(actor, before, limit);
+  }
+
+  policyChange(actor: Actor, id: PolicyChangeId): Result<PolicyChangeInFull, Refusal> {
     return this.#policies.read(actor, id);
   }
 
-  decidePolicyChange(
-    actor: Actor,
-    id: PolicyChangeId,
-    decision: ChangeDecision,
-  ): Promise<Result<PolicyChangeView, Refusal>> {
+  decidePolicyChange(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Answer<PolicyChangeView> {
     return this.#policies.decide(actor, id, decision);
   }
 
@@ -210,15 +215,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.read(actor, id);
   }
 
-  challenge(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
+  challenge(actor: Actor, id: TransactionId): Result<ChallengeView, Refusal> {
     return this.#transactions.challenge(actor, id);
   }
 
-  approve(
-    actor: Actor,
-    id: TransactionId,
-    device: DeviceSignature | null = null,
-  ): Promise<Result<VoteOutcome, Refusal>> {
+  approve(actor: Actor, id: TransactionId, device: DeviceSignature | null = null): Answer<VoteOutcome> {
     return this.#transactions.approve(actor, id, device);
   }
 

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { describeChange } from '#approval-page/describe-change.ts';
 import { describeIntent } from '#approval-page/describe-intent.ts';
 import { visibleText } from '#approval-page/fact.ts';
-import { readMandate } from '#approval-page/read-policy.ts';
+import type { ApprovalRequest } from '#domain/approval-message.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { readMandate } from '#devices/policy-document.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Intent } from '#domain/intent.ts';
 import { changeOf, hashOf, policyOf, scriptOf, SUPPLIER, THIEF, transferOf, ALICE, BOB } from './request-scene.ts';
@@ -11,6 +13,12 @@ const policy = policyOf();
 const { to: _to, tokenAddress: _token, amount: _amount, kind: _kind, ...frame } = transferOf(policy);
 const factOf = (intent: Intent, label: string) =>
   describeIntent(intent, policy).facts.find((fact) => fact.label === label);
+
+function mandateIn({ canonical }: ApprovalRequest) {
+  const mandate = readMandate(hexToBytes(canonical));
+  if (mandate === null) throw new Error('the scene is malformed');
+  return mandate;
+}
 
 test('a transfer is shown with its amount, its chain, and the name of the address book', () => {
   expect(describeIntent(transferOf(policy), policy).title).toBe('Send 1.5 ETH');
@@ -100,7 +108,7 @@ test('a policy change is shown field by field, with what it weakens', () => {
     devices: [...policy.devices, added],
     rules: { ...policy.rules, addressBook: [], unreadableThreshold: null, requiredDevice: 'any' },
   });
-  const mandate = readMandate(changeOf(policy, proposed).canonical);
+  const mandate = mandateIn(changeOf(policy, proposed));
   const { title, facts, warnings } = describeChange(mandate, policy, proposed);
   expect(title).toBe('Change the policy to version 2');
   expect(facts.map(({ label }) => label)).toEqual([
@@ -138,7 +146,7 @@ test('every field of a policy that differs is among the changes that are shown',
     policyOf({ version: 2, devices: [scriptOf(ALICE, 'laptop of alice'), scriptOf(BOB, 'phone of bob')] }),
   ];
   for (const proposed of variants) {
-    const [first] = describeChange(readMandate(changeOf(policy, proposed).canonical), policy, proposed).facts;
+    const [first] = describeChange(mandateIn(changeOf(policy, proposed)), policy, proposed).facts;
     expect(first?.label).toMatch(/^(Added|Removed|Changed): /);
   }
 });

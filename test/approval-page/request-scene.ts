@@ -133,7 +133,7 @@ export function requestOf(policy: Policy, intent: Intent, changes: Partial<Appro
     canonical: bytesToHex(intentBytes(intent)),
     policy: bytesToHex(policyBytes(policy)),
     proposed: null,
-    keyId: KEY_ID,
+    keyIds: [KEY_ID],
     statements: statementsOf(policy),
     cosigners: [],
     remarks: [],

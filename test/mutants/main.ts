@@ -7,6 +7,7 @@ import { FLOW_BUGS } from './flow-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
 import { PAGE_BUGS } from './page-bugs.ts';
 import { copyOf, run, testsOf } from './planting.ts';
+import { STATEMENT_BUGS } from './statement-bugs.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
 /**
@@ -14,7 +15,7 @@ import { VOTE_BUGS } from './vote-bugs.ts';
  * minute. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
-const BUGS = [...FLOW_BUGS, ...VOTE_BUGS, ...COSIGNER_BUGS, ...OUTSIDE_BUGS, ...PAGE_BUGS];
+const BUGS = [...FLOW_BUGS, ...VOTE_BUGS, ...COSIGNER_BUGS, ...STATEMENT_BUGS, ...OUTSIDE_BUGS, ...PAGE_BUGS];
 const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */

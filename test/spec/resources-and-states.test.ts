@@ -118,7 +118,7 @@ describe('2. vault', () => {
   test('has signers and a threshold', async () => {
     const { alice, bob, carol } = world.people();
     const param = { vaultId: String(vault.id) };
-    const { policy } = await good(alice.client.api.vault[':vaultId'].policy.$get({ param }));
+    const { policy } = await good(alice.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
     expect([policy.threshold, new Set(policy.signers)]).toEqual([2, new Set([alice.id, bob.id, carol.id])]);
   });
 

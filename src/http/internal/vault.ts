@@ -2,6 +2,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { BITCOIN_ADDRESS_TYPES } from '#domain/chain.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
@@ -22,11 +23,12 @@ import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
+import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { fewestSigners, LARGEST_PARTY } from '#mpc/party.ts';
+import { cosignerIdentities } from '#nodes/cosigner-identities.ts';
 import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { firstPolicy } from '#objects/membership.ts';
@@ -58,6 +60,10 @@ const vaultBody = z.strictObject({
   /** How voices count from the first policy on, and the devices of the signers. */
   approvalMode: z.enum(APPROVAL_MODES).optional(),
   devices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
+  /**
+   * The identity keys of the co-signers. In device mode the co-signers are asked when it is absent; null or an empty list pins none.
+   */
+  cosigners: cosignersBody.nullish(),
   /** Rules of the first policy; later ones are the signers' to change. */
   rules: z.strictObject(rulesBody).optional(),
 });
@@ -81,7 +87,8 @@ export const vaultSchema = z
 
 /**
  * POST /internal/vault (ours): founds a vault and starts the generation of its key. 201 with the vault; its addresses come
- * with GET once the co-signers are done. Refuses `invalid-request`.
+ * with GET once the co-signers are done. In device mode its policy names the identity keys of the co-signers. Refuses `invalid-request`, and
+ * `unavailable` when a co-signer that must give its key is away.
  */
 export const createVault = route({
   method: 'POST',
@@ -136,6 +143,10 @@ async function found(context: HttpContext): Promise<Response> {
   const devices = await readDevices(body.devices ?? [], '/devices');
   if (!devices.ok) return invalidRequest(context, devices.refusal);
   const approvalMode = body.approvalMode ?? 'token';
+  const named = body.cosigners ?? [];
+  if (named.length > 0 && named.length !== cosigners) {
+    return fault(context, '/cosigners', `has the keys of all ${cosigners} co-signers`);
+  }
   const foundation = {
     configuration: {
       name: body.name,
@@ -150,6 +161,7 @@ async function found(context: HttpContext): Promise<Response> {
     threshold: body.threshold,
     approvalMode,
     devices: devices.value,
+    ...(named.length === 0 ? {} : { cosigners: named }),
     rules: {
       ...NO_RULES,
       ...defaultRules(approvalMode, { threshold: signingThreshold, count: cosigners }),
@@ -159,12 +171,24 @@ async function found(context: HttpContext): Promise<Response> {
   // Before a number is taken for it: a vault that could not be must not leave one behind.
   const wrong = policyFault(firstPolicy(foundation));
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
+  const asksForPins = body.cosigners === undefined && approvalMode === 'device';
+  const pins = asksForPins ? { cosigners: await askedPins(context) } : {};
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
-  const founded = await underNextNumber(context, { ...foundation, reference, foundedAtMs: nowMs });
+  const founded = await underNextNumber(context, { ...foundation, ...pins, reference, foundedAtMs: nowMs });
   return founded.ok
     ? context.json(vaultRecord(context, founded.value), 201)
     : policyProblem(context, founded.refusal, FIELDS_OF_FOUNDING);
+}
+
+/**
+ * The identity keys of the co-signers, which a first policy in device mode names unless the operator decides otherwise. A co-signer
+ * that is away ends the creation: without the keys the signers could verify no statement. Throws `ObjectUnavailable`.
+ */
+async function askedPins(context: HttpContext): Promise<readonly CosignerPin[]> {
+  const pins = await cosignerIdentities(context.env);
+  if (pins === null) throw new ObjectUnavailable('a co-signer gives no identity');
+  return pins;
 }
 
 /**

@@ -5,13 +5,16 @@ import { warning } from '#http/transaction/record-schema.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import { intentBytes } from '#domain/intent.ts';
+import { policyBytes } from '#domain/policy.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { deviceRecord, deviceSchema } from '#http/vault/policy-record.ts';
+import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
 import { timeText } from '#http/time-text.ts';
 import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { policyHash } from '#objects/new-transaction.ts';
 import type { TransactionView } from '#objects/vault-views.ts';
 
 const challengeSchema = z
@@ -35,7 +38,10 @@ const challengeSchema = z
       threshold: z.int(),
       signers: z.array(z.string()),
       approvalMode: z.enum(APPROVAL_MODES),
+      hash: z.string().meta({ description: 'Hex SHA-256 of its canonical bytes' }),
+      canonical: z.string().meta({ description: 'The bytes that the policy in force encodes to, in hex' }),
     }),
+    ...statementFields,
     devices: z
       .array(deviceSchema)
       .meta({ description: "The caller's: any of them may sign the 32 bytes of the digest" }),
@@ -45,7 +51,8 @@ const challengeSchema = z
 
 /**
  * GET /transaction/{txId}/challenge (spec part 4): what a signer is asked to approve. The digest is the SHA-256 of `canonical`,
- * and `canonical` follows from `intent` by the encoding of domain/canonical.ts, so a signer can recompute both offline.
+ * and `canonical` follows from `intent` by the encoding of domain/canonical.ts, so a signer can recompute both offline. With a nonce,
+ * the answer has the statements of the co-signers for the key that would sign.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
  */
@@ -53,7 +60,8 @@ export const challenge = route({
   method: 'GET',
   path: '/transaction/:txId/challenge',
   access: 'read',
-  summary: 'what a signer is asked to approve',
+  summary: 'what a signer is asked to approve, and, with a nonce, what co-signers have in force',
+  query: nonceQuery,
   answer: { status: 200, schema: challengeSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: async (context: HttpContext) => {
@@ -64,11 +72,19 @@ export const challenge = route({
       () => vaultObjectOf(context, id),
       (vault) => vault.challenge(actor, id),
     );
-    return read.ok ? context.json(challengeOf(read.value)) : refusalProblem(context, read.refusal);
+    if (!read.ok) return refusalProblem(context, read.refusal);
+    const { transaction, policy } = read.value;
+    const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
+    const statements = await statementRecord(context, { keys, policy, actor });
+    return context.json({ ...challengeOf(read.value), ...statements });
   },
 });
 
-function challengeOf({ transaction, policy, viewer }: TransactionView): z.input<typeof challengeSchema> {
+function challengeOf({
+  transaction,
+  policy,
+  viewer,
+}: TransactionView): Omit<z.input<typeof challengeSchema>, keyof typeof statementFields> {
   const { intent } = transaction;
   const [required, count] = [approvalsNeeded(transaction, policy), approvers(transaction, policy).length];
   return {
@@ -91,6 +107,8 @@ function challengeOf({ transaction, policy, viewer }: TransactionView): z.input<
       threshold: policy.threshold,
       signers: [...policy.signers],
       approvalMode: policy.approvalMode,
+      hash: policyHash(policy),
+      canonical: bytesToHex(policyBytes(policy)),
     },
     devices: policy.devices.filter(({ userId }) => userId === viewer.userId).map(deviceRecord),
     expiresAt: timeText(intent.expiresAtMs),

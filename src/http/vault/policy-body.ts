@@ -21,6 +21,7 @@ import type { FieldFault } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import type { PolicyWish, WishFault } from '#objects/membership.ts';
 import { findUser } from '#store/users.ts';
+import { LARGEST_PARTY } from '#mpc/party.ts';
 
 const chain = z.string().min(1).max(64);
 const address = z.string().min(1).max(128);
@@ -62,6 +63,13 @@ export const rulesBody = {
   unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).optional(),
 };
 
+/** The identity keys of all co-signers, in order. */
+export const cosignersBody = z
+  .array(
+    z.strictObject({ index: z.int(), signing: z.string().regex(/^[0-9a-f]{64}$/, 'has 64 lower-case hex digits') }),
+  )
+  .max(LARGEST_PARTY);
+
 export const policyWishBody = z
   .strictObject({
     signers: z.array(z.string().max(64)).min(1).max(50).optional(),
@@ -70,6 +78,7 @@ export const policyWishBody = z
     addDevices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
     removeDevices: z.array(deviceKeyId).max(MOST_DEVICES).optional(),
     ...rulesBody,
+    cosigners: cosignersBody.optional(),
     note: plainText(500).nullish(),
   })
   .meta({
@@ -117,6 +126,7 @@ export async function readPolicyWish(
     ...(body.approvalMode === undefined ? {} : { approvalMode: body.approvalMode }),
     ...(body.signers === undefined ? {} : { signers }),
     ...(body.threshold === undefined ? {} : { threshold: body.threshold }),
+    ...(body.cosigners === undefined ? {} : { cosigners: body.cosigners }),
   });
 }
 

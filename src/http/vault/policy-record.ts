@@ -76,6 +76,12 @@ export const policySchema = z
     unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).nullable().meta({
       description: 'Whether messages whose signature names no chain are signed; null: they are',
     }),
+    cosigners: z
+      .array(z.strictObject({ index: z.int(), signing: text }))
+      .nullable()
+      .meta({
+        description: 'Identity keys of the co-signers, which their statements are verified with; null: not pinned',
+      }),
   })
   .meta({ id: 'Policy' });
 
@@ -111,5 +117,6 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
     maxFees: rules.maxFees?.map(named) ?? null,
     requiredDevice: rules.requiredDevice ?? null,
     unboundMessages: rules.unboundMessages ?? null,
+    cosigners: policy.cosigners === undefined ? null : [...policy.cosigners],
   };
 }

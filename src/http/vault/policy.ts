@@ -5,12 +5,14 @@ import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
+import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const governanceSchema = z
   .strictObject({
     policy: policySchema,
+    ...statementFields,
     spent: z
       .array(z.string())
       .meta({ description: 'For each limit, in its order: decided within the last 24 hours, in the smallest unit' }),
@@ -18,7 +20,8 @@ const governanceSchema = z
   .meta({ id: 'PolicyInForce' });
 
 /**
- * GET /vault/{vaultId}/policy (ours): who decides, under which rules, and how much of each limit is used.
+ * GET /vault/{vaultId}/policy (ours): who decides, under which rules, and how much of each limit is used. With a nonce, the
+ * answer has the statements of the co-signers for every key of the vault.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -26,7 +29,8 @@ export const readPolicy = route({
   method: 'GET',
   path: '/vault/:vaultId/policy',
   access: 'read',
-  summary: 'the policy in force, and what is used of its limits',
+  summary: 'the policy in force, what is used of its limits, and, with a nonce, what co-signers have in force',
+  query: nonceQuery,
   answer: { status: 200, schema: governanceSchema },
   refuses: ['forbidden'],
   handle: read,
@@ -41,6 +45,7 @@ async function read(context: HttpContext): Promise<Response> {
     (vault) => vault.policy(actor),
   );
   if (!view.ok) return refusalProblem(context, view.refusal);
-  const { policy, spent } = view.value;
-  return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), spent });
+  const { policy, spent, keys } = view.value;
+  const statements = await statementRecord(context, { keys, policy, actor });
+  return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), ...statements, spent });
 }

@@ -12,7 +12,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { fingerprintOf } from '#approval-page/statement-check.ts';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import { signatureFault } from '#devices/voice.ts';
 import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer } from '#domain/approval-message.ts';
 import type { Device } from '#domain/device.ts';
@@ -244,7 +244,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     ];
     for (const statements of attempts) {
       const page = await shown((nonce) => requestOf(policy, honest(), { statements: statements(nonce) }));
-      await refuses(page, /Only [01] of the 2 co-signers/);
+      await refuses(page, /Too few co-signers/);
       await page.close();
     }
   });

@@ -276,11 +276,27 @@ test('a vault is founded with its devices: no token has ever decided in it', asy
   const mallorys = ScriptDevice.create().enrolment((await enter('mallory')).id);
   const strange = await asService('POST /internal/vault', { ...founding, devices: [mallorys] });
   expect([strange.status, strange.body['errors'][0].pointer]).toEqual([400, '/devices']);
-  const founded = await asService('POST /internal/vault', { ...founding, devices: [device.enrolment(alice.id)] });
+  const devices = [device.enrolment(alice.id)];
+  // The co-signers are away here, and the policy would name their keys.
+  const unpinned = await asService('POST /internal/vault', { ...founding, devices, reference: 'unpinned' });
+  expect([unpinned.status, unpinned.body['code']]).toEqual([503, 'unavailable']);
+  expect(unpinned.headers.get('retry-after')).not.toBeNull();
+  const cosigners = [1, 2, 3].map((index) => ({ index, signing: `${index}a`.repeat(32) }));
+  const pinned = await asService('POST /internal/vault', { ...founding, devices, cosigners });
+  expect([pinned.status, pinned.body['policy'].cosigners]).toEqual([201, cosigners]);
+  const founded = await asService('POST /internal/vault', { ...founding, devices, cosigners: null });
   expect([founded.status, founded.body['policy']]).toMatchObject([
     201,
-    { version: 1, approvalMode: 'device', devices: [{ userId: alice.id }] },
+    { version: 1, approvalMode: 'device', devices: [{ userId: alice.id }], cosigners: null },
   ]);
+  for (const wrong of [
+    cosigners.slice(0, 2),
+    cosigners.toReversed(),
+    cosigners.map((one) => ({ ...one, signing: '1a'.repeat(32) })),
+  ]) {
+    const refusedFor = await asService('POST /internal/vault', { ...founding, devices, cosigners: wrong });
+    expect([refusedFor.status, refusedFor.body['errors'][0].pointer]).toEqual([400, '/cosigners']);
+  }
 });
 
 function parsedUser(text: string) {

@@ -1,12 +1,24 @@
+import { chainsFrom } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
-import { answerChange, changeOf } from '#http/vault/policy-change/answer.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { changeOf } from '#http/vault/policy-change/answer.ts';
+import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
+import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
+const changeInFullSchema = policyChangeSchema
+  .extend({
+    policyInForce: policySchema.meta({ description: 'The policy that it would follow, if it is the next version' }),
+    ...statementFields,
+  })
+  .meta({ id: 'PolicyChangeInFull' });
+
 /**
- * GET /vault/{vaultId}/policy-change/{changeId} (ours).
+ * GET /vault/{vaultId}/policy-change/{changeId} (ours): the change, the policy in force, and, with a nonce, the statements of the
+ * co-signers for every key of the vault.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`.
  */
@@ -15,7 +27,8 @@ export const readPolicyChange = route({
   path: '/vault/:vaultId/policy-change/:changeId',
   access: 'read',
   summary: 'one change of the policy, with its votes',
-  answer: { status: 200, schema: policyChangeSchema },
+  query: nonceQuery,
+  answer: { status: 200, schema: changeInFullSchema },
   refuses: ['forbidden', 'policy-change-not-found'],
   handle: read,
 });
@@ -28,5 +41,9 @@ async function read(context: HttpContext): Promise<Response> {
     () => vaultStub(context.env, named.vaultId),
     (vault) => vault.policyChange(actor, named.changeId),
   );
-  return answerChange(context, found, 200);
+  if (!found.ok) return refusalProblem(context, found.refusal);
+  const { policy, keys } = found.value;
+  const [chains, statements] = [chainsFrom(context.env), await statementRecord(context, { keys, policy, actor })];
+  const record = policyChangeRecord(found.value, chains);
+  return context.json({ ...record, policyInForce: policyRecord(policy, chains), ...statements });
 }

@@ -1,0 +1,71 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { policyHashOf } from '#cosigner/approval-check.ts';
+import type { Ledger } from '#cosigner/ledger.ts';
+import type { Membership } from '#cosigner/membership.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import { refusal } from '#cosigner/refusal.ts';
+import { fieldsOf, hexOf } from '#cosigner/wire.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { SignedStatement } from '#domain/statement.ts';
+import { statementBytes } from '#domain/statement.ts';
+import { signAsNode } from '#mpc/envelope.ts';
+
+/** Where a co-signer states what it has in force for one key. */
+export interface StatementContext {
+  readonly membership: Pick<Membership, 'own'>;
+  readonly ledger: Pick<Ledger, 'policies' | 'sealed'>;
+  readonly keyId: string;
+  readonly nowMs: number;
+}
+
+/**
+ * The policy that this co-signer has in force for a key, signed with its identity over the nonce of
+ * the verifier. It needs no approval: it reveals no more than the coordinator knows, and its bytes
+ * have a domain of their own, so the signature is valid for nothing else.
+ *
+ * @param body `{ nonce }`, lower-case hex of 32 bytes
+ *
+ * Throws `Malformed` for another body. Refuses `unknown-key`.
+ */
+export async function statePolicy(
+  { membership: { own }, ledger, keyId, nowMs }: StatementContext,
+  body: unknown,
+): Promise<Result<SignedStatement, Refused>> {
+  const nonce = hexOf(fieldsOf(body, ['nonce'])['nonce'], 32);
+  const [policy, share] = [ledger.policies().at(-1), ledger.sealed()];
+  if (policy === undefined || share === null) return refused(refusal('unknown-key'));
+  const statement = {
+    cosigner: own.index,
+    vaultId: policy.vaultId,
+    keyId,
+    policyVersion: policy.version,
+    policyHash: policyHashOf(policy),
+    epoch: share.epoch,
+    issuedAtMs: nowMs,
+    nonce,
+  };
+  const signature = bytesToHex(await signAsNode(own, statementBytes(statement)));
+  return accepted({ ...statement, signature });
+}
+
+/**
+ * Reports whether the co-signers that a policy names are the ones that this co-signer is configured
+ * with, each with the same identity key. A policy that names none matches: it is from before the
+ * pins, or its signers pin nothing.
+ *
+ * Without this check a quorum could be shown a policy with the attacker's keys, and from its
+ * adoption on the attacker would sign the statements that the signers' devices believe.
+ */
+export function pinsMatch(
+  { cosigners }: Pick<Policy, 'cosigners'>,
+  { signingKeys }: Pick<Membership, 'signingKeys'>,
+): boolean {
+  if (cosigners === undefined) return true;
+  const own = [...signingKeys].map(([index, signing]) => ({ index, signing }));
+  return (
+    cosigners.length === own.length &&
+    cosigners.every(({ index, signing }, i) => own[i]?.index === index && own[i].signing === signing)
+  );
+}

@@ -1,0 +1,58 @@
+import type { InferResponseType } from 'hono/client';
+import { api, good } from '#dashboard/api.ts';
+import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { Hash } from '#dashboard/parts.tsx';
+
+type Line = (typeof api.vault)[':vaultId']['policy'];
+type Answer = InferResponseType<Line['$get']>;
+type Entry = NonNullable<Answer['statements']>[number];
+type InForce = Pick<Answer['policy'], 'version' | 'hash'>;
+
+const NONCE_BYTES = 32;
+
+/**
+ * What the co-signers have in force, as the server delivers it. This page comes from the server, too, so
+ * it verifies nothing: it shows at a glance whether a policy change has reached all co-signers.
+ */
+export function Statements({ vaultId, policy }: { readonly vaultId: number; readonly policy: InForce }) {
+  const { loaded, reload } = useLoaded(`statements ${vaultId} ${policy.hash}`, async () => {
+    const query = { nonce: newNonce() };
+    return good(api.vault[':vaultId'].policy.$get({ param: { vaultId: String(vaultId) }, query }));
+  });
+  return (
+    <section aria-labelledby="statements">
+      <h2 id="statements">Co-signers</h2>
+      <p class="quiet">
+        From the server. This proves nothing here; the device command and the approval page verify it.
+      </p>
+      <Shown loaded={loaded} what="the statements of the co-signers" again={reload}>
+        {({ policy: inForce, statements }) => (
+          <ul class="plain">
+            {(statements ?? []).map((entry) => (
+              <li key={`${entry.keyId} ${entry.cosigner}`}>
+                Co-signer {entry.cosigner}, key <Hash value={entry.keyId} />: <Stated entry={entry} policy={inForce} />
+              </li>
+            ))}
+            {statements?.length === 0 && <li class="quiet">The vault has no key yet.</li>}
+          </ul>
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+function Stated({ entry: { statement }, policy }: { readonly entry: Entry; readonly policy: InForce }) {
+  if (statement === null) return <span class="quiet">unknown</span>;
+  const { policyVersion, policyHash } = statement;
+  if (policyVersion === policy.version && policyHash === policy.hash) return <>version {policyVersion} is in force</>;
+  return (
+    <strong>
+      disagrees: version {policyVersion} is in force, hash <code>{policyHash}</code>
+    </strong>
+  );
+}
+
+function newNonce(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

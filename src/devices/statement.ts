@@ -1,0 +1,137 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { SignedStatement, StatementFault } from '#domain/statement.ts';
+import { statementBytes, statementFault } from '#domain/statement.ts';
+
+/** What the coordinator delivered for one co-signer and one key. Nothing of it is believed. */
+export interface StatementEntry {
+  readonly cosigner: number;
+  readonly keyId: string;
+  /** Null: the coordinator says that the co-signer gave none. */
+  readonly statement: unknown;
+}
+
+/** What the verifier asked for, and the policy that it expects to be in force. */
+export interface StatementQuestion {
+  readonly vaultId: number;
+  readonly keyId: string;
+  /** Lower-case hex of 32 bytes, drawn by the verifier for this question alone. */
+  readonly nonce: string;
+  readonly policy: { readonly version: number; readonly hash: string };
+}
+
+/** Why nothing is known of what a co-signer has in force. */
+type UnknownReason =
+  | 'missing'
+  /** The coordinator delivered more than one entry for this co-signer. */
+  | 'repeated'
+  | 'malformed'
+  /** The statement names another co-signer than the entry does. */
+  | 'other-cosigner'
+  | 'bad-signature'
+  | StatementFault;
+
+/** What is proven of one pinned co-signer. */
+export type StatementVerdict =
+  | { readonly verdict: 'agrees'; readonly cosigner: number }
+  | { readonly verdict: 'unknown'; readonly cosigner: number; readonly reason: UnknownReason }
+  | {
+      readonly verdict: 'disagrees';
+      readonly cosigner: number;
+      /** What the co-signer named. */
+      readonly policyVersion: number;
+      readonly policyHash: string;
+    };
+
+/**
+ * What is proven of each pinned co-signer, in the order of the pins. The entries come through the
+ * coordinator, which can leave out, repeat, swap and forge them: only a fresh statement with a valid
+ * signature of the pinned key says anything, and everything else is `unknown`.
+ *
+ * It runs in browsers, too, so the signature is checked by a library that each of them runs.
+ */
+export function verifyStatements({
+  pins,
+  asked,
+  nowMs,
+  entries,
+}: {
+  readonly pins: readonly CosignerPin[];
+  readonly asked: StatementQuestion;
+  readonly nowMs: number;
+  readonly entries: readonly StatementEntry[];
+}): readonly StatementVerdict[] {
+  return pins.map((pin) => {
+    const ofCosigner = entries.filter(({ cosigner, keyId }) => cosigner === pin.index && keyId === asked.keyId);
+    return verdictOn(pin, ofCosigner, { ...asked, nowMs });
+  });
+}
+
+function verdictOn(
+  pin: CosignerPin,
+  entries: readonly StatementEntry[],
+  asked: StatementQuestion & { readonly nowMs: number },
+): StatementVerdict {
+  const cosigner = pin.index;
+  const unknown = (reason: UnknownReason) => ({ verdict: 'unknown', cosigner, reason }) as const;
+  if (entries.length > 1) return unknown('repeated');
+  const delivered = entries[0]?.statement ?? null;
+  if (delivered === null) return unknown('missing');
+  if (!isSignedStatement(delivered)) return unknown('malformed');
+  if (delivered.cosigner !== cosigner) return unknown('other-cosigner');
+  if (!isSignedBy(pin, delivered)) return unknown('bad-signature');
+  const fault = statementFault(delivered, asked);
+  if (fault !== null) return unknown(fault);
+  const { policyVersion, policyHash } = delivered;
+  const agrees = policyVersion === asked.policy.version && policyHash === asked.policy.hash;
+  return agrees ? { verdict: 'agrees', cosigner } : { verdict: 'disagrees', cosigner, policyVersion, policyHash };
+}
+
+/** Why a device must not sign. */
+export type StatementRefusal = 'cosigner-disagrees' | 'too-few-agree';
+
+/**
+ * Why a signer must not sign on these verdicts, or null.
+ *
+ * Up to t - 1 co-signers and the coordinator may be hostile. They sign any statement with their own
+ * keys, so t - 1 agreements prove nothing; of t agreements one at least is an honest co-signer's,
+ * and an honest co-signer has a policy in force only by a valid chain of policy changes.
+ *
+ * One disagreement is enough to refuse: either the co-signer was not shown a policy change, or it
+ * was shown another one. t agreements do not prove that no group of t co-signers still has an older
+ * policy in force, since the coordinator can leave out statements. Only the agreement of all
+ * co-signers proves that, which is why each `unknown` is shown.
+ */
+export function statementRefusal(verdicts: readonly StatementVerdict[], threshold: number): StatementRefusal | null {
+  if (verdicts.some(({ verdict }) => verdict === 'disagrees')) return 'cosigner-disagrees';
+  const agreeing = verdicts.filter(({ verdict }) => verdict === 'agrees').length;
+  return agreeing < threshold ? 'too-few-agree' : null;
+}
+
+function isSignedBy(pin: CosignerPin, statement: SignedStatement): boolean {
+  try {
+    // RFC 8032 with its strict bounds: ZIP 215 would accept signatures that other co-signers refuse.
+    const options = { zip215: false };
+    return ed25519.verify(hexToBytes(statement.signature), statementBytes(statement), hexToBytes(pin.signing), options);
+  } catch {
+    return false;
+  }
+}
+
+const WHOLE_NUMBERS = ['cosigner', 'vaultId', 'policyVersion', 'epoch', 'issuedAtMs'] as const;
+const HEX_BYTES = { policyHash: 32, nonce: 32, signature: 64 } as const;
+
+/** Reports whether a value that came over the wire has the fields of a statement, each in its one spelling. */
+function isSignedStatement(value: unknown): value is SignedStatement {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const hasNumbers = WHOLE_NUMBERS.every((name) => Number.isSafeInteger(fields.get(name)));
+  const hasHex = Object.entries(HEX_BYTES).every(([name, bytes]) => isHexOf(fields.get(name), bytes));
+  const keyId = fields.get('keyId');
+  return hasNumbers && hasHex && typeof keyId === 'string' && keyId.length <= 64;
+}
+
+function isHexOf(value: unknown, bytes: number): boolean {
+  return typeof value === 'string' && value.length === bytes * 2 && /^[0-9a-f]*$/.test(value);
+}

@@ -1,0 +1,100 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import { chainsFrom } from '#chains/registry.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { timeText } from '#http/time-text.ts';
+import { voteRecord } from '#http/transaction/record.ts';
+import { vote } from '#http/transaction/record-schema.ts';
+import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { policyHash } from '#objects/new-transaction.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+const PAGE = 20;
+
+const listQuery = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor of this list')
+    .optional(),
+});
+
+const listSchema = z
+  .strictObject({
+    data: z.array(
+      z.strictObject({
+        policy: policySchema,
+        mandate: z
+          .strictObject({
+            id: z.string(),
+            canonical: z.string().meta({ description: 'Bytes in hex whose SHA-256 each approval names' }),
+            note: z.string().nullable(),
+            createdAt: z.iso.datetime(),
+            expiresAt: z.iso.datetime(),
+            approvals: z.array(vote),
+          })
+          .nullable()
+          .meta({ description: 'What put it in force; null for version 1' }),
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'AdoptedPolicyList' });
+
+/**
+ * GET /vault/{vaultId}/policies (ours): every policy that was ever in force, newest first, with the approvals that put it in force.
+ * From their canonical bytes and signatures a verifier follows the chain from a policy that it knows to the one of now.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const listPolicies = route({
+  method: 'GET',
+  path: '/vault/:vaultId/policies',
+  access: 'read',
+  summary: 'policies that were ever in force, newest first, with what put them in force',
+  query: listQuery,
+  answer: { status: 200, schema: listSchema },
+  refuses: ['forbidden'],
+  handle: list,
+});
+
+async function list(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const { cursor } = listQuery.parse(context.req.query());
+  const before = cursor === undefined ? null : Number.parseInt(cursor, 10);
+  const actor = actorOf(context);
+  const read = await askObject(
+    () => vaultStub(context.env, vaultId),
+    // One more than is shown says whether there is another page.
+    (vault) => vault.policyHistory(actor, before, PAGE + 1),
+  );
+  if (!read.ok) return refusalProblem(context, read.refusal);
+  const shown = read.value.slice(0, PAGE);
+  const chains = chainsFrom(context.env);
+  const nextCursor = read.value.length > PAGE ? String(shown.at(-1)?.policy.version) : null;
+  return context.json({ data: shown.map((adopted) => adoptedRecord(adopted, chains)), nextCursor });
+}
+
+function adoptedRecord({ policy, mandate }: AdoptedPolicy, chains: readonly Chain[]) {
+  return {
+    policy: policyRecord(policy, chains),
+    mandate:
+      mandate === null
+        ? null
+        : {
+            id: mandate.id,
+            canonical: bytesToHex(mandateBytes(mandate, policyHash(policy))),
+            note: mandate.note,
+            createdAt: timeText(mandate.createdAtMs),
+            expiresAt: timeText(mandate.expiresAtMs),
+            approvals: mandate.approvals.map(voteRecord),
+          },
+  };
+}

@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import { KEY_SCHEMES } from '#domain/chain.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Actor } from '#domain/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { HttpContext } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
+import type { PolicyInForce } from '#nodes/policy-statements.ts';
+import { caughtUpStatements, signedStatement } from '#nodes/policy-statements.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+/** A reader that verifies statements draws a nonce for each question. */
+export const nonceQuery = z.strictObject({
+  nonce: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'has 64 lower-case hex digits')
+    .optional(),
+});
+
+/** A key of the vault: its id and its addresses follow from the public key, so a verifier can work out both. */
+const keySchema = z.strictObject({ keyId: z.string(), scheme: z.enum(KEY_SCHEMES), publicKey: z.string() });
+
+/** What a verifier needs to know what each co-signer has in force. */
+export const statementFields = {
+  keys: z.array(keySchema).meta({ description: 'The keys of the vault that this is about' }),
+  statements: z
+    .array(
+      z.strictObject({
+        cosigner: z.int(),
+        keyId: z.string(),
+        statement: z
+          .strictObject(signedStatement.shape)
+          .nullable()
+          .meta({ description: 'Signed with the identity of the co-signer; null: nothing is known' }),
+        fault: z.string().nullable().meta({ description: 'Why there is no statement' }),
+      }),
+    )
+    .nullable()
+    .meta({
+      description:
+        'For each key, what each co-signer states that it has in force, over your nonce; null without a nonce. ' +
+        'It proves nothing before you verify it with identity keys that you have pinned.',
+    }),
+};
+
+/** More policies than this take longer to show than a reader waits. */
+const MOST_SHOWN = 1000;
+
+/** What the co-signers are asked about. */
+interface StatementScope {
+  readonly keys: readonly VaultKey[];
+  readonly policy: Policy;
+  readonly actor: Actor;
+}
+
+/**
+ * The keys, and the statements of all co-signers where the caller gave a nonce. A co-signer that is
+ * away leaves an entry without a statement.
+ */
+export async function statementRecord(context: HttpContext, scope: StatementScope) {
+  const { nonce } = nonceQuery.parse(context.req.query());
+  const keys = scope.keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey }));
+  if (nonce === undefined) return { keys, statements: null };
+  const { policy, actor } = scope;
+  const inForce: PolicyInForce = {
+    version: policy.version,
+    history: async () => {
+      const read = await askObject(
+        () => vaultStub(context.env, policy.vaultId),
+        (vault) => vault.policyHistory(actor, null, MOST_SHOWN),
+      );
+      return read.ok ? read.value.toReversed() : [];
+    },
+  };
+  const question = { keyIds: keys.map(({ keyId }) => keyId), nonce };
+  return { keys, statements: [...(await caughtUpStatements(cosignersOf(context.env), question, inForce))] };
+}

@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { SignedStatement } from '#domain/statement.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { showPolicies } from '#nodes/show-policies.ts';
+
+const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
+
+export const signedStatement = z.object({
+  cosigner: z.int(),
+  vaultId: z.int(),
+  keyId: z.string().max(64),
+  policyVersion: z.int(),
+  policyHash: hex(32),
+  epoch: z.int(),
+  issuedAtMs: z.int(),
+  nonce: hex(32),
+  signature: hex(64),
+});
+
+/** What one co-signer states of one key, or why there is no statement. */
+export interface DeliveredStatement {
+  readonly cosigner: number;
+  readonly keyId: string;
+  readonly statement: SignedStatement | null;
+  /** The co-signer's refusal, or `unreachable`; null with a statement. */
+  readonly fault: string | null;
+}
+
+/**
+ * What each co-signer states of each of these keys: one entry for each, also for co-signers that are
+ * away. All of them are asked at the same time, so this takes no longer than one time-out. The
+ * statements are passed on as they are: verifying them is the reader's part.
+ */
+export function policyStatements(
+  cosigners: readonly CosignerClient[],
+  keyIds: readonly string[],
+  nonce: string,
+): Promise<readonly DeliveredStatement[]> {
+  const questions = keyIds.flatMap((keyId) => cosigners.map((cosigner) => ({ keyId, cosigner })));
+  return Promise.all(questions.map(({ keyId, cosigner }) => statementOf(cosigner, keyId, nonce)));
+}
+
+/** The policy that the coordinator has in force. */
+export interface PolicyInForce {
+  readonly version: number;
+  /** Every policy, in order. */
+  readonly history: () => Promise<readonly AdoptedPolicy[]>;
+}
+
+/**
+ * The same, after co-signers with an older policy were shown the newer ones: a co-signer learns of a
+ * policy change when it is shown to it, and a signer would otherwise see each change as a disagreement
+ * until the next signature. A co-signer that refuses the change, or is away, keeps its first answer.
+ */
+export async function caughtUpStatements(
+  cosigners: readonly CosignerClient[],
+  { keyIds, nonce }: { readonly keyIds: readonly string[]; readonly nonce: string },
+  inForce: PolicyInForce,
+): Promise<readonly DeliveredStatement[]> {
+  const delivered = await policyStatements(cosigners, keyIds, nonce);
+  const isBehind = ({ statement }: DeliveredStatement) =>
+    statement !== null && statement.policyVersion < inForce.version;
+  if (!delivered.some(isBehind)) return delivered;
+  const history = await inForce.history();
+  return Promise.all(
+    delivered.map(async (one) => {
+      const cosigner = cosigners.find(({ index }) => index === one.cosigner);
+      if (!isBehind(one) || cosigner === undefined) return one;
+      const newer = history.filter(({ policy }) => policy.version > (one.statement?.policyVersion ?? 0));
+      const shown = await showPolicies([cosigner], one.keyId, newer);
+      return shown.ok ? statementOf(cosigner, one.keyId, nonce) : one;
+    }),
+  );
+}
+
+async function statementOf(cosigner: CosignerClient, keyId: string, nonce: string): Promise<DeliveredStatement> {
+  const none = (fault: string) => ({ cosigner: cosigner.index, keyId, statement: null, fault });
+  const answer = await cosigner.call(`key/${keyId}/statement`, { nonce });
+  if (!answer.ok) return none(answer.refusal.code);
+  const statement = signedStatement.safeParse(answer.value);
+  if (!statement.success) return none('unreachable');
+  return { cosigner: cosigner.index, keyId, statement: statement.data, fault: null };
+}

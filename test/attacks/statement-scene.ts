@@ -1,0 +1,68 @@
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import type { StatementVerdict } from '#devices/statement.ts';
+import { verifyStatements } from '#devices/statement.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { showPolicies } from '#nodes/show-policies.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { DeliveredStatement } from '#nodes/policy-statements.ts';
+import { policyStatements } from '#nodes/policy-statements.ts';
+import type { Nodes } from '../cosigner/nodes.ts';
+import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
+
+/** The identity keys of the co-signers, as their operators give them to the signers. */
+export function pinsOf(nodes: Nodes): Promise<readonly CosignerPin[]> {
+  return Promise.all(
+    nodes.all.map(async ({ index }) => {
+      const response = await fetch(`${nodes.originOf(index)}/identity`);
+      const { signing } = (await response.json()) as { readonly signing: string };
+      return { index, signing };
+    }),
+  );
+}
+
+/** The change of a policy to three approvals, which alice's laptop and bob's phone have approved. */
+export function stricter(policy: Policy): AdoptedPolicy {
+  const next = successor(policy, { threshold: 3 });
+  const { bytes: _bytes, digest: _digest, ...mandate } = mandateFor(next, undefined, Date.now());
+  return { policy: next, mandate: { ...mandate, policy: next } };
+}
+
+/** Shows a policy change to these co-signers and to no others. */
+export async function showTo(
+  cosigners: readonly CosignerClient[],
+  keyId: string,
+  policies: readonly AdoptedPolicy[],
+): Promise<void> {
+  await showPolicies(cosigners, keyId, policies);
+}
+
+/** A signer who asks through the coordinator, and what of the answer is proven. */
+export function signer(
+  pins: readonly CosignerPin[],
+  { keyId, policy }: { readonly keyId: string; readonly policy: Policy },
+) {
+  const draw = () => bytesToHex(randomBytes(32));
+  const verdicts = (entries: readonly DeliveredStatement[], nonce: string, nowMs = Date.now()) => {
+    const expected = { version: policy.version, hash: hashOf(policy) };
+    const asked = { vaultId: policy.vaultId, keyId, nonce, policy: expected };
+    return verifyStatements({ pins, asked, nowMs, entries });
+  };
+  return {
+    draw,
+    verdicts,
+    /** Asks with a fresh nonce; the coordinator may do to the entries what it likes. */
+    ask: async (
+      cosigners: readonly CosignerClient[],
+      tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[] = (entries) => entries,
+    ): Promise<readonly StatementVerdict[]> => {
+      const nonce = draw();
+      return verdicts(tamper(await policyStatements(cosigners, [keyId], nonce)), nonce);
+    },
+  };
+}
+
+/** In one word for each co-signer. */
+export const inWords = (verdicts: readonly StatementVerdict[]): readonly string[] =>
+  verdicts.map((one) => (one.verdict === 'unknown' ? `unknown: ${one.reason}` : one.verdict));

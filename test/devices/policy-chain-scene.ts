@@ -1,0 +1,52 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
+import type { DeviceSignature } from '#domain/device.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import { policyBytes } from '#domain/policy.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+import { laptop, phone } from '../cosigner/device-scene.ts';
+import { alice, bob, NOON_MS } from '../domain/cast.ts';
+
+const MINUTE_MS = 60_000;
+
+export const hashOf = (policy: Policy): string => bytesToHex(sha256(policyBytes(policy)));
+
+/** The policy that follows another one, with these differences. */
+export function successor(before: Policy, differences: Partial<Policy> = {}): Policy {
+  return { ...before, version: before.version + 1, previousHash: hashOf(before), ...differences };
+}
+
+export const founding = (policy: Policy): PolicyLinkBytes => ({ policy: policyBytes(policy), mandate: null });
+
+type Approval = (digest: string) => readonly [Actor, DeviceSignature | null];
+
+export const byLaptop: Approval = (digest) => [alice, laptop.signed(digest)];
+export const byPhone: Approval = (digest) => [bob, phone.signed(digest)];
+export const unsigned =
+  (actor: Actor): Approval =>
+  () => [actor, null];
+
+/** The mandate for a policy, with the approvals of the story: of alice's laptop and bob's phone unless it says otherwise. */
+export function mandateFor(
+  policy: Policy,
+  approvals: readonly Approval[] = [byLaptop, byPhone],
+  createdAtMs = NOON_MS,
+) {
+  const id = newPolicyChangeId(createdAtMs, new Uint8Array(10).fill(policy.version));
+  const terms = { id, note: null, createdAtMs, expiresAtMs: createdAtMs + MINUTE_MS };
+  const bytes = mandateBytes(terms, hashOf(policy));
+  const digest = bytesToHex(sha256(bytes));
+  const given = approvals.map((approval): Vote => {
+    const [actor, device] = approval(digest);
+    return { actor, digest, device, atMs: createdAtMs };
+  });
+  return { ...terms, bytes, digest, approvals: given };
+}
+
+/** A further policy as it comes over the wire. */
+export function changed(policy: Policy, approvals?: readonly Approval[]): PolicyLinkBytes {
+  return { policy: policyBytes(policy), mandate: mandateFor(policy, approvals) };
+}

@@ -1,0 +1,87 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { readMandate, readPolicy } from '#devices/policy-document.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { CanonicalField } from '#domain/canonical.ts';
+import type { Policy } from '#domain/policy.ts';
+import { policyBytes } from '#domain/policy.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
+import { inOrder } from '#domain/rules.ts';
+import { byDevice } from '../cosigner/device-scene.ts';
+import { amount, policy } from '../domain/cast.ts';
+import { hashOf, mandateFor, successor } from './policy-chain-scene.ts';
+
+const CHAIN = 'eip155:31337';
+const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
+
+const full: Policy = {
+  ...byDevice,
+  rules: inOrder({
+    recipients: 'address-book',
+    unreadableThreshold: 3,
+    addressBook: [{ chain: CHAIN, address: TOKEN, name: 'Landlord' }],
+    limits: [
+      { chain: CHAIN, tokenAddress: null, perTransaction: amount('5'), perDay: null },
+      { chain: CHAIN, tokenAddress: TOKEN, perTransaction: null, perDay: amount('7') },
+    ],
+    higherThresholds: [{ chain: CHAIN, tokenAddress: null, above: amount('3'), threshold: 3 }],
+    signOnce: 'every-cosigner',
+    limitsIncludeFees: true,
+    maxFees: [{ chain: CHAIN, amount: amount('9') }],
+    requiredDevice: 'ed25519',
+    unboundMessages: 'refuse',
+  }),
+  cosigners: [1, 2, 3].map((index) => ({ index, signing: `${index}f`.repeat(32) })),
+};
+
+/** The canonical bytes of the full policy with one field changed. */
+function altered(change: (fields: CanonicalField[]) => void): Uint8Array {
+  const { domain, fields } = readCanonical(policyBytes(full));
+  const copy = [...fields];
+  change(copy);
+  return canonicalBytes(domain, copy);
+}
+
+function set(name: string, value: string | null): Uint8Array {
+  return altered((fields) => {
+    const at = fields.findIndex(([field]) => field === name);
+    if (at < 0) throw new Error(`there is no field ${name}`);
+    fields[at] = [name, value];
+  });
+}
+
+test('a policy is read out of its canonical bytes, with every rule and without any', () => {
+  for (const one of [policy, byDevice, full, successor(full, { threshold: 3 })]) {
+    expect(readPolicy(policyBytes(one))).toEqual(one);
+  }
+});
+
+test('bytes in another spelling, or of a policy that cannot be, are no policy', () => {
+  expect(readPolicy(set('threshold', '02'))).toBeNull();
+  expect(readPolicy(set('threshold', 'NaN'))).toBeNull();
+  expect(readPolicy(set('unreadableThreshold', 'NaN'))).toBeNull();
+  expect(readPolicy(set('unreadableThreshold', '3'))).toEqual(full);
+  expect(readPolicy(set('version', '0'))).toBeNull();
+  expect(readPolicy(set('threshold', null))).toBeNull();
+  expect(readPolicy(set('device', `dev_${'0'.repeat(32)}`))).toBeNull();
+  expect(readPolicy(set('limitsIncludeFees', 'yes'))).toBeNull();
+  expect(readPolicy(set('cosigners', '2'))).toBeNull();
+  expect(readPolicy(set('signing', 'AF'.repeat(32)))).toBeNull();
+  expect(readPolicy(set('devices', '9999999999'))).toBeNull();
+});
+
+test('a field more, a field less or another domain is no policy', () => {
+  expect(readPolicy(altered((fields) => void fields.push(['extra', '1'])))).toBeNull();
+  expect(readPolicy(altered((fields) => void fields.pop()))).toBeNull();
+  expect(readPolicy(altered((fields) => void fields.push(...fields.splice(0, 1))))).toBeNull();
+  expect(readPolicy(canonicalBytes('conclave/policy/v1', readCanonical(policyBytes(full)).fields))).toBeNull();
+  expect(readPolicy(utf8ToBytes('conclave/policy/v2'))).toBeNull();
+  expect(readPolicy(new Uint8Array())).toBeNull();
+});
+
+test('a mandate is read out of its canonical bytes, and names the hash of its policy', () => {
+  const { bytes, id, createdAtMs, expiresAtMs } = mandateFor(full);
+  expect(readMandate(bytes)).toEqual({ id, note: null, createdAtMs, expiresAtMs, policyHash: hashOf(full) });
+  expect(readMandate(policyBytes(full))).toBeNull();
+  expect(readMandate(bytes.subarray(1))).toBeNull();
+});
