@@ -36,6 +36,8 @@ import {
   THIEF,
   transferOf,
 } from '../../approval-page/request-scene.ts';
+import type { VirtualCredential } from '../../browser/authenticator.ts';
+import { withAuthenticator } from '../../browser/authenticator.ts';
 import { chromiumHere, launch } from '../../browser/chromium.ts';
 
 const executable = chromiumHere();
@@ -111,38 +113,18 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   /** What the dashboard has got besides the greeting. */
   const got = () => lying.evaluate(() => (window as unknown as Lying).heard.slice(1));
 
-  async function withAuthenticator(page: Page): Promise<void> {
-    const session = await alice.newCDPSession(page);
-    await session.send('WebAuthn.enable', {});
-    const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
-    if (credential !== null) await session.send('WebAuthn.addCredential', { authenticatorId, credential });
-    credentialsOf = async () => (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
-  }
-  type Credential = Awaited<ReturnType<typeof credentialsOf>>[number];
-  let credentialsOf: () => Promise<
-    { credentialId: string; isResidentCredential: boolean; privateKey: string; signCount: number; rpId?: string }[]
-  >;
-  let credential: Credential | null = null;
+  let passkeys: readonly VirtualCredential[] = [];
 
   /** Alice makes her passkey on the approval page. */
   async function enrolled(): Promise<Device> {
     lying = await dashboardPage();
     const page = await opened();
-    await withAuthenticator(page);
+    const kept = await withAuthenticator(page);
     await nonceOf();
     await send({ type: 'conclave/approval/enrolment', version: 1, requestId: 'e', userId: ALICE, userName: 'alice' });
     await page.getByRole('button', { name: 'Create a passkey' }).click();
     await page.getByText('Passkey created').waitFor();
-    credential = (await credentialsOf())[0] ?? null;
+    passkeys = await kept();
     const [answer] = (await got()) as EnrolmentAnswer[];
     if (answer === undefined) throw new Error('no passkey was made');
     return deviceOf(answer.device);
@@ -151,7 +133,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   /** The page with a request, the keys of the co-signers confirmed by alice. */
   async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<Page> {
     const page = await opened();
-    await withAuthenticator(page);
+    await withAuthenticator(page, passkeys);
     await send(requestFor(await nonceOf()));
     const ask = page.getByLabel('Fingerprint of the co-signers');
     await ask
@@ -305,7 +287,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   });
 
   test('cannot ask for the passkey from its own origin', async () => {
-    await withAuthenticator(lying);
+    await withAuthenticator(lying, passkeys);
     const name = await lying.evaluate(
       ([rpId = '']) =>
         navigator.credentials.get({ publicKey: { challenge: new Uint8Array(32), rpId } }).then(

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { ApprovalPlace } from '#local/approval-page.ts';
+import { serveApprovalPage } from '#local/approval-page.ts';
+import { good } from '#local/client.ts';
+import { finished } from '../e2e/world.ts';
+import type { VirtualCredential } from './authenticator.ts';
+import { withAuthenticator } from './authenticator.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere, complaintsOf } from './chromium.ts';
+
+/** Two people make passkeys on the approval page and pay with them; the dashboard, the co-signers and the chain are real. */
+
+const executable = chromiumHere();
+
+describe.skipIf(executable === null)('with an approval page', () => {
+  let place: ApprovalPlace;
+  let scene: BrowserWorld;
+  let pins: readonly CosignerPin[];
+  const dashboards: string[] = [];
+  const passkeys = new Map<string, readonly VirtualCredential[]>();
+  const pages = new Map<string, Page>();
+  const complaints: (readonly string[])[] = [];
+  const NAMES = ['alice', 'bob', 'carol'] as const;
+
+  beforeAll(async () => {
+    place = await serveApprovalPage(() => dashboards);
+    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: place.origin });
+    dashboards.push(scene.url);
+    for (const name of NAMES) pages.set(name, (await scene.pageOf(name)).page);
+    pins = pinsOfStack(scene.world.folder);
+  }, 120_000);
+  afterAll(async () => {
+    await scene.end();
+    await place.stop();
+  });
+
+  const pageOf = (name: string) => {
+    const page = pages.get(name);
+    if (page === undefined) throw new Error(`no page of ${name}`);
+    return page;
+  };
+
+  /** What a person does on the approval page that a button of the dashboard opens. */
+  async function onApprovalPage(name: string, button: string, act: (page: Page) => Promise<void>): Promise<void> {
+    const opening = pageOf(name).waitForEvent('popup');
+    await pageOf(name).getByRole('button', { name: button }).click();
+    const page = await opening;
+    complaints.push(complaintsOf(page));
+    const kept = await withAuthenticator(page, passkeys.get(name));
+    await act(page);
+    if (!page.isClosed()) passkeys.set(name, await kept());
+  }
+
+  const vaultParam = () => ({ vaultId: String(scene.vault.id) });
+  const approvals = async (id: string) => {
+    const { alice } = scene.world.people();
+    const param = { ...vaultParam(), changeId: id };
+    for (const { client } of [alice, scene.world.people().bob]) {
+      await good(client.api.vault[':vaultId']['policy-change'][':changeId'].approve.$post({ param }));
+    }
+  };
+
+  test('passkeys are made on the approval page, and another page is refused', async () => {
+    const { people } = scene.world;
+    for (const name of NAMES) {
+      await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      await onApprovalPage(name, 'Propose a passkey of mine', async (page) => {
+        await page.getByRole('button', { name: 'Create a passkey' }).click();
+        await page.getByText('Passkey created').waitFor();
+      });
+      await pageOf(name)
+        .getByRole('article')
+        .filter({ hasText: `A passkey of ${name}` })
+        .waitFor();
+      const line = people().alice.client.api.vault[':vaultId']['policy-change'];
+      const { policyChanges } = await good(line.$get({ param: vaultParam(), query: {} }));
+      await approvals(policyChanges[0]?.id ?? '');
+    }
+    const { policy } = await good(
+      people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
+    );
+    expect(policy.devices.map(({ origin, rpId }) => [origin, rpId])).toEqual(
+      NAMES.map(() => [place.origin, 'localhost']),
+    );
+  }, 120_000);
+
+  test('a payment is read and signed on the approval page, and paid', async () => {
+    const { people, chain } = scene.world;
+    const line = people().alice.client.api.vault[':vaultId']['policy-change'];
+    const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
+    const { id: changeId } = await good(line.$post({ param: vaultParam(), json }));
+    await approvals(changeId);
+    const to = await chain.account(7);
+    const { id } = await people().alice.client.transfer({
+      vaultId: scene.vault.id,
+      chain: 'anvil',
+      to,
+      amount: '1000',
+    });
+    for (const name of ['alice', 'bob'] as const) {
+      await pageOf(name).goto(`${scene.url}/#/transaction/${id}`);
+      await onApprovalPage(name, 'Approve on the approval page', async (page) => {
+        await page.getByLabel('Fingerprint of the co-signers').fill(fingerprintOf(pins));
+        await page.getByRole('button', { name: 'Confirm' }).click();
+        await page.getByRole('heading', { name: 'Send 0.000000000000001 ETH' }).waitFor();
+        expect(await page.locator('.verdicts .agrees').count()).toBe(3);
+        expect(await page.locator('.address').last().textContent()).toBe(to);
+        const closed = page.waitForEvent('close');
+        await page.getByRole('button', { name: 'Approve with a passkey' }).click();
+        await closed;
+      });
+    }
+    const done = await finished(people().alice, id);
+    expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
+    expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
+  }, 120_000);
+});
+
+/** The identity keys of the co-signers, as their operators know them. */
+function pinsOfStack(folder: string): readonly CosignerPin[] {
+  const { vars }: { vars: { PEERS: string } } = JSON.parse(
+    readFileSync(join(folder, 'cosigner-1', 'wrangler.json'), 'utf8'),
+  );
+  const peers: Record<string, { signing: string }> = JSON.parse(vars.PEERS);
+  return Object.entries(peers).map(([index, { signing }]) => ({ index: Number.parseInt(index, 10), signing }));
+}
