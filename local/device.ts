@@ -5,14 +5,24 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { good } from './client.ts';
 import { clientOf, Misuse, runCommand } from './command-line.ts';
+import { enterPins, identitiesAt } from './cosigner-pins.ts';
+import type { PinnedVault } from './pin-file.ts';
+import { PinFile } from './pin-file.ts';
+import type { Proven } from './statement-check.ts';
+import { newNonce, provePolicies } from './statement-check.ts';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
+import { parseVaultIdText } from '#domain/id.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
  * `npm run device -- COMMAND ...`: a device that gives its owner's voice from a terminal or a script. What the service shows is not
  * believed: the bytes that were hashed are read and hashed again here, shown field by field, and only the digest that was computed here
  * is signed. The service is at CONCLAVE_URL, the person's token in CONCLAVE_TOKEN.
+ *
+ * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
+ * force. Without pins it does not sign.
  */
 
 interface Options {
@@ -21,6 +31,9 @@ interface Options {
   readonly transaction?: string | undefined;
   readonly change?: string | undefined;
   readonly user?: string | undefined;
+  readonly cosigner?: readonly string[] | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly threshold?: string | undefined;
   readonly yes?: boolean | undefined;
 }
 
@@ -30,6 +43,9 @@ const OPTIONS = {
   transaction: { type: 'string' },
   change: { type: 'string' },
   user: { type: 'string' },
+  cosigner: { type: 'string', multiple: true },
+  fingerprint: { type: 'string' },
+  threshold: { type: 'string' },
   yes: { type: 'boolean' },
 } as const;
 
@@ -42,6 +58,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   new: { usage: '--key FILE', run: create },
   show: { usage: '--key FILE --user USER', run: show },
   enrol: { usage: '--key FILE --vault ID', run: enrol },
+  fingerprint: { usage: '--cosigner URL...', run: fingerprint },
+  pin: {
+    usage: '--key FILE --vault ID [--cosigner URL...] [--fingerprint TEXT] [--threshold N]',
+    run: pin,
+  },
   approve: { usage: '--key FILE --transaction ID [--yes]', run: approve },
   'approve-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: approvePolicy },
 };
@@ -66,38 +87,83 @@ async function enrol(options: Options) {
   return good(client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
 }
 
+/** For operators of co-signers: the keys that co-signers publish, and the fingerprint that their people compare. */
+async function fingerprint({ cosigner = [] }: Options) {
+  const cosigners = await identitiesAt(cosigner);
+  return { fingerprint: fingerprintOf(cosigners), cosigners };
+}
+
+/**
+ * Stores the keys of the co-signers, once the person has entered their fingerprint and the
+ * co-signers state the policy in force.
+ */
+async function pin(options: Options) {
+  const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
+  const nonce = newNonce();
+  const param = { vaultId: String(vaultId) };
+  const { policy, ...delivered } = await good(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
+  const { cosigners, threshold } = await enterPins(options, policy.cosigners);
+  const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
+  const entered: PinnedVault = { cosigners, threshold, policy: { version: policy.version, hash }, keyIds: [] };
+  const { pinned } = await provePolicies(client, entered, { vaultId, nonce, delivered });
+  file.write(vaultId, pinned);
+  return { vault: vaultId, fingerprint: fingerprintOf(cosigners), threshold, policy: pinned.policy };
+}
+
 async function approve(options: Options) {
-  const [client, device] = [clientOf('CONCLAVE_TOKEN'), keyOf(options)];
+  const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
   const txId = need(options, 'transaction');
-  const { canonical, warnings } = await client.challenge(txId);
+  const nonce = newNonce();
+  const { canonical, warnings, ...delivered } = await client.challenge(txId, nonce);
   const read = readCanonical(hexToBytes(canonical));
   hold(read.domain === 'conclave/intent/v1', 'these are not the bytes of an intent');
   hold(valueOf(read, 'transactionId') === txId, 'these are the bytes of another transaction');
+  const vaultId = wholeNumberOf(read, 'vaultId');
+  const policyVersion = wholeNumberOf(read, 'policyVersion');
+  const wallet = { chain: valueOf(read, 'chain') ?? '', address: valueOf(read, 'from') ?? '' };
+  const question = { vaultId, nonce, delivered, policyVersion, wallet };
+  const { links, pinned } = await provePolicies(client, pinnedVault(file, vaultId), question);
+  const named = links.find(({ policy }) => policy.version === policyVersion);
+  hold(named?.hash === valueOf(read, 'policyHash'), 'the intent names a policy that the vault never had');
+  if (policyVersion !== pinned.policy.version) {
+    console.error(`! The intent names policy version ${policyVersion}; version ${pinned.policy.version} is in force.`);
+  }
   print(read);
   for (const { detail } of warnings) console.error(`! ${detail}`);
   await confirm(options);
+  file.write(vaultId, pinned);
   const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
   return good(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
 }
 
 async function approvePolicy(options: Options) {
-  const [client, device] = [clientOf('CONCLAVE_TOKEN'), keyOf(options)];
-  const param = { vaultId: need(options, 'vault'), changeId: need(options, 'change') };
+  const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
+  const [vaultId, nonce] = [vaultOf(options), newNonce()];
+  const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
-  const { canonical, policy } = await good(api.$get({ param }));
+  const { canonical, policy, ...delivered } = await good(api.$get({ param, query: { nonce } }));
   const [mandate, next] = [readCanonical(hexToBytes(canonical)), readCanonical(hexToBytes(policy.canonical))];
   hold(mandate.domain === 'conclave/policy-change/v1', 'these are not the bytes of a change');
   hold(valueOf(mandate, 'id') === param.changeId, 'these are the bytes of another change');
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
   hold(valueOf(mandate, 'policyHash') === hash, 'the change is to another policy than the one that is shown');
+  hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
+  const proven = await provePolicies(client, pinnedVault(file, vaultId), { vaultId, nonce, delivered });
+  hold(isNext(next, proven), 'the change does not follow the policy in force');
   print(next);
   print(mandate);
   await confirm(options);
+  file.write(vaultId, proven.pinned);
   const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
   return good(api.approve.$post({ param, json }));
 }
 
-function hold(holds: boolean, fault: string): void {
+/** Reports whether a policy is the next version after the one that the co-signers have in force. */
+function isNext(next: CanonicalText, { pinned: { policy } }: Proven): boolean {
+  return valueOf(next, 'previousHash') === policy.hash && valueOf(next, 'version') === String(policy.version + 1);
+}
+
+function hold(holds: boolean, fault: string): asserts holds {
   if (!holds) throw new Error(`not signed: ${fault}`);
 }
 
@@ -117,6 +183,28 @@ async function confirm({ yes }: Options): Promise<void> {
   const answer = await terminal.question('Sign this? Type yes: ');
   terminal.close();
   hold(answer.trim() === 'yes', 'nobody said yes');
+}
+
+function wholeNumberOf(read: CanonicalText, name: string): number {
+  const text = valueOf(read, name) ?? '';
+  hold(/^[1-9][0-9]{0,14}$/.test(text), `${name} is no number`);
+  return Number.parseInt(text, 10);
+}
+
+function vaultOf(options: Options): number {
+  const vaultId = parseVaultIdText(need(options, 'vault'));
+  if (vaultId === null) throw new Misuse('--vault is the number of a vault');
+  return vaultId;
+}
+
+function pinsOf(options: Options): PinFile {
+  return new PinFile(need(options, 'key'));
+}
+
+function pinnedVault(file: PinFile, vaultId: number): PinnedVault {
+  const pinned = file.read(vaultId);
+  hold(pinned !== null, `no co-signers are pinned for vault ${vaultId}: enter their fingerprint with 'pin'`);
+  return pinned;
 }
 
 function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user'): string {

@@ -1,7 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pinsMatch } from '#cosigner/policy-statement.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import { statementBytes } from '#domain/statement.ts';
@@ -83,20 +82,4 @@ test('a co-signer that is away, or answers something else, leaves an entry witho
     [3, UNKNOWN_KEY, 'unreachable'],
   ]);
   expect(entries.filter(({ statement }) => statement !== null)).toHaveLength(1);
-});
-
-test('pins match when they are the identity keys of all co-signers, in order, and when there are none', () => {
-  const keys = [1, 2, 3].map(() => bytesToHex(ed25519.keygen().publicKey));
-  const signingKeys = new Map(keys.map((signing, i) => [party(i + 1), signing]));
-  const pins = keys.map((signing, i) => ({ index: i + 1, signing }));
-  const [first, second, third] = [present(pins[0]), present(pins[1]), present(pins[2])];
-  const match = (cosigners: typeof pins) => pinsMatch({ cosigners }, { signingKeys });
-  expect(pinsMatch({}, { signingKeys })).toBe(true);
-  expect(match(pins)).toBe(true);
-  expect(match([first, second])).toBe(false);
-  expect(match([...pins, { index: 4, signing: 'ab'.repeat(32) }])).toBe(false);
-  expect(match([first, second, { ...third, signing: 'ab'.repeat(32) }])).toBe(false);
-  expect(match([first, third, second])).toBe(false);
-  expect(match([{ ...first, signing: second.signing }, { ...second, signing: first.signing }, third])).toBe(false);
-  expect(match([])).toBe(false);
 });

@@ -29,7 +29,7 @@ export const unsigned =
   (actor: Actor): Approval =>
   () => [actor, null];
 
-/** The mandate for a policy, with the approvals of the story: of alice's laptop and bob's phone unless it says otherwise. */
+/** The mandate for a policy, approved by alice's laptop and bob's phone unless the story says otherwise. */
 export function mandateFor(
   policy: Policy,
   approvals: readonly Approval[] = [byLaptop, byPhone],

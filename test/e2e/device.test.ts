@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { parseUserId } from '#domain/id.ts';
 import { good } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
+import { publicIdentity } from '#mpc/identity.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import type { World } from './world.ts';
@@ -35,6 +39,14 @@ afterAll(() => world.end());
 
 const keyFile = () => join(world.folder, 'alice.pem');
 
+/** The identity keys of the co-signers, as their operators know them. */
+function cosigners(): CosignerPin[] {
+  const secrets = JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8')) as {
+    readonly cosigners: readonly { readonly identity: string }[];
+  };
+  return secrets.cosigners.map(({ identity }, i) => ({ index: i + 1, signing: publicIdentity(identity).signing }));
+}
+
 /** As alice types it. */
 async function device(...words: readonly string[]): Promise<{ answer: Record<string, unknown>; shown: string }> {
   const { alice } = world.people();
@@ -59,12 +71,28 @@ test('three people enrol what they sign with, and from then on nothing else coun
   for (const person of [alice, bob]) await approveChange(person, String(enrolled.answer['id']));
   const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
   const passkey = { userId: bob.id, algorithm, publicKey, credentialId, rpId, origin, proof: phone.proof() };
-  const json = { approvalMode: 'device' as const, addDevices: [passkey, script.enrolment(carol.id)] };
+  const addDevices = [passkey, script.enrolment(carol.id)];
+  const json = { approvalMode: 'device' as const, addDevices, cosigners: cosigners() };
   const param = { vaultId: String(vault.id) };
   const proposed = await good(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
   for (const person of [bob, carol]) await approveChange(person, proposed.id);
-  const { policy } = await good(carol.client.api.vault[':vaultId'].policy.$get({ param }));
+  const { policy } = await good(carol.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
   expect([policy.version, policy.approvalMode, policy.devices.length]).toEqual([3, 'device', 3]);
+});
+
+test('without pins the device signs nothing, and only the fingerprint of the operators pins', async () => {
+  const { alice } = world.people();
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '5' });
+  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('no co-signers are pinned');
+  const pin = ['pin', '--vault', String(vault.id)];
+  const other = fingerprintOf(cosigners().map((one) => ({ ...one, signing: `${one.index}c`.repeat(32) })));
+  await expect(device(...pin, '--fingerprint', other)).rejects.toThrow('not the fingerprint of these keys');
+  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('no co-signers are pinned');
+  const { answer, shown } = await device(...pin, '--fingerprint', fingerprintOf(cosigners()));
+  expect(answer).toMatchObject({ vault: vault.id, threshold: 2, policy: { version: 3 } });
+  for (const { index } of cosigners()) expect(shown).toContain(`co-signer ${index}: agrees, version 3 is in force`);
+  expect((await stat(`${keyFile()}.pins.json`)).mode & 0o777).toBe(0o600);
+  await alice.client.reject(id);
 });
 
 test('alice approves in her terminal what her own machine has read and hashed, bob with his phone, and it is paid', async () => {
@@ -73,6 +101,7 @@ test('alice approves in her terminal what her own machine has read and hashed, b
   const { answer, shown } = await device('approve', '--transaction', id, '--yes');
   expect(answer).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
   expect(shown).toContain('amount: "4321"');
+  expect(shown).toContain('co-signer 3: agrees, version 3 is in force');
   expect(shown.toLowerCase()).toContain(RECIPIENT);
   const { digest } = await bob.client.challenge(id);
   const { approve } = bob.client.api.transaction[':txId'];
@@ -103,7 +132,79 @@ test('a service that shows one payment and asks for the signature of another get
   const words = ['local/device.ts', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
   await expect(run(process.execPath, words, { env })).rejects.toThrow('the bytes of another transaction');
   await new Promise((resolve) => liar.close(resolve));
-  expect(asked).toEqual([`GET /transaction/${id}/challenge`]);
+  expect(asked).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
+});
+
+/** A service in the middle that changes the statements that it delivers, and passes on everything else. */
+async function withStatements(
+  change: (statements: readonly Statement[]) => readonly Statement[],
+  act: (url: string) => Promise<void>,
+) {
+  const { url } = world.stack();
+  const liar = createServer((request, response) => {
+    const answer = async () => {
+      const headers = { authorization: request.headers.authorization ?? '' };
+      const body = (await (await fetch(`${url}${request.url}`, { headers })).json()) as Record<string, unknown>;
+      const { statements } = body as { readonly statements?: readonly Statement[] };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(statements == null ? body : { ...body, statements: change(statements) }));
+    };
+    answer().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
+  await act(`http://127.0.0.1:${(liar.address() as AddressInfo).port}`);
+  await new Promise((resolve) => liar.close(resolve));
+}
+
+interface Statement {
+  readonly cosigner: number;
+  readonly statement: { readonly policyVersion: number; readonly nonce: string } | null;
+}
+
+test('a service that leaves out, replays or forges the statements of co-signers gets no signature', async () => {
+  const { alice } = world.people();
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '3' });
+  const { statements } = await alice.client.challenge(id, 'ab'.repeat(32));
+  if (statements === null) throw new Error('a nonce was given');
+  const lies: readonly ((given: readonly Statement[]) => readonly Statement[])[] = [
+    () => [],
+    (given) => given.map((one) => (one.cosigner === 1 ? one : { ...one, statement: null })),
+    () => statements,
+    (given) =>
+      given.map(({ cosigner, statement }) => {
+        const signed = statements.find((one) => one.cosigner === cosigner)?.statement;
+        return {
+          cosigner,
+          statement: signed == null || statement === null ? null : { ...signed, nonce: statement.nonce },
+        };
+      }),
+  ];
+  for (const lie of lies) {
+    await withStatements(lie, async (url) => {
+      const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
+      const words = ['local/device.ts', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
+      await expect(run(process.execPath, words, { env })).rejects.toThrow('fewer than 2 co-signers state');
+    });
+  }
+  expect((await alice.client.read(id)).approvalsCounted).toBe(0);
+  await alice.client.reject(id);
+});
+
+test('the device refuses a policy that names other co-signers than it has pinned', async () => {
+  const file = `${keyFile()}.pins.json`;
+  const before = await readFile(file, 'utf8');
+  const stale = cosigners().map((one) => ({ ...one, signing: `${one.index}d`.repeat(32) }));
+  const pinned = JSON.parse(before) as { vaults: Record<string, object> };
+  pinned.vaults[String(vault.id)] = { ...pinned.vaults[String(vault.id)], cosigners: stale };
+  await writeFile(file, JSON.stringify(pinned));
+  const { alice } = world.people();
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '2' });
+  // The policy in force names others than alice has pinned, and nothing since then proves them.
+  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow(
+    'pin them again with their fingerprint',
+  );
+  await writeFile(file, before);
+  await alice.client.reject(id);
 });
 
 test('the way back is signed as everything else, and without yes nothing is', async () => {
@@ -121,6 +222,21 @@ test('the way back is signed as everything else, and without yes nothing is', as
   // The co-signers follow: they have counted the same two devices.
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '7' });
   expect(await finished(alice, await world.approve(id))).toMatchObject({ state: 'SUCCEEDED' });
+});
+
+test('a vault that is created in device mode names the identity keys of its co-signers', async () => {
+  const { carol } = world.people();
+  const json = {
+    name: 'Cold',
+    members: [{ userId: carol.id, roles: ['signer' as const, 'initiator' as const] }],
+    threshold: 1,
+    initialState: 'SUBMITTED' as const,
+    chains: ['anvil'],
+    approvalMode: 'device' as const,
+    devices: [script.enrolment(carol.id)],
+  };
+  const { policy } = await good(world.service().api.internal.vault.$post({ json }));
+  expect(policy.cosigners).toEqual(cosigners());
 });
 
 /** Somebody presses enter. */

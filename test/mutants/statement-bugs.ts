@@ -80,6 +80,27 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     file: 'src/cosigner/policy-statement.ts',
     was: 'own[i]?.index === index && own[i].signing === signing',
     is: 'own[i]?.index === index && signing !== null',
-    caughtBy: ['test/cosigner/policy-statement.test.ts'],
+    caughtBy: ['test/cosigner/pins-match.test.ts'],
+  },
+  {
+    name: 'a device believes statements about any key',
+    file: 'local/statement-check.ts',
+    was: "if (!isOfWallet) throw new Unproven('the key that the service names is not the key of the wallet');",
+    is: '',
+    caughtBy: ['test/local/statement-check.test.ts'],
+  },
+  {
+    name: 'a device takes any fingerprint',
+    file: 'src/devices/pin-fingerprint.ts',
+    was: 'return digits(entered) === digits(fingerprintOf(pins));',
+    is: 'return digits(fingerprintOf(pins)).startsWith(digits(entered));',
+    caughtBy: ['test/devices/pin-fingerprint.test.ts'],
+  },
+  {
+    name: 'a co-signer that is behind is left behind when somebody looks',
+    file: 'src/nodes/policy-statements.ts',
+    was: 'if (!delivered.some(isBehind)) return delivered;',
+    is: 'return delivered;',
+    caughtBy: ['test/nodes/policy-statements.test.ts'],
   },
 ];

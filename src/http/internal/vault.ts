@@ -62,7 +62,8 @@ const vaultBody = z.strictObject({
   approvalMode: z.enum(APPROVAL_MODES).optional(),
   devices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
   /**
-   * The identity keys of the co-signers. In device mode the co-signers are asked when it is absent; null or an empty list pins none.
+   * The identity keys of the co-signers. In device mode the co-signers are asked when it is absent.
+   * Null or an empty list pins none.
    */
   cosigners: cosignersBody.nullish(),
   /** Rules of the first policy; later ones are the signers' to change. */
@@ -88,8 +89,8 @@ export const vaultSchema = z
 
 /**
  * POST /internal/vault (ours): founds a vault and starts the generation of its key. 201 with the vault; its addresses come
- * with GET once the co-signers are done. In device mode its policy names the identity keys of the co-signers. Refuses `invalid-request`, and
- * `unavailable` when a co-signer that must give its key is away.
+ * with GET once the co-signers are done. In device mode its policy names the identity keys of the
+ * co-signers. Refuses `invalid-request`, and `unavailable` when a co-signer that must give its key is away.
  */
 export const createVault = route({
   method: 'POST',
@@ -183,8 +184,9 @@ async function found(context: HttpContext): Promise<Response> {
 }
 
 /**
- * The identity keys of the co-signers, which a first policy in device mode names unless the operator decides otherwise. A co-signer
- * that is away ends the creation: without the keys the signers could verify no statement. Throws `ObjectUnavailable`.
+ * The identity keys of the co-signers, which a first policy in device mode names unless the operator
+ * decides otherwise. A co-signer that is away ends the creation: without the keys the signers could
+ * verify no statement. Throws `ObjectUnavailable`.
  */
 async function askedPins(context: HttpContext): Promise<readonly CosignerPin[]> {
   const pins = await cosignerIdentities(context.env);

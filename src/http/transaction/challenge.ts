@@ -52,8 +52,8 @@ const challengeSchema = z
 
 /**
  * GET /transaction/{txId}/challenge (spec part 4): what a signer is asked to approve. The digest is the SHA-256 of `canonical`,
- * and `canonical` follows from `intent` by the encoding of domain/canonical.ts, so a signer can recompute both offline. With a nonce,
- * the answer has the statements of the co-signers for the key that would sign.
+ * and `canonical` follows from `intent` by the encoding of domain/canonical.ts, so a signer can recompute both offline.
+ * With a nonce, the answer has the statements of the co-signers for the key that would sign.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
  */

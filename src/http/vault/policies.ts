@@ -48,8 +48,9 @@ const listSchema = z
   .meta({ id: 'AdoptedPolicyList' });
 
 /**
- * GET /vault/{vaultId}/policies (ours): every policy that was ever in force, newest first, with the approvals that put it in force.
- * From their canonical bytes and signatures a verifier follows the chain from a policy that it knows to the one of now.
+ * GET /vault/{vaultId}/policies (ours): every policy that was ever in force, newest first, with the
+ * approvals that put it in force. From their canonical bytes and signatures a verifier follows the
+ * chain from a policy that it knows to the one of now.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

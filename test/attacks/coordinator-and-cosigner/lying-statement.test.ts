@@ -39,7 +39,7 @@ afterAll(() => nodes.stop());
 
 const alice = () => signer(pins, { keyId: key.keyId, policy: next });
 
-/** A co-signer in the attacker's hands: it states the new policy whatever it has in force, with its own valid signature. */
+/** A co-signer in the attacker's hands: it signs that the new policy is in force, whatever it has adopted. */
 function liar(index: number): CosignerClient {
   const secrets = JSON.parse(readFileSync(join(nodes.folder, 'secrets.json'), 'utf8')) as {
     readonly cosigners: readonly { readonly identity: string }[];

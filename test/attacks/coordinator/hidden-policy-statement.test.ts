@@ -1,9 +1,9 @@
 /**
- * Attack: the coordinator hides a policy change from one co-signer, and forges, replays or omits the statements that would show it.
+ * Attack: the coordinator hides a policy change from a co-signer, and forges, replays or omits its statements.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.7
- * Defence: each co-signer signs the policy that it has in force over a nonce of the verifier, and the device verifies it with pinned keys.
+ * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it with pinned keys.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { statementRefusal } from '#devices/statement.ts';

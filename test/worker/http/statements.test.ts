@@ -102,7 +102,7 @@ test('a nonce that is none is refused by its name, and nobody but a member gets 
   }
 });
 
-test('a policy change has the bytes of the policy in force, of the next one and of the mandate, and each hash follows', async () => {
+test('a policy change has the bytes of both policies and of the mandate, and each hash follows', async () => {
   const treasury = await foundTreasury();
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 3 });
   const line = `GET /vault/${treasury.id}/policy-change/${proposed.body['id']}?nonce=${NONCE}`;

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import * as z from 'zod';
+import { arePins } from '#domain/cosigner-pin.ts';
+
+const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const pinnedVault = z.strictObject({
+  /** The identity keys of the co-signers. */
+  cosigners: z
+    .array(z.strictObject({ index: z.int(), signing: hex32 }))
+    .refine((pins) => arePins(pins), 'names co-signers 1 to n in order'),
+  /** How many co-signers must agree: as many as sign together. */
+  threshold: z.int().min(2),
+  /** The policy that this device verified last. */
+  policy: z.strictObject({ version: z.int().min(1), hash: hex32 }),
+  /** Keys of the vault that this device has seen: none of them may be left out later. */
+  keyIds: z.array(z.string()),
+});
+
+const pinFile = z.strictObject({ version: z.literal(1), vaults: z.record(z.string(), pinnedVault) });
+
+/** What a device has pinned of one vault. */
+export type PinnedVault = z.infer<typeof pinnedVault>;
+
+/**
+ * What a device has pinned, in a file of its own beside the device's key: `alice.pem` has
+ * `alice.pem.pins.json`. It holds no secret; whoever can write it can take the protection of the
+ * statements away, as with the key itself.
+ */
+export class PinFile {
+  readonly #path: string;
+
+  constructor(keyPath: string) {
+    this.#path = `${keyPath}.pins.json`;
+  }
+
+  /** Null where nothing is pinned. Throws for a file that was damaged: it must never look like an empty one. */
+  read(vaultId: number): PinnedVault | null {
+    return this.#all().vaults[String(vaultId)] ?? null;
+  }
+
+  /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
+  write(vaultId: number, pinned: PinnedVault): void {
+    const { vaults } = this.#all();
+    const text = JSON.stringify({ version: 1, vaults: { ...vaults, [String(vaultId)]: pinned } }, null, 2);
+    const fresh = `${this.#path}.new`;
+    writeFileSync(fresh, `${text}\n`, { mode: 0o600 });
+    renameSync(fresh, this.#path);
+  }
+
+  #all(): z.infer<typeof pinFile> {
+    if (!existsSync(this.#path)) return { version: 1, vaults: {} };
+    return pinFile.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+  }
+}

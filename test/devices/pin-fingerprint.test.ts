@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
+
+const pins = [1, 2, 3].map((index) => ({ index, signing: `${index}e`.repeat(32) }));
+
+test('a fingerprint is the same for the same keys, and another one for every other key or order', () => {
+  expect(fingerprintOf(pins)).toMatch(/^([0-9a-f]{4}-){4}[0-9a-f]{4}$/);
+  // Known answer, computed apart from this code: people compare it with what an operator wrote down years ago.
+  expect(fingerprintOf(pins)).toBe('d0bf-872f-c030-d65e-2d2f');
+  const others = [
+    pins.slice(0, 2),
+    pins.toReversed(),
+    pins.map((pin) => ({ ...pin, index: pin.index + 1 })),
+    pins.map((pin) => (pin.index === 3 ? { ...pin, signing: '3d'.repeat(32) } : pin)),
+  ];
+  for (const other of others) expect(fingerprintOf(other)).not.toBe(fingerprintOf(pins));
+});
+
+test('a fingerprint is entered as a whole, however it is separated', () => {
+  const entered = fingerprintOf(pins);
+  const spellings = [entered, entered.toUpperCase(), entered.replaceAll('-', ''), ` ${entered.replaceAll('-', ' ')} `];
+  for (const text of spellings) expect(isFingerprintOf(text, pins)).toBe(true);
+  for (const text of ['', entered.slice(0, -1), `${entered}0`, entered.slice(0, 4), 'x']) {
+    expect(isFingerprintOf(text, pins)).toBe(false);
+  }
+});
