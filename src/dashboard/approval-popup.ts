@@ -38,15 +38,17 @@ export function askApprovalPage(
       page.close();
       reject(error instanceof Error ? error : new NotSigned('The approval page got no request.'));
     };
+    const send = async (nonce: string) => {
+      const request = await requestFor(nonce);
+      ({ requestId } = request);
+      page.postMessage(request, origin);
+    };
     const hear = (event: MessageEvent) => {
       if (event.origin !== origin || event.source !== page) return;
       const nonce = nonceOfHello(event.data);
       if (nonce !== null && requestId === null) {
         requestId = '';
-        requestFor(nonce).then((request) => {
-          ({ requestId } = request);
-          page.postMessage(request, origin);
-        }, fail);
+        send(nonce).catch(fail);
       }
       const answer = requestId === null ? null : parseApprovalAnswer(event.data, requestId);
       if (answer === null) return;

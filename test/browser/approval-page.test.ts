@@ -88,6 +88,17 @@ describe.skipIf(executable === null)('with an approval page', () => {
     expect(policy.devices.map(({ origin, rpId }) => [origin, rpId])).toEqual(
       NAMES.map(() => [place.origin, 'localhost']),
     );
+    const [device] = policy.devices;
+    const { credentialId, rpId, publicKey, userId } = device ?? {};
+    if (credentialId == null || rpId == null || publicKey === undefined || userId === undefined)
+      throw new Error('none');
+    const described = { userId, algorithm: 'webauthn-p256' as const, publicKey, credentialId, rpId };
+    const addDevices = [{ ...described, origin: 'http://localhost:1', proof: { signature: 'AA' } }];
+    const line = people().alice.client.api.vault[':vaultId']['policy-change'];
+    const refused = await line.$post({ param: vaultParam(), json: { addDevices } });
+    expect(await refused.json()).toMatchObject({
+      errors: [{ pointer: '/addDevices/0/origin', detail: 'is not the origin of the approval page' }],
+    });
   }, 120_000);
 
   test('a payment is read and signed on the approval page, and paid', async () => {
