@@ -6,11 +6,18 @@ const describe = ['test/approval-page/describe.test.ts'];
 /** What the approval page believes of a coordinator, and what it shows of the bytes that it signs. */
 export const PAGE_BUGS: readonly Bug[] = [
   {
-    name: 'a field that the page does not show is signed along',
-    file: 'src/approval-page/canonical-cursor.ts',
-    was: 'if (this.#next < this.#text.fields.length) {',
-    is: 'if (this.#next > this.#text.fields.length) {',
+    name: 'a request that has expired can be approved',
+    file: 'src/approval-page/question.ts',
+    was: 'if (expiresAtMs <= nowMs)',
+    is: 'if (expiresAtMs < nowMs)',
     caughtBy: question,
+  },
+  {
+    name: 'a passkey of the dashboard passes for one of the approval page',
+    file: 'src/devices/approval-origin.ts',
+    was: "device.algorithm === 'webauthn-p256' && device.origin !== origin",
+    is: "device.algorithm === 'webauthn-p256' && !device.origin.startsWith('https:')",
+    caughtBy: ['test/devices/approval-origin.test.ts'],
   },
   {
     name: 'no key of the vault at all confirms a policy',
