@@ -19,6 +19,19 @@ export function approvalOrigin({
 }
 
 /** Reports whether a passkey belongs to another page than the approval page: that page can show one thing and sign another. */
-export function isOfOtherOrigin(device: Device, origin: string | null): boolean {
+export function isOfOtherOrigin(
+  device: { readonly algorithm: Device['algorithm']; readonly origin?: string | null },
+  origin: string | null,
+): boolean {
   return origin !== null && device.algorithm === 'webauthn-p256' && device.origin !== origin;
+}
+
+/** What a signer with such a passkey is warned of, once for all of them. */
+export function passkeyWarnings(
+  own: readonly Parameters<typeof isOfOtherOrigin>[0][],
+  origin: string | null,
+): readonly { readonly code: string; readonly detail: string }[] {
+  if (!own.some((device) => isOfOtherOrigin(device, origin))) return [];
+  const detail = 'you have a passkey of another page than the approval page: have a policy change replace it';
+  return [{ code: 'passkey-of-other-origin', detail }];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvalOrigin, isOfOtherOrigin } from '#devices/approval-origin.ts';
+import { approvalOrigin, isOfOtherOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
 import { ALICE, deviceOf, scriptOf } from '../approval-page/request-scene.ts';
 
 test('the origin of the approval page is an origin and nothing else', () => {
@@ -29,4 +29,8 @@ test('only a passkey can be of another origin, and only where there is an approv
   expect(isOfOtherOrigin(passkey, 'https://vaults.example.com')).toBe(false);
   expect(isOfOtherOrigin(passkey, null)).toBe(false);
   expect(isOfOtherOrigin(scriptOf(ALICE, 'laptop'), 'https://approve.example.com')).toBe(false);
+  const codes = (origin: string | null) => passkeyWarnings([passkey, passkey], origin).map(({ code }) => code);
+  expect(codes('https://approve.example.com')).toEqual(['passkey-of-other-origin']);
+  expect(codes('https://vaults.example.com')).toEqual([]);
+  expect(codes(null)).toEqual([]);
 });

@@ -16,7 +16,7 @@ export const PAGE_BUGS: readonly Bug[] = [
     name: 'a passkey of the dashboard passes for one of the approval page',
     file: 'src/devices/approval-origin.ts',
     was: "device.algorithm === 'webauthn-p256' && device.origin !== origin",
-    is: "device.algorithm === 'webauthn-p256' && !device.origin.startsWith('https:')",
+    is: "device.algorithm === 'webauthn-p256' && device.origin == null",
     caughtBy: ['test/devices/approval-origin.test.ts'],
   },
   {

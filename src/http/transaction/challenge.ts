@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
-import { approvalOrigin, isOfOtherOrigin } from '#devices/approval-origin.ts';
+import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import { intentBytes } from '#domain/intent.ts';
 import { policyBytes } from '#domain/policy.ts';
@@ -78,18 +78,10 @@ export const challenge = route({
     const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
     const statements = await statementRecord(context, { keys, policy, actor });
     const asked = challengeOf(read.value);
-    const warnings = [...asked.warnings, ...passkeyWarnings(read.value, approvalOrigin(context.env))];
+    const warnings = [...asked.warnings, ...passkeyWarnings(asked.devices, approvalOrigin(context.env))];
     return context.json({ ...asked, warnings, ...statements });
   },
 });
-
-/** A passkey of another page than the approval page signs what that page passes along, whatever it shows. */
-function passkeyWarnings({ policy, viewer }: TransactionView, origin: string | null): z.input<typeof warning>[] {
-  const own = policy.devices.filter(({ userId }) => userId === viewer.userId);
-  if (!own.some((device) => isOfOtherOrigin(device, origin))) return [];
-  const detail = 'you have a passkey of another page than the approval page: have a policy change replace it';
-  return [{ code: 'passkey-of-other-origin', detail }];
-}
 
 function challengeOf({
   transaction,
