@@ -60,10 +60,10 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,objects,prices,push}/**/*.test.ts',
+            'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,nodes,objects,prices,push,vectors}/**/*.test.ts',
           ],
-          // It takes a browser, as the tests of the e2e project do.
-          exclude: ['test/attacks/coordinator/lying-dashboard.test.ts'],
+          // The one attack that takes a browser runs with the tests of the e2e project.
+          exclude: ['**/*.worker.test.ts', 'test/attacks/coordinator/lying-dashboard.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -95,7 +95,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
-          include: ['test/worker/**/*.test.ts'],
+          include: ['test/worker/**/*.test.ts', 'test/{attacks,vectors}/**/*.worker.test.ts'],
           setupFiles: ['./test/worker/migrate.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -167,7 +167,11 @@ async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
   const founded = foundVault({ id, reference: 'bench', foundedAtMs: Date.now(), ...foundation });
   if (!founded.ok) throw new Error(founded.refusal);
   const { policy } = founded.value;
-  const generated = await generateKey(cosignersOf(env), { scheme, threshold: 2, policies: [policy] });
+  const generated = await generateKey(cosignersOf(env), {
+    scheme,
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const publicKey = hexToBytes(generated.value.publicKey);
   const caip2 = adapter?.chain.caip2 ?? '';

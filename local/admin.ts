@@ -31,10 +31,23 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     path: (args) => `/internal/user/${part(args, 'user')}/access-token`,
     body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
   },
-  'identity remove': {
-    usage: '--user USER',
-    method: 'DELETE',
-    path: (args) => `/internal/user/${part(args, 'user')}/identity`,
+  'credential-reset request': { usage: '--user USER', method: 'POST', path: resetsPath },
+  'credential-reset show': { usage: '--user USER', method: 'GET', path: resetsPath },
+  'credential-reset token': {
+    usage: '--user USER --reset RESET --name NAME [--expires UNIX_SECONDS]',
+    method: 'POST',
+    path: (args) => `${resetsPath(args)}/${part(args, 'reset')}/access-token`,
+    body: (args) => ({ name: one(args, 'name'), ...whole(args, 'expires', 'expiresAt') }),
+  },
+  'credential-reset session': {
+    usage: '--user USER --reset RESET',
+    method: 'POST',
+    path: (args) => `${resetsPath(args)}/${part(args, 'reset')}/session`,
+  },
+  'credential-reset identity': {
+    usage: '--user USER --reset RESET',
+    method: 'POST',
+    path: (args) => `${resetsPath(args)}/${part(args, 'reset')}/identity`,
   },
   'session issue': {
     usage: '--user USER',
@@ -43,7 +56,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'vault create': {
     usage:
-      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--approval-mode token|device] [--device JSON]... [--cosigners JSON|null] [--rules JSON]',
+      '--name NAME --threshold N --chain CHAIN... --member USER:ROLE[,ROLE]... --approval-mode device|token [--reference TEXT] [--draft] [--signing-threshold N] [--bitcoin-address-type p2tr|p2wpkh] [--device JSON]... [--cosigners JSON|null] [--rules JSON]',
     method: 'POST',
     path: () => '/internal/vault',
     body: (args) => ({
@@ -54,7 +67,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...whole(args, 'threshold', 'threshold'),
       ...whole(args, 'signing-threshold', 'signingThreshold'),
       ...words(args, 'bitcoin-address-type', 'bitcoinAddressType'),
-      ...words(args, 'approval-mode', 'approvalMode'),
+      approvalMode: approvalMode(args),
       ...devices(args, 'devices'),
       ...cosigners(args),
       ...words(args, 'reference', 'reference'),
@@ -69,7 +82,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'recovery export': {
     usage: '--vault ID',
-    method: 'GET',
+    method: 'POST',
     path: (args) => `/internal/vault/${part(args, 'vault')}/recovery`,
   },
   'key show': { usage: '--vault ID --key KEY', method: 'GET', path: keyPath },
@@ -110,10 +123,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'dead-letter list': { usage: '', method: 'GET', path: () => '/internal/dead-letter' },
 };
 
+const MEANING_OF_TOKEN_MODE =
+  "Approval mode 'token': the coordinator, and every holder of a service key, is trusted to count approvals. " +
+  "With 'device' each co-signer verifies the signature of a signer's device by itself.";
+
 const OPTIONS = {
   name: { type: 'string' },
   email: { type: 'string' },
   user: { type: 'string' },
+  reset: { type: 'string' },
   expires: { type: 'string' },
   vault: { type: 'string' },
   key: { type: 'string' },
@@ -159,6 +177,10 @@ function whole(args: Arguments, option: string, field: string): Record<string, n
   return { [field]: Number.parseInt(text, 10) };
 }
 
+function resetsPath(args: Arguments): string {
+  return `/internal/user/${part(args, 'user')}/credential-reset`;
+}
+
 function keyPath(args: Arguments): string {
   return `/internal/vault/${part(args, 'vault')}/key/${part(args, 'key')}`;
 }
@@ -166,6 +188,15 @@ function keyPath(args: Arguments): string {
 /** Nothing when the option is absent. What may stand in it is the service's to say. */
 function words(args: Arguments, option: string, field: string): Record<string, string> {
   return args.values[option] === undefined ? {} : { [field]: one(args, option) };
+}
+
+/** The mode, which has no default. What `token` means is said on standard error, where no script reads the answer. */
+function approvalMode(args: Arguments): string {
+  if (args.values['approval-mode'] === undefined)
+    throw new Misuse(`--approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
+  const mode = one(args, 'approval-mode');
+  if (mode === 'token') console.error(MEANING_OF_TOKEN_MODE);
+  return mode;
 }
 
 /** Each as `npm run device -- show` prints it; nothing when the option is absent. */

@@ -38,8 +38,8 @@ export interface Settings {
   readonly approvalOrigin?: string;
   /** The LOGIN setting; nobody logs in when absent. */
   readonly login?: object;
-  /** Shares are sealed for it on demand. */
-  readonly recoveryKey?: string;
+  /** One for each co-signer, in order, that its shares are sealed for on demand; '' for one that seals none. None at all when absent. */
+  readonly recoveryKeys?: readonly string[];
   /** ISO 8601: a share that was made before is not used. */
   readonly sharesSince?: string;
   /** Co-signers take nothing that the coordinator has not signed. */
@@ -117,7 +117,7 @@ export function configure(folder: string, settings: Settings): Configuration {
         vars: {
           NODE_INDEX: String(i + 1),
           PEERS: peers,
-          RECOVERY_KEY: settings.recoveryKey ?? '',
+          RECOVERY_KEY: settings.recoveryKeys?.[i] ?? '',
           SHARES_SINCE: settings.sharesSince ?? '',
           COORDINATOR_KEY: isCoordinatorPinned ? publicIdentity(secrets.coordinator).signing : '',
         },

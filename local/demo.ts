@@ -9,7 +9,7 @@ import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
 import type { TransactionRecord, TransferBody } from './client.ts';
 import { Client } from './client.ts';
-import { listen, sessionCookie } from './live-feed.ts';
+import { listen } from './live-feed.ts';
 import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
 import { enterPerson, foundVault } from './provision.ts';
@@ -203,9 +203,9 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
 }
 
 /** Somebody pays the vault: a monitor of the chain says so, the chain is asked, and a dashboard that is open hears of it. */
-async function receive({ chain, alice, service, url }: Scene, vault: ReadyVault): Promise<void> {
+async function receive({ chain, alice, url }: Scene, vault: ReadyVault): Promise<void> {
   console.log('\nAn incoming payment');
-  const cookie = await sessionCookie(service, alice.id);
+  const { cookie } = alice;
   const signal = AbortSignal.timeout(SUCCESS_DEADLINE_MS);
   const events = await listen(url, { vaultId: vault.id, cookie, signal });
   say('listening', 'alice has her dashboard open');

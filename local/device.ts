@@ -5,6 +5,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { good } from './client.ts';
 import { clientOf, Misuse, runCommand } from './command-line.ts';
+import { cancellationBytes } from '#domain/credential-reset.ts';
+import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { enterPins, identitiesAt } from './cosigner-pins.ts';
 import type { PinnedVault } from './pin-file.ts';
 import { PinFile } from './pin-file.ts';
@@ -13,7 +15,6 @@ import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
-import { parseVaultIdText } from '#domain/id.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
@@ -31,6 +32,7 @@ interface Options {
   readonly transaction?: string | undefined;
   readonly change?: string | undefined;
   readonly user?: string | undefined;
+  readonly reset?: string | undefined;
   readonly cosigner?: readonly string[] | undefined;
   readonly fingerprint?: string | undefined;
   readonly threshold?: string | undefined;
@@ -43,6 +45,7 @@ const OPTIONS = {
   transaction: { type: 'string' },
   change: { type: 'string' },
   user: { type: 'string' },
+  reset: { type: 'string' },
   cosigner: { type: 'string', multiple: true },
   fingerprint: { type: 'string' },
   threshold: { type: 'string' },
@@ -64,6 +67,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: pin,
   },
   approve: { usage: '--key FILE --transaction ID [--yes]', run: approve },
+  'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
   'approve-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: approvePolicy },
 };
 
@@ -158,6 +162,23 @@ async function approvePolicy(options: Options) {
   return good(api.approve.$post({ param, json }));
 }
 
+/** Cancels a credential reset of the owner. It takes no token: the owner may have lost all of them. */
+async function cancelReset(options: Options) {
+  const [userId, id] = [parseUserId(need(options, 'user')), parseCredentialResetId(need(options, 'reset'))];
+  const vaultId = parseVaultIdText(need(options, 'vault'));
+  if (userId === null || id === null || vaultId === null) throw new Misuse('--user, --reset or --vault is no id');
+  const url = process.env['CONCLAVE_URL'];
+  if (url === undefined) throw new Misuse('CONCLAVE_URL is not set');
+  const json = keyOf(options).voice(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
+  const response = await fetch(`${url}/vault/${vaultId}/credential-reset/${id}/cancel-by-device`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  });
+  if (!response.ok) throw new Error(`the service answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as unknown;
+}
+
 /** Reports whether a policy is the next version after the one that the co-signers have in force. */
 function isNext(next: CanonicalText, { pinned: { policy } }: Proven): boolean {
   return valueOf(next, 'previousHash') === policy.hash && valueOf(next, 'version') === String(policy.version + 1);
@@ -207,7 +228,7 @@ function pinnedVault(file: PinFile, vaultId: number): PinnedVault {
   return pinned;
 }
 
-function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user'): string {
+function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user' | 'reset'): string {
   const value = options[name];
   if (value === undefined) throw new Misuse(`--${name} is missing`);
   return value;

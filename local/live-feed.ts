@@ -1,18 +1,10 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { BalanceRecord, TransactionRecord } from './client.ts';
-import type { Client } from './client.ts';
 
 /** What a dashboard hears. */
 export type LiveEvent =
   | { readonly event: 'transaction'; readonly record: TransactionRecord }
   | { readonly event: 'balance'; readonly record: BalanceRecord };
-
-/** The cookie of a new session, as a browser sends it. @param service opens the internal interface, as a login does */
-export async function sessionCookie(service: Client, userId: string): Promise<string> {
-  const issued = await service.ask<{ readonly cookie: string }>('POST', `/internal/user/${userId}/session`);
-  if (issued.status !== 201) throw new Error(`a session answered ${issued.status}`);
-  return issued.body.cookie.split(';')[0] ?? '';
-}
 
 /** Listens to a vault, from now on. The stream is open when this returns; it ends with the signal. */
 export async function listen(

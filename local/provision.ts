@@ -6,6 +6,8 @@ export interface Person {
   readonly id: string;
   /** Value of a personal access token. */
   readonly token: string;
+  /** Of a session, as a browser sends it; it lasts a day. */
+  readonly cookie: string;
   readonly client: Client;
 }
 
@@ -23,6 +25,8 @@ export interface VaultWish {
   /** Whether it is on the local chain at all; it is when absent. */
   readonly isOnAnvil?: boolean;
   readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
+  /** `token` when absent: local vaults hold no value, and their co-signers trust the coordinator's count. */
+  readonly approvalMode?: 'token' | 'device';
 }
 
 export interface ReadyVault {
@@ -38,13 +42,29 @@ const ROLES = ['viewer', 'initiator', 'signer'] as const;
 /** Generating a key takes about 3 s on two cores: three pairings and three proofs. */
 const KEY_DEADLINE_MS = 60_000;
 
-/** Enters a person and issues a token. Twice gives the same person and one more token. */
+/**
+ * Enters a person, with a session by enrolment and a token that the session makes. Throws for a person who is enrolled: another
+ * credential of an operator takes a credential reset.
+ */
 export async function enterPerson(service: Client, url: string, name: string): Promise<Person> {
   const { user } = service.api.internal;
   const { id } = await good(user.$post({ json: { name, email: `${name}@example.com` } }));
-  const issue = { param: { userId: id }, json: { name: 'local' } };
-  const issued = await good(user[':userId']['access-token'].$post(issue));
-  return { name, id, token: issued.token, client: new Client(url, issued.token) };
+  const session = await good(user[':userId'].session.$post({ param: { userId: id } }));
+  const cookie = session.cookie.split(';')[0] ?? '';
+  const { token } = await ownToken(url, cookie, { name: 'local' });
+  return { name, id, token, cookie, client: new Client(url, token) };
+}
+
+/** One more token of a person, as the dashboard makes it. @param cookie of a session of the person */
+export async function ownToken(
+  url: string,
+  cookie: string,
+  body: { readonly name: string; readonly expiresAt?: number },
+): Promise<{ readonly id: string; readonly token: string }> {
+  const headers = { cookie, origin: new URL(url).origin, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/session/access-token`, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (response.status !== 201) throw new Error(`a token of a session answered ${response.status}`);
+  return (await response.json()) as { readonly id: string; readonly token: string };
 }
 
 /** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
@@ -54,6 +74,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     reference: wish.name.replaceAll(' ', '-'),
     members: wish.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
     threshold: wish.threshold,
+    approvalMode: wish.approvalMode ?? 'token',
     initialState: wish.initialState ?? 'SUBMITTED',
     chains: [...(wish.isOnAnvil === false ? [] : ['anvil']), ...(wish.chains ?? [])],
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),

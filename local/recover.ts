@@ -1,21 +1,25 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
+import { isBitcoinTestNetwork } from '#domain/chain.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { KeyShare } from '#mpc/share.ts';
 import { runCommand } from './command-line.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
 
 /**
- * `npm run recover -- new --key FILE` makes the offline key and prints the public half for the co-signers (RECOVERY_KEY).
- * `npm run recover -- open --key FILE --chain CAIP2... PACKAGES...` rebuilds keys out of saved answers of `admin recovery export`. For a machine
- * without a network, and for the day on which the service is gone: whoever has what it prints needs nobody's approval. Move the funds, and
- * use the keys no more.
+ * `npm run recover -- new --key FILE...` makes an offline key for each file and prints their public halves in that order: one for each
+ * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share.
+ * `npm run recover -- open --key FILE... --chain CAIP2... PACKAGES...` rebuilds keys from saved answers of `admin recovery export`, with the
+ * secrets of as many co-signers as sign together. It is for a machine without a network, and for the day on which the service is gone: what
+ * it prints needs no approval. Move the funds, and use the keys no more.
  */
 
 export interface RecoveredWallet {
@@ -25,20 +29,29 @@ export interface RecoveredWallet {
   readonly address: string;
   /** Hex of 32 bytes: big-endian of secp256k1 (of taproot the key of the output), little-endian of Ed25519, where it is the scalar. */
   readonly secret: string;
+  /** An address of P2WPKH on a test network from before its key was derived: co-signers sign nothing on it. */
+  readonly isFormer?: true;
 }
 
-/** What comes out of packages, in words for what does not. @param chains CAIP-2 */
+/**
+ * Returns the wallets that packages hold, and in words why a package or a key gives nothing.
+ *
+ * @param recoverySecrets hex of 32 bytes each. Every package is opened with the one that it was sealed for. @param chains CAIP-2
+ */
 export async function recovered(
-  recoverySecret: string,
+  recoverySecrets: readonly string[],
   packages: readonly RecoveryPackage[],
   chains: readonly string[],
 ): Promise<{ readonly wallets: readonly RecoveredWallet[]; readonly faults: readonly string[] }> {
   const wallets: RecoveredWallet[] = [];
   const faults: string[] = [];
+  const secretOf = new Map(recoverySecrets.map((secret) => [publicHalf(secret), secret]));
   for (const [keyId, all] of Map.groupBy(packages, ({ keyId: id, epoch }) => `${id} of epoch ${epoch}`)) {
     const shares = new Map<PartyIndex, bigint>();
     for (const one of all) {
-      const [party, share] = [parsePartyIndex(one.node), await openRecovery(recoverySecret, one)];
+      const recoverySecret = secretOf.get(one.recoveryKey);
+      const party = parsePartyIndex(one.node);
+      const share = recoverySecret === undefined ? 'another-recovery-key' : await openRecovery(recoverySecret, one);
       if (typeof share === 'string' || party === null) faults.push(`${keyId}, node ${one.node}: ${String(share)}`);
       else shares.set(party, share);
     }
@@ -49,8 +62,8 @@ export async function recovered(
       continue;
     }
     for (const chain of chains) {
-      const wallet = walletOn(first, secret, chain);
-      if (wallet !== null) wallets.push(wallet);
+      const both = [walletOn(first, secret, chain), formerWalletOn(first, secret, chain)];
+      wallets.push(...both.filter((wallet) => wallet !== null));
     }
   }
   return { wallets, faults };
@@ -75,14 +88,29 @@ function walletOn(
     publicKey: hexToBytes(publicKey),
     publicShares: new Map(),
   };
-  const wallet = walletShare(whole, chain);
-  const address = addressOn(chain, scheme, wallet.publicKey);
+  return recoveredWallet(walletShare(whole, chain), chain);
+}
+
+/** The wallet that the vault's own key had on a test network of Bitcoin; null for every other chain. */
+function formerWalletOn(
+  { scheme, keyId, publicKey }: RecoveryPackage,
+  secret: bigint,
+  chain: string,
+): RecoveredWallet | null {
+  if (scheme !== 'ecdsa-secp256k1' || !isBitcoinTestNetwork(chain)) return null;
+  const former = recoveredWallet({ scheme, keyId, publicKey: hexToBytes(publicKey), secret }, chain);
+  return former === null ? null : { ...former, isFormer: true };
+}
+
+function recoveredWallet(
+  { scheme, keyId, publicKey, secret }: Pick<KeyShare, 'scheme' | 'keyId' | 'publicKey' | 'secret'>,
+  chain: string,
+): RecoveredWallet | null {
+  const address = addressOn(chain, scheme, publicKey);
   if (address === null) return null;
   const text = inGroupOf(scheme, (group) => {
-    if (!isSecretOf(group, wallet.secret, wallet.publicKey)) {
-      throw new Error(`the key of ${address} is not what its address says`);
-    }
-    return bytesToHex(group.encodeScalar(wallet.secret));
+    if (!isSecretOf(group, secret, publicKey)) throw new Error(`the key of ${address} is not what its address says`);
+    return bytesToHex(group.encodeScalar(secret));
   });
   return { keyId, scheme, chain, address, secret: text };
 }
@@ -103,26 +131,30 @@ export function recoverySecretOf(file: string): string {
   return hexOf(key.export({ format: 'jwk' }).d);
 }
 
+function publicHalf(recoverySecret: string): string {
+  return bytesToHex(x25519.getPublicKey(hexToBytes(recoverySecret)));
+}
+
 function hexOf(text: string | undefined): string {
   return Buffer.from(text ?? '', 'base64url').toString('hex');
 }
 
 async function main(): Promise<void> {
-  const options = { key: { type: 'string' }, chain: { type: 'string', multiple: true } } as const;
+  const options = { key: { type: 'string', multiple: true }, chain: { type: 'string', multiple: true } } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [command, ...files] = positionals;
   if (values.key === undefined) throw new Error('--key FILE is missing');
   if (command === 'new' && files.length === 0) {
-    console.log(newRecoveryKey(values.key));
+    for (const file of values.key) console.log(newRecoveryKey(file));
     return;
   }
   if (command !== 'open' || files.length === 0 || values.chain === undefined) {
-    throw new Error('new --key FILE, or open --key FILE --chain CAIP2... PACKAGES...');
+    throw new Error('new --key FILE..., or open --key FILE... --chain CAIP2... PACKAGES...');
   }
   const packages = files.flatMap(
     (file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages,
   );
-  const { wallets, faults } = await recovered(recoverySecretOf(values.key), packages, values.chain);
+  const { wallets, faults } = await recovered(values.key.map(recoverySecretOf), packages, values.chain);
   for (const fault of faults) console.error(fault);
   console.log(JSON.stringify(wallets, null, 2));
   if (wallets.length === 0) process.exitCode = 1;

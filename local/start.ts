@@ -10,7 +10,6 @@ import { serveApprovalPage } from './approval-page.ts';
 import { startBitcoinNode } from './bitcoin-node.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
-import { sessionCookie } from './live-feed.ts';
 import { startLocalIssuer } from './openid-issuer.ts';
 import { Mischievous } from './mischief.ts';
 import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
@@ -98,8 +97,7 @@ async function main(): Promise<void> {
     logFile: stack.logFile,
   });
   showPeople(people);
-  const cookie = await sessionCookie(service, signers[0]?.id ?? '');
-  showCurl({ url: stack.url, vault, people, cookie, recipient: await chain.account(5) });
+  showCurl({ url: stack.url, vault, people, recipient: await chain.account(5) });
 
   const cron = setInterval(() => {
     stack.sweep().catch((error: unknown) => console.error(`cron: ${String(error)}`));
@@ -125,7 +123,7 @@ async function entered(service: Client, url: string): Promise<readonly Person[]>
   }
   const people: Person[] = [];
   for (const name of ['alice', 'bob', 'carol', 'mallory']) people.push(await enterPerson(service, url, name));
-  const text = JSON.stringify(people.map(({ name, id, token }) => ({ name, id, token })));
+  const text = JSON.stringify(people.map(({ name, id, token, cookie }) => ({ name, id, token, cookie })));
   await writeFile(file, text, { mode: OWNER_ONLY });
   return people;
 }
@@ -168,10 +166,8 @@ function showCurl(scene: {
   readonly vault: ReadyVault;
   readonly people: readonly Person[];
   readonly recipient: string;
-  /** Of alice in a browser, for a day. */
-  readonly cookie: string;
 }): void {
-  const { url, vault, people, recipient, cookie } = scene;
+  const { url, vault, people, recipient } = scene;
   const [alice, bob] = people;
   const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000000000000000' };
   console.log(`
@@ -189,10 +185,11 @@ ${vault.addresses[BITCOIN] ?? ''} (bitcoin-regtest). To send 0.001 ETH from it:
   curl -s ${url}/transaction/$TX -H 'authorization: Bearer ${alice?.token ?? ''}'
   curl -s '${url}/vault/${vault.id}/transactions' -H 'authorization: Bearer ${alice?.token ?? ''}'
 
-What it has, and what happens there from now on, as alice's browser would hear it:
+What it has, and what happens there from now on, as alice's browser would hear it
+(her first session lasts a day):
 
   curl -s ${url}/vault/${vault.id}/balances -H 'authorization: Bearer ${alice?.token ?? ''}'
-  curl -sN ${url}/vault/${vault.id}/events -H 'cookie: ${cookie}'
+  curl -sN ${url}/vault/${vault.id}/events -H 'cookie: ${alice?.cookie ?? ''}'
 
 Ctrl-C stops it.`);
 }

@@ -1,6 +1,7 @@
 import type { DecodedCall } from '#chains/evm/decode-call.ts';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import { parseAddress } from '#chains/evm/address.ts';
+import { isUnboundMessage } from '#chains/evm/message.ts';
 import { readTypedData } from '#chains/evm/typed-data.ts';
 import { amountOf, parseAmount, UINT256_MAX } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
@@ -46,8 +47,10 @@ function stakeOf(action: Action): Stake {
         isUnreadable: call.isUnreadable,
       };
     }
-    case 'message':
-      return action.format === 'eip712' ? typedStake(action.message) : NOTHING;
+    case 'message': {
+      const stake = action.format === 'eip712' ? typedStake(action.message) : NOTHING;
+      return isUnboundMessage(action) ? { ...stake, isUnbound: true } : stake;
+    }
     default:
       return unreachable(action);
   }

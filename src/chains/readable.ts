@@ -16,7 +16,8 @@ export function readable(text: string, secrets: readonly string[] = []): string 
   let clean = text;
   for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]');
   clean = clean.replace(URL_LIKE, '[address]').replace(UNPRINTABLE, ' ').replace(/ {2,}/g, ' ').trim();
-  return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean;
+  // The cut may leave half of a surrogate pair, which no canonical bytes can hold.
+  return clean.length > LONGEST ? `${clean.slice(0, LONGEST).toWellFormed()}…` : clean;
 }
 
 /** The parts of a node's URL that open it: user, password, path segments and query values of a key's length. */

@@ -1,7 +1,8 @@
 import type { DecodedCall } from '#chains/evm/decode-call.ts';
 import { decodeCall } from '#chains/evm/decode-call.ts';
+import { isUnboundMessage } from '#chains/evm/message.ts';
 import { readTypedData } from '#chains/evm/typed-data.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { Intent, MessageIntent } from '#domain/intent.ts';
 
 /** What a signer should not overlook. Codes are for programs, an open set; details are for people. */
 export interface Warning {
@@ -33,7 +34,7 @@ export function warningsOf(intent: Intent): Warning[] {
     case 'contract-interaction':
       return [...lookalike(intent.lookalikeOf), ...callWarnings(intent.data)];
     case 'message':
-      return intent.format === 'eip712' ? typedWarnings(intent.message) : [];
+      return [...(intent.format === 'eip712' ? typedWarnings(intent.message) : []), ...unbound(intent)];
   }
 }
 
@@ -62,6 +63,13 @@ function callWarnings(data: string): Warning[] {
 
 function isAllowance({ function: name }: DecodedCall): boolean {
   return name === 'approve' || name === 'increaseAllowance' || name === 'permit';
+}
+
+function unbound(intent: MessageIntent): Warning[] {
+  if (!isUnboundMessage(intent)) return [];
+  const detail =
+    'this signature names no chain: it is valid on every EVM chain, also on those that the vault does not use';
+  return [{ code: 'valid-on-every-chain', detail }];
 }
 
 function typedWarnings(message: string): Warning[] {

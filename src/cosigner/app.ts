@@ -1,8 +1,9 @@
-import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { claimOf, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { NODE_ACTIONS, objectName, type Place } from '#cosigner/node.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
+import { claimsAtMost, readBody } from '#cosigner/request-body.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
@@ -16,7 +17,8 @@ const LARGEST_BODY_BYTES = 4_000_000;
  *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}    POST /pairs/status   GET /identity
  *
  * It is the same over a service binding and over HTTPS, where the coordinator signs (`isFromCoordinator`). 200 with `{ ok, value }` or
- * `{ ok, refusal }`: a refusal is an answer. 401 `not-my-coordinator`.
+ * `{ ok, refusal }`: a refusal is an answer. Refuses, in order: 404 `malformed` (the path), 401 `not-my-coordinator` by the headers alone, 413
+ * `body-too-large`, 401 `not-my-coordinator` by the signature, 400 `malformed` (no JSON).
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
@@ -29,9 +31,12 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const action = NODE_ACTIONS.find((known) => known === actionText);
   const isAimed = place !== null && action !== undefined && rest.length === 0;
   if (request.method !== 'POST' || !(asksForPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
-  const bytes = new Uint8Array(await request.arrayBuffer());
-  if (bytes.length > LARGEST_BODY_BYTES) return answer(400, refusal('malformed', 'body'));
-  if (!(await isFromCoordinator(request, bytes, { env, nowMs: Date.now() }))) {
+  const claim = claimOf(request, { env, nowMs: Date.now() });
+  if (claim === null) return answer(401, refusal('not-my-coordinator'));
+  if (!claimsAtMost(request, LARGEST_BODY_BYTES)) return answer(413, refusal('body-too-large'));
+  const bytes = await readBody(request, LARGEST_BODY_BYTES);
+  if (bytes === null) return answer(413, refusal('body-too-large'));
+  if (!(await isFromCoordinator(claim, { request, body: bytes, env }))) {
     return answer(401, refusal('not-my-coordinator'));
   }
   const body = jsonOf(bytes);

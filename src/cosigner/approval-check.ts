@@ -4,17 +4,19 @@ import type { InspectedPayload, PayloadFault } from '#chains/payload.ts';
 import { inspectPayload, isEvidenced } from '#chains/payload.ts';
 import { provenVotes } from '#devices/voice.ts';
 import { exposureOf } from '#chains/exposure.ts';
-import { voicesFor, voicesNeeded } from '#domain/approval.ts';
+import type { FeeCeilings } from '#chains/fee-ceiling.ts';
+import { feeCeiling } from '#chains/fee-ceiling.ts';
+import { unitsOf } from '#domain/amount.ts';
+import { hasRequiredDevice, voicesFor, voicesNeeded } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
 import { effectOf, intentBytes, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
-import { policyBytes, thresholdFor, thresholdForChange } from '#domain/policy.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
+import { thresholdFor } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { ruleBreach } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
-import type { SentMandate } from '#cosigner/wire.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 
@@ -40,7 +42,14 @@ export interface Pinned {
   /** Every policy since the key was generated, in order. */
   readonly policies: readonly Policy[];
   readonly nowMs: number;
+  /** What this co-signer pays at most, whatever was approved. */
+  readonly feeCeilings: FeeCeilings;
+  /** Reports whether this co-signer has a signed or attested record of this transaction, with this intent. */
+  readonly isRecorded: (transactionId: string, intentDigest: string) => boolean;
 }
+
+/** Ours: how far the clock of a coordinator may be ahead of this co-signer's, as for its requests. */
+export const CREATION_TOLERANCE_MS = 60 * 1000;
 
 /** Bytes that a quorum has approved, as the node itself understands them. */
 export interface CheckedRequest {
@@ -52,6 +61,8 @@ export interface CheckedRequest {
   readonly signingDigest: Uint8Array;
   /** Null for a message, which nothing ever replaces. */
   readonly bid: Bid | null;
+  /** The policy in force, which has judged. */
+  readonly policy: Policy;
 }
 
 /** What a replacement has to keep, and what it has to raise. */
@@ -67,9 +78,10 @@ interface Bid {
  * The independent check of one co-signer: it keeps nothing, asks nobody, and is run again before the last round.
  *
  * Refuses, in order: `wrong-wallet` (another vault, or a wallet that is not this key's), `policy-behind` (the coordinator knows
- * a newer policy; it has to show it first), `policy-mismatch` (the intent names a policy that this node never saw),
- * `not-enough-approvals`, `policy-forbids` (by the policy that the intent names, or by the one of now; what was spent within a day no
- * single node can know), `expired`, `payload-refused`.
+ * a newer policy; it has to show it first), `policy-ahead` (this co-signer has a newer one than the coordinator names),
+ * `policy-mismatch` (the intent names a policy that this node never saw), `created-in-the-future`, `not-enough-approvals`,
+ * `policy-forbids` (by the policy that the intent names, or by the one of now; what was spent within a day no single node can
+ * know), `expired`, `fee-above-ceiling`, `payload-refused`.
  *
  * In device mode only voices count whose signature this node has checked, by a device of the policy that it has pinned itself. In token
  * mode they are the coordinator's word: this check then stops a wrong payload, a stale policy and a second digest, but not a coordinator that
@@ -82,18 +94,28 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
     return refused(refusal('wrong-wallet'));
   }
   if (request.policyVersion > current.version) return refused(refusal('policy-behind', String(current.version)));
+  if (request.policyVersion < current.version) return refused(refusal('policy-ahead', String(current.version)));
   const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
   if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  const unwanted = await approvalFault(request, intentDigest, { named, current });
+  // A node that has lost its records takes only intents that are newer than the loss, by this time.
+  if (intent.createdAtMs > pinned.nowMs + CREATION_TOLERANCE_MS) return refused(refusal('created-in-the-future'));
+  const isRecorded = pinned.isRecorded(intent.transactionId, intentDigest);
+  const unwanted = await approvalFault(request, intentDigest, { named, current, isRecorded });
   if (unwanted !== null) return refused(unwanted);
   if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));
+  if (isTooDear(intent, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
   if (!isEvidenced(payload.value, request.evidence)) return refused(refusal('payload-refused', 'unproven'));
   const { signedMessages, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);
-  return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid });
+  return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid, policy: current });
+}
+
+/** The payload is held against the fee of the intent, so bounding that bounds every attempt and cancellation. */
+function isTooDear(intent: Intent, ceilings: FeeCeilings): boolean {
+  return intent.kind !== 'message' && unitsOf(intent.maxFee) > unitsOf(feeCeiling(intent.chain, ceilings));
 }
 
 function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { readonly kind: 'message' }>): Bid {
@@ -101,20 +123,39 @@ function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { re
 }
 
 /**
- * A cancellation undoes what was approved once. It moves nothing and costs no more than that, so the voices of then are enough, and
- * the policy of now has nothing against it: it may be why somebody wants it undone.
+ * The policy in force judges, whatever policy the intent names: devices that were revoked approve
+ * nothing any more, and the creation time of an intent is the coordinator's word. The policy that
+ * the intent names can only ask for more.
+ *
+ * The exception is a cancellation of a transaction that this co-signer has in its records: there the
+ * named policy is enough. It undoes what was approved under that policy, costs no more than that
+ * approval allowed, and the policy of now may be the reason to undo it.
  */
 async function approvalFault(
-  { intent, purpose, approvals }: SigningRequest,
+  request: SigningRequest,
   digest: string,
-  { named, current }: { readonly named: Policy; readonly current: Policy },
+  { named, current, isRecorded }: { readonly named: Policy; readonly current: Policy; readonly isRecorded: boolean },
 ): Promise<Refused | null> {
+  const fault = await faultUnder(current, named, { request, digest });
+  if (fault === null || request.purpose !== 'cancellation' || !isRecorded) return fault;
+  return faultUnder(named, named, { request, digest });
+}
+
+/** What the judging policy has against the approvals of an intent that names a policy; null when nothing. */
+async function faultUnder(
+  judge: Policy,
+  named: Policy,
+  { request, digest }: { readonly request: SigningRequest; readonly digest: string },
+): Promise<Refused | null> {
+  const { intent, purpose, approvals } = request;
   const exposure = exposureOf(intent, intent);
-  const judge = purpose === 'cancellation' ? named : current;
   const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), judge);
   const proven = await provenVotes(approvals, judge);
   if (voicesFor(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
-  const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(judge.rules, exposure);
+  if (!hasRequiredDevice(digest, proven, judge)) return refusal('not-enough-approvals', 'required-device');
+  // A cancellation moves nothing, so the rules of now judge its fee alone.
+  const effect = intent.kind === 'message' ? intent : effectOf(intent, purpose);
+  const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(judge.rules, exposureOf(effect, effect));
   return breach === null ? null : refusal('policy-forbids', breach.rule);
 }
 
@@ -124,29 +165,4 @@ function inspectedPayload({ intent, purpose, payload }: SigningRequest): Result<
     return purpose === 'intent' ? inspectPayload(intent, payload) : refused('wrong-message');
   }
   return inspectPayload(effectOf(intent, purpose), payload);
-}
-
-/**
- * Whether a policy follows the one in force: exactly one version on, for the same vault, naming the hash of the one before, with as
- * many voices as that one asks for a change of itself.
- */
-export async function follows(current: Policy, next: Policy, mandate: SentMandate | null): Promise<boolean> {
-  if (mandate === null) return false;
-  const proven = await provenVotes(mandate.approvals, current);
-  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
-  return (
-    next.version === current.version + 1 &&
-    next.vaultId === current.vaultId &&
-    next.previousHash === policyHashOf(current) &&
-    voicesFor(digest, proven, current).size >= thresholdForChange(current)
-  );
-}
-
-const HASHES = new WeakMap<Policy, string>();
-
-/** Worked out once for each object. */
-export function policyHashOf(policy: Policy): string {
-  const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
-  HASHES.set(policy, hash);
-  return hash;
 }

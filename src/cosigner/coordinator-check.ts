@@ -8,31 +8,50 @@ const BOUND_HOST = 'cosigner';
 /** Clocks of two accounts may differ by so much; what is older is somebody's recording. */
 const TOLERANCE_MS = 60_000;
 
+/** What a request says of its sender before its body is read. */
+export type Claim =
+  /** Through a service binding of this account, which needs no signature. */
+  | { readonly from: 'binding' }
+  /** The headers have the right form and time; `signature` is base64url and not verified yet. */
+  | { readonly from: 'network'; readonly coordinatorKey: string; readonly atMs: string; readonly signature: string };
+
 /**
- * Whether a request is of the coordinator that this node has pinned: signed by its key, for this node, this path and this body, and just now.
- * Whoever else came could sign nothing here, but could use up what a node rations. The same request twice within its minute is no harm: a
- * session's round runs once, and another opening is another session.
+ * Returns who the request says it is from, or null where its sender can not be the coordinator that this co-signer has pinned. It reads the
+ * headers alone: a stranger must not make a co-signer read a body, whose memory holds the sessions of everybody else.
  */
-export async function isFromCoordinator(
+export function claimOf(
   request: Request,
-  body: Uint8Array,
   { env, nowMs }: { readonly env: CosignerEnv; readonly nowMs: number },
-): Promise<boolean> {
-  const { pathname, hostname } = new URL(request.url);
-  if (env.COORDINATOR_KEY === undefined || env.COORDINATOR_KEY === '') return hostname === BOUND_HOST;
+): Claim | null {
+  const { COORDINATOR_KEY: coordinatorKey = '' } = env;
+  if (coordinatorKey === '') return new URL(request.url).hostname === BOUND_HOST ? { from: 'binding' } : null;
   const atMs = request.headers.get(REQUEST_TIME) ?? '';
   const signature = request.headers.get(REQUEST_SIGNATURE) ?? '';
-  if (!/^[0-9]{13}$/.test(atMs) || !/^[A-Za-z0-9_-]{86}$/.test(signature)) return false;
-  if (Math.abs(nowMs - Number.parseInt(atMs, 10)) > TOLERANCE_MS) return false;
-  const bodyHash = bytesToHex(sha256(body));
-  const signed = cosignerRequestBytes({ node: env.NODE_INDEX, path: pathname.slice(1), atMs, bodyHash });
-  const key = await coordinatorKey(env.COORDINATOR_KEY);
+  if (!/^[0-9]{13}$/.test(atMs) || !/^[A-Za-z0-9_-]{86}$/.test(signature)) return null;
+  if (Math.abs(nowMs - Number.parseInt(atMs, 10)) > TOLERANCE_MS) return null;
+  return { from: 'network', coordinatorKey, atMs, signature };
+}
+
+/**
+ * Reports whether a claim is true: the pinned key signed this path and this body for this co-signer. Another sender could sign nothing here,
+ * but could use up what a co-signer rations. The same request twice within its minute does no harm: a round of a session runs once, and
+ * another opening is another session.
+ */
+export async function isFromCoordinator(
+  claim: Claim,
+  { request, body, env }: { readonly request: Request; readonly body: Uint8Array; readonly env: CosignerEnv },
+): Promise<boolean> {
+  if (claim.from === 'binding') return true;
+  const { atMs, signature } = claim;
+  const path = new URL(request.url).pathname.slice(1);
+  const signed = cosignerRequestBytes({ node: env.NODE_INDEX, path, atMs, bodyHash: bytesToHex(sha256(body)) });
+  const key = await verifyingKey(claim.coordinatorKey);
   return crypto.subtle.verify('Ed25519', key, Uint8Array.from(Buffer.from(signature, 'base64url')), signed);
 }
 
 const KEYS = new Map<string, Promise<CryptoKey>>();
 
-function coordinatorKey(text: string): Promise<CryptoKey> {
+function verifyingKey(text: string): Promise<CryptoKey> {
   if (!/^[0-9a-f]{64}$/.test(text)) throw new Error('COORDINATOR_KEY has 32 bytes in hex');
   const key =
     KEYS.get(text) ?? crypto.subtle.importKey('raw', Uint8Array.from(hexToBytes(text)), 'Ed25519', false, ['verify']);

@@ -13,6 +13,8 @@ export interface CosignerEnv {
   readonly RECOVERY_KEY?: string;
   /** Time in ISO 8601: a share that was made before it is not used. What was taken out of an old backup is worth nothing then. */
   readonly SHARES_SINCE?: string;
+  /** JSON: CAIP-2 name to the largest fee of one transaction, in the smallest unit. Absent: the caps of the built-in chains. */
+  readonly MAX_FEES?: string;
   /** Secret, hex of 32 bytes: both identity keys follow from it. */
   readonly IDENTITY_SECRET: string;
   /** Secret, JSON list of { id, secret }: the first seals, the others still open. */

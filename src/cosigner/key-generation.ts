@@ -1,5 +1,5 @@
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DealingRequest } from '#cosigner/dealing.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import type { Preparation } from '#cosigner/protocol.ts';

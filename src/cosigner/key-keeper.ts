@@ -1,32 +1,39 @@
 import { addressOn } from '#chains/address-on.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
+import type { ExportList } from '#domain/export-list.ts';
+import { exportListBytes } from '#domain/export-list.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import {
   checkRequest,
-  follows,
-  policyHashOf,
+  CREATION_TOLERANCE_MS,
   type CheckedRequest,
   type SigningRequest,
 } from '#cosigner/approval-check.ts';
+import { attest, isAttested } from '#cosigner/attestation.ts';
+import type { ExportLog } from '#cosigner/export-log.ts';
 import type { Membership } from '#cosigner/membership.ts';
-import type { Ledger, StoredRecord } from '#cosigner/ledger.ts';
+import { type Ledger, recordOf, type StoredRecord } from '#cosigner/ledger.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
+import { pinsMatch } from '#cosigner/policy-statement.ts';
+import { follows, isExpired, policyHashOf, type SentPolicy } from '#cosigner/policy-chain.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
+import { needsReceipts, receiptFault } from '#cosigner/receipt.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import type { ResharingRequest } from '#cosigner/resharing.ts';
 import { prepareResharing } from '#cosigner/resharing.ts';
 import type { HeldShare } from '#cosigner/share-keeper.ts';
 import { ShareKeeper } from '#cosigner/share-keeper.ts';
 import type { WitnessedRecord } from '#cosigner/signed-record.ts';
-import { testify, witness } from '#cosigner/signed-record.ts';
+import { recordBytes, testify, witness } from '#cosigner/signed-record.ts';
 import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
-import type { SentMandate } from '#cosigner/wire.ts';
+import { occasionOf } from '#cosigner/signing-request.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import { signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
@@ -35,6 +42,7 @@ import { type KeyShare, unseal } from '#mpc/share.ts';
 export interface KeyKeeperContext {
   readonly membership: Membership;
   readonly ledger: Ledger;
+  readonly exportLog: ExportLog;
   /** Asks this node's pair object. */
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
   readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
@@ -63,46 +71,94 @@ export class KeyKeeper {
 
   /**
    * A session that signs what a quorum approved.
-   * Refuses `unknown-key`, `share-too-old`, `malformed` (not as many signers as the threshold), `wrong-wallet` (a chain that this key has no
-   * wallet on), then what `checkRequest` refuses, `second-digest`, `before-its-time` (the node was not there yet when it was proposed, and
-   * can not know whether it was signed), and what the pairs refuse.
+   * Refuses `malformed` (not as many signers as the threshold), what `#committable` refuses, and what the pairs refuse. At its start:
+   * `session-over` (the policy has changed since it was opened), `receipt-missing`.
    */
   async prepareSignature(
     keyId: string,
     signers: readonly PartyIndex[],
     request: SigningRequest,
   ): Promise<Result<Preparation, Refused>> {
+    const { ledger, membership, isBanned } = this.#context;
+    const committable = await this.#committable(keyId, request);
+    if (!committable.ok) return committable;
+    const { share, wallet, checked } = committable.value;
+    if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
+    const pairs = await this.#pairsFor(share, signers);
+    if (!pairs.ok) return pairs;
+    const { transactionId } = request.intent;
+    const { policy } = checked;
+    const record = recordOf(transactionId, request.attempt, checked);
+    const isInForce = () => ledger.policies().at(-1) === policy;
+    const session = {
+      share: wallet.share,
+      signers,
+      messages: checked.signedMessages,
+      occasion: occasionOf(request, policy),
+      admit: async (receipts: ReadonlyMap<PartyIndex, Uint8Array>) => {
+        const fault = needsReceipts(policy)
+          ? await receiptFault({ membership, keyId, signers, record, isBanned }, receipts)
+          : null;
+        return fault ?? (isInForce() ? null : refusal('session-over', 'policy'));
+      },
+      commitTo: () => {
+        const written = isInForce() && ledger.signOnce(transactionId, request.attempt, { ...checked, record: true }).ok;
+        if (!written) throw new Error('the policy changed, or another digest was committed to in between');
+      },
+      stillAllowed: async () => {
+        const again = await this.#check(wallet, request);
+        return this.#shares.activeEpoch() === share.epoch && again.ok && isInForce();
+      },
+    };
+    return accepted(prepareSigning(session, pairs.value));
+  }
+
+  /**
+   * This co-signer's receipt for bytes that others sign (receipt.ts): the row is written before the receipt leaves.
+   * Refuses what `#committable` refuses, and `second-digest`.
+   */
+  async receipt(keyId: string, request: SigningRequest): Promise<Result<{ readonly receipt: string }, Refused>> {
+    const { ledger, membership } = this.#context;
+    const committable = await this.#committable(keyId, request);
+    if (!committable.ok) return committable;
+    const { checked } = committable.value;
+    // The check awaits, so a policy change can land meanwhile. What follows does not.
+    if (ledger.policies().at(-1) !== checked.policy) return this.receipt(keyId, request);
+    const { transactionId } = request.intent;
+    const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });
+    if (!written.ok) return written;
+    const record = recordOf(transactionId, request.attempt, checked);
+    return accepted({ receipt: bytesToHex(await signAsNode(membership.own, recordBytes(keyId, record))) });
+  }
+
+  /**
+   * What this co-signer would commit to for a request, with the share and the wallet that it concerns.
+   * Refuses `unknown-key`, `share-too-old`, `wrong-wallet` (a chain that this key has no wallet on), then what `checkRequest` refuses,
+   * `second-digest`, `before-its-time` (its records may have been lost since the intent was created, so it cannot know whether it has
+   * signed it).
+   */
+  async #committable(
+    keyId: string,
+    request: SigningRequest,
+  ): Promise<Result<{ readonly share: KeyShare; readonly wallet: Wallet; readonly checked: CheckedRequest }, Refused>> {
     const { ledger } = this.#context;
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
     const share = current.value;
-    if (signers.length !== share.threshold) return refused(refusal('malformed', 'signers'));
     const wallet = this.#walletOn(share, request.intent.chain);
     if (wallet === null) return refused(refusal('wrong-wallet'));
     const checked = await this.#check(wallet, request);
     if (!checked.ok) return checked;
-    const { transactionId } = request.intent;
+    const { transactionId, createdAtMs } = request.intent;
     const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
-    const isOlder = request.attempt === 1 && request.intent.createdAtMs < ledger.remembersSinceMs();
-    if (isOlder && ledger.signedFor(transactionId).length === 0) return refused(refusal('before-its-time'));
-    const pairs = await this.#pairsFor(share, signers);
-    if (!pairs.ok) return pairs;
-    const session = {
-      share: wallet.share,
-      signers,
-      messages: checked.value.signedMessages,
-      occasion: canonicalBytes('conclave/signature/v1', [
-        ['transactionId', transactionId],
-        ['attempt', String(request.attempt)],
-      ]),
-      commitTo: () => {
-        const written = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
-        if (!written.ok) throw new Error('another digest was committed to in between');
-      },
-      stillAllowed: async () => this.#shares.activeEpoch() === share.epoch && (await this.#check(wallet, request)).ok,
-    };
-    return accepted(prepareSigning(session, pairs.value));
+    // `checkRequest` bounds how far ahead of its signature an intent can be dated, so what was signed before the loss is older than this.
+    const isOlder = request.attempt === 1 && createdAtMs < ledger.remembersSinceMs() + CREATION_TOLERANCE_MS;
+    const hasLostRecords = ledger.remembersSinceMs() > 0;
+    if (hasLostRecords && isOlder && ledger.signedFor(transactionId).length === 0) {
+      return refused(refusal('before-its-time'));
+    }
+    return accepted({ share, wallet, checked: checked.value });
   }
 
   /**
@@ -132,11 +188,16 @@ export class KeyKeeper {
   }
 
   /**
-   * Takes the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
-   * word that the voices were given. Refuses `unknown-key`, `policy-mismatch`.
+   * Adopts the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
+   * word that the approvals were given. An expired mandate counts where enough other co-signers attest that they adopted this policy.
+   * Refuses `unknown-key`, `share-too-old`, `policy-mismatch`, `mandate-expired`.
    */
-  async adopt(policy: Policy, mandate: SentMandate | null): Promise<Result<null, Refused>> {
-    const { ledger } = this.#context;
+  async adopt(
+    keyId: string,
+    { policy, mandate }: SentPolicy,
+    attestations: ReadonlyMap<PartyIndex, Uint8Array>,
+  ): Promise<Result<null, Refused>> {
+    const { ledger, membership } = this.#context;
     const policies = ledger.policies();
     const current = policies.at(-1);
     if (current === undefined) return refused(refusal('unknown-key'));
@@ -144,12 +205,27 @@ export class KeyKeeper {
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    const isNext = await follows(current, policy, mandate);
-    // Another one may have been taken meanwhile.
-    if (ledger.policies().at(-1) !== current) return this.adopt(policy, mandate);
+    const share = await this.#shares.current(keyId);
+    if (!share.ok) return share;
+    const isNext = pinsMatch(policy, membership) && (await follows(current, policy, mandate));
+    const isLate = mandate !== null && isExpired(mandate, Date.now());
+    const { threshold } = share.value;
+    const isVouchedFor = isNext && isLate && (await isAttested(membership, policy, { threshold, attestations }));
+    // Another one may have been adopted meanwhile.
+    if (ledger.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
     if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
+    if (isLate && !isVouchedFor) return refused(refusal('mandate-expired', String(policy.version)));
     ledger.putPolicy(policy);
     return accepted(null);
+  }
+
+  /** This co-signer's attestation of a policy that it has adopted (attestation.ts). Refuses `unknown-key`, `policy-mismatch`. */
+  async attest(version: number): Promise<Result<{ readonly attestation: string }, Refused>> {
+    const { ledger, membership } = this.#context;
+    if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
+    const policy = ledger.policies().find((one) => one.version === version);
+    if (policy === undefined) return refused(refusal('policy-mismatch'));
+    return accepted({ attestation: bytesToHex(await attest(membership, policy)) });
   }
 
   /** See `prepareResharing`. */
@@ -181,12 +257,27 @@ export class KeyKeeper {
     return witness(this.#context, keyId, { ...seen, threshold: current.value.threshold });
   }
 
-  /** The share, sealed for the offline key that this node has pinned. Refuses `no-recovery-key`, `unknown-key`, `share-too-old`. */
+  /**
+   * The share, sealed for the offline key that this co-signer has pinned. The export is recorded first. Refuses `no-recovery-key`,
+   * `unknown-key`, `share-too-old`, `too-many-exports`.
+   */
   async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
     const { recoveryKey } = this.#context.membership;
     if (recoveryKey === null) return refused(refusal('no-recovery-key'));
     const current = await this.#shares.current(keyId);
-    return current.ok ? accepted(await sealForRecovery(recoveryKey, current.value)) : current;
+    if (!current.ok) return current;
+    const { epoch } = current.value;
+    const isRecorded = this.#context.exportLog.record({ atMs: Date.now(), epoch, recoveryKey });
+    if (!isRecorded) return refused(refusal('too-many-exports'));
+    return accepted(await sealForRecovery(recoveryKey, current.value));
+  }
+
+  /** The exports of a key with a signature by the identity of this co-signer, hex, over the nonce of the reader. Refuses `unknown-key`. */
+  async exports(keyId: string, nonce: string): Promise<Result<ExportList & { readonly signature: string }, Refused>> {
+    if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
+    const { own } = this.#context.membership;
+    const list = { keyId, node: own.index, nonce, exports: this.#context.exportLog.list() };
+    return accepted({ ...list, signature: bytesToHex(await signAsNode(own, exportListBytes(list))) });
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. */
@@ -198,8 +289,14 @@ export class KeyKeeper {
   }
 
   #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
-    const policies = this.#context.ledger.policies();
-    return checkRequest(request, { wallet: address, policies, nowMs: Date.now() });
+    const { ledger, membership } = this.#context;
+    return checkRequest(request, {
+      wallet: address,
+      policies: ledger.policies(),
+      nowMs: Date.now(),
+      feeCeilings: membership.feeCeilings,
+      isRecorded: (transactionId, intentDigest) => ledger.isRecorded(transactionId, intentDigest),
+    });
   }
 
   /**

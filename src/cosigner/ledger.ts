@@ -9,7 +9,7 @@ import type { SignedRecord } from '#cosigner/signed-record.ts';
 import type { SealedRecord } from '#mpc/share.ts';
 
 const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS sealed (epoch INTEGER PRIMARY KEY, base_epoch INTEGER NOT NULL, is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)), made_at_ms INTEGER NOT NULL, kek_id TEXT NOT NULL, salt TEXT NOT NULL, iv TEXT NOT NULL, ciphertext TEXT NOT NULL, label TEXT NOT NULL, receipts TEXT NOT NULL DEFAULT '{}');
   CREATE TABLE IF NOT EXISTS memory (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), since_ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
@@ -17,6 +17,13 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
   CREATE TABLE IF NOT EXISTS ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
+
+/** What a co-signer commits to, of checked bytes. */
+type Commitment = Omit<CheckedRequest, 'policy'>;
+/** No session lasts longer than minutes; a day leaves room for a clock that is set back. */
+const SESSION_TTL_MS = 24 * 60 * 60 * 1000;
+/** Rows that one opening deletes at most, so that the first one after years is no longer than the others. */
+const MAX_EXPIRED_AT_ONCE = 100;
 
 /** A sealed record with what is public of it. */
 export interface StoredRecord {
@@ -66,6 +73,7 @@ interface SignedRow {
 export class Ledger {
   readonly #sql: SqlStorage;
   #created = false;
+  #sessionsHaveAge = false;
   /** Nobody else writes here: what was read once is read for each check. */
   #policies: readonly Policy[] | null = null;
   #remembersSinceMs: number | null = null;
@@ -87,9 +95,31 @@ export class Ledger {
     return this.#created ? this.#sql.exec<T>(query, ...bindings).toArray() : [];
   }
 
-  /** Takes a session id for ever. Throws when it was taken before: its randomness would be used twice. */
-  openSession(sid: Uint8Array): void {
-    this.#write('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid));
+  /**
+   * Takes a session id. Throws when it is taken: its randomness would be used twice. Deletes some rows that are older than a day, which opens
+   * no id again: each id is a hash over 32 bytes that this co-signer drew for one opening, kept in memory alone and forgot at its start. What a
+   * session needs to go on is in memory alone, too, so without its row it can only end.
+   */
+  openSession(sid: Uint8Array, nowMs: number): void {
+    this.#giveSessionsAnAge();
+    this.#write('INSERT INTO session (sid, round, opened_at_ms) VALUES (?, 1, ?)', bytesToHex(sid), nowMs);
+    this.#write(
+      'DELETE FROM session WHERE sid IN (SELECT sid FROM session WHERE opened_at_ms < ? LIMIT ?)',
+      nowMs - SESSION_TTL_MS,
+      MAX_EXPIRED_AT_ONCE,
+    );
+  }
+
+  /** A table of before rows had a time gets the column: its rows count as expired, since the code that opened them is gone. */
+  #giveSessionsAnAge(): void {
+    if (this.#sessionsHaveAge) return;
+    this.#write('SELECT 1');
+    const made = this.#read<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'session'");
+    if (made.every(({ sql }) => !sql.includes('opened_at_ms'))) {
+      this.#write('ALTER TABLE session ADD COLUMN opened_at_ms INTEGER NOT NULL DEFAULT 0');
+    }
+    this.#write('CREATE INDEX IF NOT EXISTS session_age ON session (opened_at_ms)');
+    this.#sessionsHaveAge = true;
   }
 
   /** Moves a session on by exactly one round. False when somebody else did, or the session is not there. */
@@ -191,13 +221,14 @@ export class Ledger {
   signOnce(
     transactionId: string,
     attempt: number,
-    checked: CheckedRequest & { readonly record: boolean },
+    checked: Commitment & { readonly record: boolean },
   ): Result<null, Refused> {
     const rows = this.signedFor(transactionId);
     const same = rows.find((row) => row.attempt === attempt);
     const digest = bytesToHex(checked.signingDigest);
     if (same !== undefined) {
-      return same.signingDigest === digest ? accepted(null) : refused(refusal('second-digest'));
+      const isSame = same.signingDigest === digest && same.intentDigest === checked.intentDigest;
+      return isSame ? accepted(null) : refused(refusal('second-digest'));
     }
     // Bytes that were signed for one transaction are never signed for another: one payment would then settle two. A message
     // may be signed as often as a quorum wants: it is the same signature of the same words.
@@ -209,6 +240,11 @@ export class Ledger {
     }
     if (checked.record) this.#writeSigned('INSERT', recordOf(transactionId, attempt, checked));
     return accepted(null);
+  }
+
+  /** Reports whether this co-signer has committed to this intent, or t others have attested that they did. */
+  isRecorded(transactionId: string, intentDigest: string): boolean {
+    return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest);
   }
 
   /** What was signed for a transaction, by this node or before its witnesses, in order. */
@@ -261,9 +297,16 @@ export class Ledger {
   putBan(identity: string, step: string, atMs: number): void {
     this.#write('INSERT OR IGNORE INTO ban (identity, step, at_ms) VALUES (?, ?, ?)', identity, step, atMs);
   }
+
+  /** Forgets the set-up of this pair. */
+  forgetSealed(): void {
+    this.#sealed = null;
+    this.#write('DELETE FROM sealed');
+  }
 }
 
-function recordOf(transactionId: string, attempt: number, checked: CheckedRequest): SignedRecord {
+/** The sign-once row for checked bytes. */
+export function recordOf(transactionId: string, attempt: number, checked: Commitment): SignedRecord {
   const { purpose, intentDigest, signingDigest, bid } = checked;
   return {
     transactionId,
@@ -281,12 +324,12 @@ function recordOf(transactionId: string, attempt: number, checked: CheckedReques
  * The first that this node is asked for may be bytes that do nothing: of a payment that is given up, whose nonce others wait for. Where other
  * nodes have signed something for it they hold the cancellation against that, and any two groups have a node in common.
  */
-function begins(attempt: number, { bid, purpose }: CheckedRequest): boolean {
+function begins(attempt: number, { bid, purpose }: Commitment): boolean {
   return purpose === 'cancellation' ? bid !== null : attempt === 1;
 }
 
 /** What was cancelled is not carried out any more, whatever a coordinator says afterwards. */
-function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: CheckedRequest): boolean {
+function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: Commitment): boolean {
   if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
   const { nonce, maxFee, maxTip } = newest;
   if (bid === null || nonce === null) return false;

@@ -1,8 +1,11 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import { canAgree } from '#mpc/channel.ts';
 import { importIdentity, importPeer } from '#mpc/envelope.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
+import type { FeeCeilings } from '#chains/fee-ceiling.ts';
+import { parseFeeCeilings } from '#chains/fee-ceiling.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
@@ -20,6 +23,8 @@ export interface Membership {
   readonly recoveryKey: string | null;
   /** A share that was made before is not used. */
   readonly sharesSinceMs: number;
+  /** The largest fees that this co-signer signs, where they differ from the defaults. */
+  readonly feeCeilings: FeeCeilings;
 }
 
 /** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
@@ -37,7 +42,9 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
   for (const [party, keys] of pinned) {
     if (party !== index) {
       const bytes = { signing: hexToBytes(keys.signing), exchange: hexToBytes(keys.exchange) };
-      peers.set(party, await importPeer(party, bytes));
+      const peer = await importPeer(party, bytes);
+      if (!(await canAgree(own, peer))) throw new Error(`PEERS pins an exchange key of small order for ${party}`);
+      peers.set(party, peer);
     }
   }
   return {
@@ -48,6 +55,7 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
     keyEncryption: keyEncryptionSecrets(env.KEY_ENCRYPTION_SECRETS),
     recoveryKey: recoveryKeyOf(env.RECOVERY_KEY ?? ''),
     sharesSinceMs: timeOf(env.SHARES_SINCE ?? ''),
+    feeCeilings: parseFeeCeilings(env.MAX_FEES ?? ''),
   };
 }
 

@@ -1,14 +1,18 @@
 import { DurableObject } from 'cloudflare:workers';
+import { isAttested } from '#cosigner/attestation.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
+import { ExportLog } from '#cosigner/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
 import type { StoredRecord } from '#cosigner/ledger.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
-import { statePolicy } from '#cosigner/policy-statement.ts';
+import { readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
+import { pinsMatch, statePolicy } from '#cosigner/policy-statement.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { resharingRequestOf } from '#cosigner/resharing.ts';
 import { sealedShare } from '#cosigner/share-keeper.ts';
@@ -23,9 +27,7 @@ import {
   hexOf,
   listOf,
   Malformed,
-  mandateOf,
   partyOf,
-  policyOf,
   schemeOf,
   textOf,
   wholeNumberOf,
@@ -50,7 +52,10 @@ export const NODE_ACTIONS = [
   'start',
   'round',
   'policy',
+  'attest',
+  'receipt',
   'recovery',
+  'exports',
   'signed',
   'witness',
   'shares',
@@ -73,6 +78,13 @@ export function objectName(place: Place): string {
   }
 }
 
+const SIGNATURE_BYTES = 64;
+
+/** Number of each co-signer to its signature that it has adopted a policy. */
+function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
+  return byPartyOf(value, (one) => bytesOf(one, SIGNATURE_BYTES));
+}
+
 /** Throws `Malformed` for an object that is none of a key. */
 function keyOf(place: Place): string {
   if (place.kind !== 'key') throw new Malformed('only a key has this');
@@ -91,12 +103,14 @@ interface Rooms {
  */
 export class CosignerNode extends DurableObject<CosignerEnv> {
   readonly #ledger: Ledger;
+  readonly #exportLog: ExportLog;
   readonly #pair: PairKeeper;
   #rooms: Promise<Rooms> | null = null;
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
     this.#ledger = new Ledger(ctx.storage.sql);
+    this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#pair = new PairKeeper(this.#ledger, pinnedSigningKeys(env));
   }
 
@@ -143,14 +157,15 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const { membership, sessions, key } = await this.#open();
     switch (action) {
       case 'open': {
-        const prepared = await this.#prepare(place, body);
-        return prepared.ok ? accepted(await sessions.open(prepared.value)) : prepared;
+        const { protocol, request } = fieldsOf(body, ['protocol', 'request']);
+        return sessions.open(hexOf(protocol, 32), () => this.#prepare(place, request));
       }
       case 'start': {
-        const { nonces, openings } = fieldsOf(body, ['nonces', 'openings']);
+        const { nonces, openings, receipts } = fieldsOf(body, ['nonces', 'openings', 'receipts']);
         return sessions.start({
           nonces: byPartyOf(nonces, (nonce) => hexOf(nonce, 32)),
           openings: byPartyOf(openings, envelopeOf),
+          receipts: byPartyOf(receipts, (receipt) => bytesOf(receipt, SIGNATURE_BYTES)),
         });
       }
       case 'round': {
@@ -162,8 +177,17 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         });
       }
       case 'policy': {
-        const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
-        return key.adopt(policyOf(policy), mandate === null ? null : mandateOf(mandate));
+        const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
+        return key.adopt(keyOf(place), sentPolicyOf(adopting), attestationsOf(attestations));
+      }
+      case 'attest': {
+        const { version } = fieldsOf(body, ['version']);
+        keyOf(place);
+        return key.attest(wholeNumberOf(version));
+      }
+      case 'receipt': {
+        const { request } = fieldsOf(body, ['request']);
+        return key.receipt(keyOf(place), signingRequestOf(request));
       }
       case 'signed': {
         const { transactionId } = fieldsOf(body, ['transactionId']);
@@ -175,13 +199,18 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         fieldsOf(body, []);
         return key.recoveryPackage(keyOf(place));
       }
+      case 'exports': {
+        const { nonce } = fieldsOf(body, ['nonce']);
+        return key.exports(keyOf(place), hexOf(nonce, 32));
+      }
       case 'shares': {
         fieldsOf(body, []);
         return accepted(await key.held(keyOf(place)));
       }
       case 'activate': {
         const { epoch, receipts } = fieldsOf(body, ['epoch', 'receipts']);
-        const order = { epoch: wholeNumberOf(epoch), receipts: byPartyOf(receipts, (one) => bytesOf(one, 64)) };
+        const signed = byPartyOf(receipts, (one) => bytesOf(one, SIGNATURE_BYTES));
+        const order = { epoch: wholeNumberOf(epoch), receipts: signed };
         return key.activate(keyOf(place), order);
       }
       case 'statement':
@@ -222,14 +251,24 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   async #prepareKeyGeneration(body: unknown): Promise<Result<Preparation, Refused>> {
-    const fields = fieldsOf(body, ['scheme', 'threshold', 'policies']);
+    const fields = fieldsOf(body, ['scheme', 'threshold', 'policies', 'attestations']);
     const scheme = schemeOf(fields['scheme']);
     const threshold = wholeNumberOf(fields['threshold']);
-    const policies = listOf(fields['policies'], 1000, policyOf);
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    if (threshold < fewestSigners(parties.length) || threshold > parties.length || policies.length === 0)
+    if (threshold < fewestSigners(parties.length) || threshold > parties.length)
       return refused(refusal('malformed', 'threshold'));
+    const attestations = attestationsOf(fields['attestations']);
+    const chain = await readChain(sentPoliciesOf(fields['policies']), {
+      nowMs: Date.now(),
+      isJoining: false,
+      isAttested: (head) => isAttested(membership, head, { threshold, attestations }),
+    });
+    if (!chain.ok) return chain;
+    const policies = chain.value;
+    // An older policy may name identities that were rotated since.
+    const head = policies.at(-1);
+    if (head !== undefined && !pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
     const store = async (share: KeyShare, statement: Uint8Array) => {
       const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });
@@ -264,12 +303,14 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const key = new KeyKeeper({
       membership,
       ledger,
+      exportLog: this.#exportLog,
       pair: async (peer, known) => pairObject(peer).pairState(peer, known),
       isBanned: async (peer) => pairObject(peer).isBanned(peer),
     });
     const sessions = new Sessions({
       membership,
       ledger,
+      protocols: SUPPORTED_PROTOCOLS,
       ban: async ({ culprit, step }) => pairObject(culprit).ban(culprit, step),
       permit: (participants) => this.#permitFor(participants.filter((party) => party !== membership.own.index)),
     });

@@ -64,8 +64,15 @@ export class PairKeeper {
     return this.#ledger.ban(this.#identityOf(peer)) !== null;
   }
 
+  /**
+   * The ban is of the identity key, and ends when the operator of this co-signer pins another key
+   * for the peer: a machine that takes its place has a clean slate. The set-up goes with the ban. A
+   * cheater that was given another identity, and kept its storage, would else go on with the choice
+   * string of which it has learned bits.
+   */
   ban(peer: PartyIndex, step: string, atMs: number): void {
     this.#ledger.putBan(this.#identityOf(peer), step, atMs);
+    this.#ledger.forgetSealed();
   }
 
   async store(setup: PairSetup, secrets: readonly KeyEncryptionSecret[]): Promise<void> {

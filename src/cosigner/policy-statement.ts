@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';

@@ -1,3 +1,4 @@
+import type { Refused } from '#cosigner/refusal.ts';
 import type { Abort } from '#mpc/abort.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
@@ -27,8 +28,9 @@ export interface Preparation {
   /** The label of the protocol, hashed into the session id. */
   readonly purpose: string;
   /**
-   * What this node tells all others, and the coordinator, before the session has a name, so that a round is saved; null where a protocol
-   * has nothing of the kind. It is hashed into the session id.
+   * What this node tells all others, and the coordinator, before the session has a name, so that a
+   * round is saved; null where a protocol has nothing of the kind. It is signed, and hashed into
+   * the session id, together with the ephemeral key of this co-signer.
    */
   readonly opening: Uint8Array | null;
   /**
@@ -36,6 +38,11 @@ export interface Preparation {
    * caught.
    */
   readonly isRationed: boolean;
+  /**
+   * The last check before the session begins, of what the coordinator sends with the invitation: the
+   * refusal, or null. Absent where a protocol has nothing to check.
+   */
+  readonly admit?: (receipts: Inbox) => Promise<Refused | null>;
   /**
    * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes all
    * openings.

@@ -1,16 +1,18 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#cosigner/approval-check.ts';
+import { isAttested } from '#cosigner/attestation.ts';
 import type { Origin } from '#cosigner/dealing.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import { policiesBytes } from '#cosigner/key-generation.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
+import { pinsMatch } from '#cosigner/policy-statement.ts';
+import { policyHashOf, readChain, type SentPolicy, sentPoliciesOf } from '#cosigner/policy-chain.ts';
 import type { PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import type { ShareKeeper } from '#cosigner/share-keeper.ts';
-import { byPartyOf, bytesOf, fieldsOf, listOf, partyOf, policyOf, schemeOf, wholeNumberOf } from '#cosigner/wire.ts';
+import { byPartyOf, bytesOf, fieldsOf, listOf, partyOf, schemeOf, wholeNumberOf } from '#cosigner/wire.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -34,8 +36,10 @@ export interface ResharingRequest {
   readonly publicKey: Uint8Array;
   /** Of the base. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
-  /** Of the vault, every version so far. */
-  readonly policies: readonly Policy[];
+  /** Of the vault, every version so far, each with its mandate, as it was sent. */
+  readonly policies: readonly SentPolicy[];
+  /** Of the newest policy, by the co-signers that have adopted it. */
+  readonly attestations: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
 export interface ResharingContext {
@@ -46,6 +50,7 @@ export interface ResharingContext {
 }
 
 const LARGEST_EPOCH = 0xffff;
+const SIGNATURE_BYTES = 64;
 
 /**
  * New shares of a key for every node, dealt by as many holders as sign together: a refresh where all of them hold the key, and a repair for
@@ -53,7 +58,7 @@ const LARGEST_EPOCH = 0xffff;
  *
  * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not fit its name), `other-epoch` (this node uses another one than
  * the request says, or has a newer share already), `unknown-key` (it is to deal and has nothing), `share-too-old`, `policy-behind`,
- * `policy-mismatch`, and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: what a stolen share could be used with has to be new, too.
+ * `policy-mismatch`, what `readChain` refuses, and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: what a stolen share could be used with has to be new, too.
  */
 export async function prepareResharing(
   context: ResharingContext,
@@ -66,13 +71,13 @@ export async function prepareResharing(
   if (fault !== null) return refused(refusal('malformed', fault));
   const share = await shareBefore(context, keyId, request);
   if (!share.ok) return share;
-  const stale = policyFault(ledger.policies(), request.policies) ?? (await pairFault(context, request));
+  const stale = (await policiesFault(context, request)) ?? (await pairFault(context, request));
   if (stale !== null) return refused(stale);
   const { scheme, threshold, policies, baseEpoch, epoch, dealers, publicShares } = request;
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
     // First: a share without a policy would be one that signs nothing.
-    if (ledger.policies().length === 0) for (const policy of policies) ledger.putPolicy(policy);
+    if (ledger.policies().length === 0) for (const { policy } of policies) ledger.putPolicy(policy);
     await shares.hold(dealt, { base: baseEpoch, statement });
   };
   const purpose = 'reshare';
@@ -94,7 +99,7 @@ export function resharingContext(keyId: string, request: ResharingRequest, parti
     uint32(epoch),
     publicKey,
     ...parties.map((party) => publicShares.get(party) ?? new Uint8Array()),
-    policiesBytes(policies),
+    policiesBytes(policies.map(({ policy }) => policy)),
   );
 }
 
@@ -142,9 +147,28 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
   return sameKey && sameShares && share.publicShares.size === publicShares.size;
 }
 
-/** A node that has policies takes part under these alone; one that has none is told by all others together. */
+/**
+ * A co-signer that has policies takes part under these alone. One that joins adopts what as many others as sign together attest: the
+ * coordinator alone must not choose its policies, or their devices would be the coordinator's.
+ */
+async function policiesFault(
+  { membership, ledger }: ResharingContext,
+  { policies, attestations, threshold }: ResharingRequest,
+): Promise<Refused | null> {
+  const own = ledger.policies();
+  const sent = policies.map(({ policy }) => policy);
+  if (own.length > 0) return policyFault(own, sent);
+  const chain = await readChain(policies, {
+    nowMs: Date.now(),
+    isJoining: true,
+    isAttested: (head) => isAttested(membership, head, { threshold, attestations }),
+  });
+  if (!chain.ok) return chain.refusal;
+  const head = chain.value.at(-1);
+  return head !== undefined && pinsMatch(head, membership) ? null : refusal('policy-mismatch', 'cosigners');
+}
+
 function policyFault(own: readonly Policy[], told: readonly Policy[]): Refused | null {
-  if (own.length === 0) return null;
   const common = own.slice(0, told.length);
   if (!common.every((policy, i) => told[i] !== undefined && policyHashOf(policy) === policyHashOf(told[i]))) {
     return refusal('policy-mismatch');
@@ -170,7 +194,17 @@ async function pairFault(
 
 /** Points are checked where they are used. */
 export function resharingRequestOf(value: unknown): ResharingRequest {
-  const names = ['scheme', 'threshold', 'baseEpoch', 'epoch', 'dealers', 'publicKey', 'publicShares', 'policies'];
+  const names = [
+    'scheme',
+    'threshold',
+    'baseEpoch',
+    'epoch',
+    'dealers',
+    'publicKey',
+    'publicShares',
+    'policies',
+    'attestations',
+  ];
   const fields = fieldsOf(value, names);
   const scheme = schemeOf(fields['scheme']);
   const pointBytes = inGroupOf(scheme, (group) => group.pointBytes);
@@ -183,6 +217,7 @@ export function resharingRequestOf(value: unknown): ResharingRequest {
     dealers: listOf(fields['dealers'], 5, partyOf),
     publicKey: pointOf(fields['publicKey']),
     publicShares: byPartyOf(fields['publicShares'], pointOf),
-    policies: listOf(fields['policies'], 1000, policyOf),
+    policies: [...sentPoliciesOf(fields['policies'])],
+    attestations: byPartyOf(fields['attestations'], (one) => bytesOf(one, SIGNATURE_BYTES)),
   };
 }

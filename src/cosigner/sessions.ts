@@ -8,6 +8,8 @@ import { base64Of } from '#cosigner/wire.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { type Abort, blamed } from '#mpc/abort.ts';
+import type { Channel, EphemeralKey } from '#mpc/channel.ts';
+import { drawEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
 import { openEnvelope, sealEnvelope, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
@@ -16,14 +18,19 @@ import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 interface OpeningAnswer {
   /** Hex, 32 bytes. */
   readonly nonce: string;
-  /** Base64: what the node tells all participants, and its signature; absent where the protocol has nothing of the kind. */
-  readonly opening?: string;
+  /**
+   * Base64: the ephemeral key of the co-signer, what its protocol tells all participants, and its
+   * signature over both.
+   */
+  readonly opening: string;
 }
 
 /** What a session begins with: the answers to all openings, by the node that gave them. */
 interface Invitation {
   readonly nonces: ReadonlyMap<PartyIndex, string>;
   readonly openings: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** Of co-signers that do not take part: see receipt.ts. */
+  readonly receipts: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
 /** What a round answers: sealed envelopes for the peers, or the result. */
@@ -41,7 +48,19 @@ export interface RoundMessage {
   readonly envelopes: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
+/** A session that this co-signer has opened, with its secret for it. */
+interface Opened {
+  readonly preparation: Preparation;
+  readonly protocol: string;
+  readonly ephemeral: EphemeralKey;
+}
+
 interface Running extends Pick<Preparation, 'participants' | 'isRationed'> {
+  /**
+   * With each peer. None are left once there is a result: nothing that was sealed can be opened
+   * from then on.
+   */
+  readonly channels: Map<PartyIndex, Channel>;
   round: number;
   next: Round | null;
   /**
@@ -62,6 +81,10 @@ const SIGNATURE_BYTES = 64;
 export interface SessionsContext {
   readonly membership: Membership;
   readonly ledger: Ledger;
+  /**
+   * Digests of the protocols that this co-signer speaks, the newest first (protocol-version.ts).
+   */
+  readonly protocols: readonly string[];
   /** Called before the answer leaves, for a peer that was caught cheating. */
   readonly ban: (abort: Abort) => Promise<void>;
   /** Asked at every round of a protocol that is rationed and takes messages: null when a participant is banned or too many rounds with it are under way. */
@@ -74,67 +97,108 @@ export interface SessionsContext {
  */
 export class Sessions {
   readonly #context: SessionsContext;
-  readonly #prepared = new Map<string, Preparation>();
+  readonly #opened = new Map<string, Opened>();
   readonly #running = new Map<string, Running>();
 
   constructor(context: SessionsContext) {
     this.#context = context;
   }
 
-  /** Opens a session: this node's contribution to its name, and what it tells the others with it. */
-  async open(preparation: Preparation): Promise<OpeningAnswer> {
+  /**
+   * Opens a session: this node's contribution to its name, its ephemeral key, and what it tells the
+   * others with it. Refuses `protocol-mismatch` before anything of the request is read, then what
+   * `prepare` refuses.
+   */
+  async open(
+    protocol: string,
+    prepare: () => Promise<Result<Preparation, Refused>>,
+  ): Promise<Result<OpeningAnswer, Refused>> {
+    const { membership, protocols } = this.#context;
+    if (!protocols.includes(protocol)) return refused(refusal('protocol-mismatch', protocols.join(' ')));
+    // The key is drawn while the checks wait for other objects.
+    const [prepared, ephemeral] = await Promise.all([prepare(), drawEphemeralKey()]);
+    if (!prepared.ok) return prepared;
+    const opened = { preparation: prepared.value, protocol, ephemeral };
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
-    const signed = await this.#signedOpening(preparation, nonce);
-    remember(this.#prepared, nonce, preparation);
-    return signed === null ? { nonce } : { nonce, opening: base64Of(signed) };
+    const said = saidBy(opened);
+    const statement = openingStatement(opened, membership.own.index, { nonce, said });
+    const signed = concatBytes(said, await signAsNode(membership.own, statement));
+    remember(this.#opened, nonce, opened);
+    return accepted({ nonce, opening: base64Of(signed) });
   }
 
   /**
-   * Begins the session that the nonces and openings of all participants name, and gives the messages of its first round.
-   * Refuses, in order: `unknown-session`, `envelope-refused` (an opening that its node has not signed for this session), `aborted`.
+   * Begins the session that the nonces and openings of all participants name, and gives the
+   * messages of its first round. Refuses, in order: `unknown-session`, `envelope-refused` (an
+   * opening that its node has not signed for this session, or, with the detail `ephemeral-key` and
+   * the culprit, a key of small order), what the preparation does not admit, `aborted`.
    */
   async start(invitation: Invitation): Promise<Result<RoundAnswer, Refused>> {
     const { membership, ledger } = this.#context;
     const { nonces } = invitation;
     const own = nonces.get(membership.own.index) ?? '';
-    const preparation = this.#prepared.get(own);
-    this.#prepared.delete(own);
-    if (preparation === undefined || !isComplete(nonces, preparation.participants))
+    const opened = this.#opened.get(own);
+    this.#opened.delete(own);
+    if (opened === undefined || !isComplete(nonces, opened.preparation.participants))
       return refused(refusal('unknown-session'));
-    const openings = await this.#openingsOf(preparation, invitation);
-    if (openings === null) return refused(refusal('envelope-refused'));
-    const { participants, isRationed } = preparation;
-    const sid = sessionId(preparation, nonces, openings);
-    ledger.openSession(sid);
-    const running: Running = { participants, isRationed, round: 1, next: preparation.begin(sid), last: null };
+    const said = await this.#verified(opened, invitation);
+    if (said === null) return refused(refusal('envelope-refused'));
+    const sid = sessionId(opened, nonces, said);
+    const channels = await this.#channels(opened, sid, said);
+    if (!channels.ok) return channels;
+    const { participants, isRationed, begin, admit } = opened.preparation;
+    const unfit = (await admit?.(invitation.receipts)) ?? null;
+    if (unfit !== null) return refused(unfit);
+    ledger.openSession(sid, Date.now());
+    const running: Running = {
+      participants,
+      isRationed,
+      channels: channels.value,
+      round: 1,
+      next: begin(sid),
+      last: null,
+    };
     remember(this.#running, bytesToHex(sid), running);
     // It answers nobody's message yet, so that there is nothing to ration.
-    return this.#compute(running, { sid, round: 1, envelopes: new Map() }, openings);
+    return this.#compute(running, { sid, round: 1, envelopes: new Map() }, protocolPart(said));
   }
 
-  /** The opening with this node's signature behind it: a coordinator that changes one must not make a cheater of an honest node. */
-  async #signedOpening(preparation: Preparation, nonce: string): Promise<Uint8Array | null> {
-    const { opening } = preparation;
-    if (opening === null) return null;
-    const { own } = this.#context.membership;
-    return concatBytes(opening, await signAsNode(own, openingStatement(preparation, own.index, { nonce, opening })));
-  }
-
-  /** What all participants have told, this node itself by its own word; null where one of the others has not signed it. */
-  async #openingsOf(preparation: Preparation, { nonces, openings }: Invitation): Promise<Inbox | null> {
-    const { own, peers: pinned } = this.#context.membership;
-    if (preparation.opening === null) return new Map();
-    const all = new Map([[own.index, preparation.opening]]);
-    for (const party of preparation.participants) {
+  /**
+   * What each participant has said, this node itself by its own word; null where one of the others
+   * has not signed it: a coordinator that changes one must neither make a cheater of an honest node
+   * nor put a key of its own in the place of a co-signer's.
+   */
+  async #verified(opened: Opened, { nonces, openings }: Invitation): Promise<Inbox | null> {
+    const { own, peers } = this.#context.membership;
+    const all = new Map([[own.index, saidBy(opened)]]);
+    for (const party of opened.preparation.participants) {
       if (party === own.index) continue;
-      const [peer, bytes, nonce] = [pinned.get(party), openings.get(party), nonces.get(party)];
+      const [peer, bytes, nonce] = [peers.get(party), openings.get(party), nonces.get(party)];
       if (peer === undefined || bytes === undefined || nonce === undefined) return null;
-      const [opening, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
-      const statement = openingStatement(preparation, party, { nonce, opening });
+      if (bytes.length < EXCHANGE_KEY_BYTES + SIGNATURE_BYTES) return null;
+      const [said, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
+      const statement = openingStatement(opened, party, { nonce, said });
       if (!(await verifyAsNode(peer, statement, signature))) return null;
-      all.set(party, opening);
+      all.set(party, said);
     }
     return all;
+  }
+
+  /**
+   * The keys of the session with each peer. From here on the ephemeral secret is needed no more,
+   * and nothing holds it.
+   */
+  async #channels(opened: Opened, sid: Uint8Array, said: Inbox): Promise<Result<Map<PartyIndex, Channel>, Refused>> {
+    const { own, peers } = this.#context.membership;
+    const channels = new Map<PartyIndex, Channel>();
+    for (const [party, peer] of peers) {
+      const peerKey = said.get(party)?.slice(0, EXCHANGE_KEY_BYTES);
+      if (peerKey === undefined) continue;
+      const channel = await openChannel(own, peer, { sid, ephemeral: opened.ephemeral, peerKey });
+      if (channel === null) return refused(refusal('envelope-refused', 'ephemeral-key', party));
+      channels.set(party, channel);
+    }
+    return accepted(channels);
   }
 
   /** Refuses, in order: `session-over`, `envelope-refused`, `peer-banned`, `aborted` with the step and whom it blames. */
@@ -143,6 +207,7 @@ export class Sessions {
     const running = this.#running.get(sid);
     if (running === undefined) return refused(refusal('session-over'));
     if (running.last !== null && isSame(running.last.request, message)) return accepted(running.last.answer);
+    if (running.last?.answer.result !== undefined) return this.#end(message, refusal('session-over'));
     return this.#run(running, message);
   }
 
@@ -169,15 +234,26 @@ export class Sessions {
     running.next = null;
     running.round = message.round;
     if (current === null) return this.#end(message, refusal('session-over'));
-    const { step, next } = await current.run(inbox);
+    const { step, next } = await this.#step(current, inbox, message);
     if (step.type === 'abort') {
       if (step.abort.ban) await ban(step.abort);
       return this.#end(message, refusal('aborted', step.abort.step, blamed(step.abort)));
     }
     running.next = next;
-    const answer = await this.#answer(message, step);
+    const answer = await this.#answer(running, message, step);
+    if (step.type === 'result') running.channels.clear();
     running.last = { request: message, answer };
     return accepted(answer);
+  }
+
+  /** One round. A session that fails in it is over: its keys do not stay behind in memory. */
+  async #step(current: Round, inbox: Inbox, { sid }: RoundMessage): ReturnType<Round['run']> {
+    try {
+      return await current.run(inbox);
+    } catch (error) {
+      this.#running.delete(bytesToHex(sid));
+      throw error;
+    }
   }
 
   async #openAll(running: Running, message: RoundMessage): Promise<Inbox | null> {
@@ -185,25 +261,28 @@ export class Sessions {
     const inbox = new Map<PartyIndex, Uint8Array>();
     for (const party of running.participants) {
       if (party === own.index) continue;
-      const peer = peers.get(party);
-      const bytes = message.envelopes.get(party);
-      if (peer === undefined || bytes === undefined) return null;
-      const body = await openEnvelope(own, peer, { sid: message.sid, round: message.round - 1, bytes });
+      const [peer, channel, bytes] = [peers.get(party), running.channels.get(party), message.envelopes.get(party)];
+      if (peer === undefined || channel === undefined || bytes === undefined) return null;
+      const body = await openEnvelope(peer, channel, { round: message.round - 1, bytes });
       if (body === null) return null;
       inbox.set(party, body);
     }
     return inbox;
   }
 
-  async #answer(message: RoundMessage, step: Exclude<Step, { type: 'abort' }>): Promise<RoundAnswer> {
+  async #answer(
+    { channels }: Running,
+    message: RoundMessage,
+    step: Exclude<Step, { type: 'abort' }>,
+  ): Promise<RoundAnswer> {
     const sid = bytesToHex(message.sid);
     if (step.type === 'result') return { sid, result: step.result };
-    const { own, peers } = this.#context.membership;
+    const { own } = this.#context.membership;
     const envelopes: Record<string, string> = {};
     for (const [party, body] of step.messages) {
-      const peer = peers.get(party);
-      if (peer === undefined) throw new Error('a message for a node that is not pinned');
-      const sealed = await sealEnvelope(own, peer, { sid: message.sid, round: message.round, body });
+      const channel = channels.get(party);
+      if (channel === undefined) throw new Error('a message for a node that takes no part');
+      const sealed = await sealEnvelope(own, channel, { round: message.round, body });
       envelopes[String(party)] = base64Of(sealed);
     }
     return { sid, envelopes };
@@ -215,28 +294,44 @@ export class Sessions {
   }
 }
 
-/** A name that takes every participant's fresh part, and everything that they have to agree on. */
+/**
+ * What a co-signer says in its opening: its ephemeral key, and then what its protocol has to say,
+ * which may be nothing.
+ */
+function saidBy({ preparation, ephemeral }: Opened): Uint8Array {
+  return concatBytes(ephemeral.publicKey, preparation.opening ?? new Uint8Array());
+}
+
+function protocolPart(said: Inbox): Inbox {
+  return new Map([...said].map(([party, bytes]) => [party, bytes.slice(EXCHANGE_KEY_BYTES)] as const));
+}
+
+/**
+ * A name that takes every participant's fresh part and ephemeral key, and everything that they have
+ * to agree on.
+ */
 function sessionId(
-  { participants, purpose, context }: Preparation,
+  { preparation, protocol }: Opened,
   nonces: ReadonlyMap<PartyIndex, string>,
-  openings: Inbox,
+  said: Inbox,
 ): Uint8Array {
-  const parts = participants.flatMap((party) => {
-    const opening = openings.get(party);
-    const nonce = hexToBytes(nonces.get(party) ?? '');
-    return opening === undefined ? [nonce] : [nonce, opening];
-  });
-  return taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
+  const { participants, purpose, context } = preparation;
+  const parts = participants.flatMap((party) => [
+    hexToBytes(nonces.get(party) ?? ''),
+    said.get(party) ?? new Uint8Array(),
+  ]);
+  return taggedHash(`cosigner/sid/${purpose}`, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
 }
 
 /** What a node signs with its identity: who says what, in which protocol about what, under which nonce. */
 function openingStatement(
-  { purpose, context, participants }: Preparation,
+  { preparation, protocol }: Opened,
   party: PartyIndex,
-  said: { readonly nonce: string; readonly opening: Uint8Array },
+  { nonce, said }: { readonly nonce: string; readonly said: Uint8Array },
 ): Uint8Array {
-  const place = Uint8Array.of(party, ...participants);
-  return taggedHash(`cosigner/opening/${purpose}`, context, place, hexToBytes(said.nonce), said.opening);
+  const { purpose, context, participants } = preparation;
+  const [version, place] = [hexToBytes(protocol), Uint8Array.of(party, ...participants)];
+  return taggedHash(`cosigner/opening/${purpose}`, version, context, place, hexToBytes(nonce), said);
 }
 
 function isComplete(nonces: ReadonlyMap<PartyIndex, string>, participants: readonly PartyIndex[]): boolean {

@@ -104,7 +104,8 @@ function recordOf(value: unknown): SignedRecord {
   };
 }
 
-function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
+/** The bytes that a co-signer signs for its row: as a receipt before a signature, and as an attestation after it. */
+export function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/signed-record/v1', [
     ['keyId', keyId],
     ['transactionId', record.transactionId],

@@ -1,4 +1,5 @@
 import type { SigningRequest } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import {
   evidenceOf,
   fieldsOf,
@@ -10,6 +11,8 @@ import {
   voteOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Policy } from '#domain/policy.ts';
 
 const FIELDS = ['intent', 'payload', 'attempt', 'purpose', 'approvals', 'policyVersion', 'evidence'] as const;
 const MOST_APPROVALS = 100;
@@ -26,4 +29,20 @@ export function signingRequestOf(value: unknown): SigningRequest {
     policyVersion: wholeNumberOf(fields['policyVersion']),
     evidence: listOf(fields['evidence'], MOST_EVIDENCE, evidenceOf),
   };
+}
+
+/**
+ * What names a signature besides the key and the bytes. Two honest co-signers that have different policies in force never sign
+ * together, because their sessions have different names: a co-signer that was never shown a revocation is no help to a revoked device.
+ */
+export function occasionOf(
+  { intent, attempt }: Pick<SigningRequest, 'intent' | 'attempt'>,
+  policy: Policy,
+): Uint8Array {
+  return canonicalBytes('conclave/signature/v2', [
+    ['transactionId', intent.transactionId],
+    ['attempt', String(attempt)],
+    ['policyVersion', String(policy.version)],
+    ['policyHash', policyHashOf(policy)],
+  ]);
 }

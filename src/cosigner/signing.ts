@@ -1,10 +1,10 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
-import { completed, type RoundResult } from '#mpc/abort.ts';
+import { type Aborted, completed, type RoundResult } from '#mpc/abort.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
-import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
+import { answerRound1, checkRound1 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
 import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';
@@ -23,6 +23,8 @@ export interface SigningSessionRequest {
   readonly messages: readonly Uint8Array[];
   /** What else names this signature: the transaction and attempt, or the proof of a key. */
   readonly occasion: Uint8Array;
+  /** The check of receipts and of the policy at the start (`Preparation.admit`). */
+  readonly admit?: Preparation['admit'];
   /** Writes the sign-once row; throws when it may not be written. Called before the first message. */
   readonly commitTo: () => void;
   /** Everything that was checked at the beginning, once more before the last round. False ends the session. */
@@ -47,7 +49,8 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
     occasion,
     ...messages,
   );
-  const common = { participants: signers, purpose: 'sign', context };
+  const admitted = request.admit === undefined ? {} : { admit: request.admit };
+  const common = { participants: signers, purpose: 'sign', context, ...admitted };
   if (isFrostShare(share)) return { ...common, ...frostRounds({ ...request, share }) };
   return {
     ...common,
@@ -109,11 +112,12 @@ function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Arra
       return rounds.ok ? finished({ partial: bytesToHex(concatBytes(...rounds.value)) }) : aborted(rounds.abort);
     },
   });
-  const second = (states: readonly Parameters<typeof signRound2>[0][]): Round => ({
+  const second = (states: readonly Parameters<typeof checkRound1>[0][]): Round => ({
     run: async (inbox: Inbox) => {
-      const rounds = each(states, inbox, signRound2);
-      if (!rounds.ok) return aborted(rounds.abort);
-      return sent(joined(rounds.value), third(rounds.value.map(({ state }) => state)));
+      const checked = each(states, inbox, checkRound1);
+      if (!checked.ok) return aborted(checked.abort);
+      const rounds = checked.value.map(answerRound1);
+      return sent(joined(rounds), third(rounds.map(({ state }) => state)));
     },
   });
   return {
@@ -128,7 +132,10 @@ function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Arra
   };
 }
 
-/** The same step of every session, each with its own part of what the peers have sent. The first that is aborted ends them all. */
+/**
+ * The same step of every session, each with its own part of what the peers have sent. The first that is aborted ends them all, after all have
+ * run: the time that a refusal takes does not tell a cheating peer which one it was.
+ */
 function each<S, T>(
   states: readonly S[],
   inbox: Inbox,
@@ -136,12 +143,13 @@ function each<S, T>(
 ): RoundResult<readonly T[]> {
   const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, states.length)] as const));
   const values: T[] = [];
+  let first: Aborted | null = null;
   for (const [i, state] of states.entries()) {
     const round = step(state, new Map([...parts].map(([peer, own]) => [peer, own[i] ?? NOTHING] as const)), i);
-    if (!round.ok) return round;
-    values.push(round.value);
+    if (round.ok) values.push(round.value);
+    else first ??= round;
   }
-  return completed(values);
+  return first ?? completed(values);
 }
 
 /** To each peer the messages of all sessions, one after the other. */

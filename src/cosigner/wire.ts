@@ -2,22 +2,10 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { parseAmount } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
 import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
-import type { Device, DeviceSignature } from '#domain/device.ts';
-import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
-import { parseDevice } from '#devices/device-key.ts';
+import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionId } from '#domain/id.ts';
-import {
-  parseDeviceKeyId,
-  parsePolicyChangeId,
-  parseTokenId,
-  parseTransactionId,
-  parseUserId,
-  parseVaultId,
-} from '#domain/id.ts';
+import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent, MESSAGE_FORMATS } from '#domain/intent.ts';
-import { type Policy, policyFault } from '#domain/policy.ts';
-import type { PolicyMandate } from '#domain/policy-change.ts';
-import { MOST_RULES, type Rules } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
@@ -39,8 +27,10 @@ export function fieldsOf(value: unknown, names: readonly string[]): Fields {
   return fields;
 }
 
+/** Returns the text itself. A lone surrogate has no bytes in UTF-8, so no digest would tell it from U+FFFD. */
 export function textOf(value: unknown, longest = 4096): string {
   if (typeof value !== 'string' || value.length > longest) throw new Malformed('not a text');
+  if (!value.isWellFormed()) throw new Malformed('not well-formed Unicode');
   return value;
 }
 
@@ -249,107 +239,11 @@ function deviceSignatureOf(value: unknown): DeviceSignature {
 /** Of what an authenticator signs; longer ones have extensions that nobody has asked for. */
 const LONGEST_PART = 8192;
 
-const POLICY_FIELDS = [
-  'vaultId',
-  'version',
-  'signers',
-  'threshold',
-  'approvalMode',
-  'devices',
-  'rules',
-  'previousHash',
-] as const;
-
-/** A key that is none, or that is called by the name of another, is as good as no policy. */
-function deviceOf(value: unknown): Device {
-  const isPasskey = Object(value).algorithm === 'webauthn-p256';
-  const own = isPasskey ? ['credentialId', 'rpId', 'origin'] : [];
-  const fields = fieldsOf(value, ['keyId', 'userId', 'algorithm', 'publicKey', ...own]);
-  const text = (name: string) => (isPasskey ? textOf(fields[name]) : null);
-  const device = parseDevice({
-    userId: present(parseUserId(textOf(fields['userId'], 64))),
-    algorithm: textOf(fields['algorithm'], 64),
-    publicKey: textOf(fields['publicKey'], 130),
-    credentialId: text('credentialId'),
-    rpId: text('rpId'),
-    origin: text('origin'),
-  });
-  if (typeof device === 'string' || device.keyId !== fields['keyId']) throw new Malformed('device');
-  if (device.publicKey !== fields['publicKey']) throw new Malformed('device');
-  return device;
-}
-
-export function policyOf(value: unknown): Policy {
-  const fields = fieldsOf(value, POLICY_FIELDS);
-  const approvalMode = APPROVAL_MODES.find((one) => one === fields['approvalMode']);
-  if (approvalMode === undefined) throw new Malformed('approvalMode');
-  const policy: Policy = {
-    vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
-    version: wholeNumberOf(fields['version']),
-    signers: listOf(fields['signers'], 100, (signer) => present(parseUserId(textOf(signer, 64)))),
-    threshold: wholeNumberOf(fields['threshold']),
-    approvalMode,
-    devices: listOf(fields['devices'], MOST_DEVICES, deviceOf),
-    rules: rulesOf(fields['rules']),
-    previousHash: hexOf(fields['previousHash'], 32),
-  };
-  if (policyFault(policy) !== null) throw new Malformed('policy');
-  return policy;
-}
-
-function rulesOf(value: unknown): Rules {
-  const fields = fieldsOf(value, ['addressBook', 'recipients', 'limits', 'higherThresholds', 'unreadableThreshold']);
-  const recipients = fields['recipients'];
-  if (recipients !== 'anyone' && recipients !== 'address-book') throw new Malformed('recipients');
-  return {
-    recipients,
-    addressBook: listOf(fields['addressBook'], MOST_RULES, (entry) => {
-      const { chain, address, name } = fieldsOf(entry, ['chain', 'address', 'name']);
-      return { chain: textOf(chain, 64), address: textOf(address, 128), name: textOf(name, 128) };
-    }),
-    limits: listOf(fields['limits'], MOST_RULES, (limit) => {
-      const { chain, tokenAddress, perTransaction, perDay } = fieldsOf(limit, [...ASSET, 'perTransaction', 'perDay']);
-      return {
-        ...assetOf(chain, tokenAddress),
-        perTransaction: perTransaction === null ? null : amountOf(perTransaction),
-        perDay: perDay === null ? null : amountOf(perDay),
-      };
-    }),
-    higherThresholds: listOf(fields['higherThresholds'], MOST_RULES, (step) => {
-      const { chain, tokenAddress, above, threshold } = fieldsOf(step, [...ASSET, 'above', 'threshold']);
-      return { ...assetOf(chain, tokenAddress), above: amountOf(above), threshold: wholeNumberOf(threshold) };
-    }),
-    unreadableThreshold: fields['unreadableThreshold'] === null ? null : wholeNumberOf(fields['unreadableThreshold']),
-  };
-}
-
-const ASSET = ['chain', 'tokenAddress'] as const;
-
-function assetOf(chain: unknown, tokenAddress: unknown) {
-  return { chain: textOf(chain, 64), tokenAddress: tokenAddress === null ? null : textOf(tokenAddress, 128) };
-}
-
-/** What brought a policy in force. Whose voices they are, and for what, is looked at later. */
-export function mandateOf(value: unknown): SentMandate {
-  const fields = fieldsOf(value, ['id', 'note', 'createdAtMs', 'expiresAtMs', 'approvals']);
-  return {
-    id: present(parsePolicyChangeId(textOf(fields['id'], 64))),
-    note: fields['note'] === null ? null : textOf(fields['note']),
-    createdAtMs: wholeNumberOf(fields['createdAtMs']),
-    expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
-    approvals: listOf(fields['approvals'], 100, voteOf),
-  };
-}
-
-export interface SentMandate extends Omit<PolicyMandate, 'policy'> {
-  readonly approvals: readonly Vote[];
-}
-
 export function amountOf(value: unknown): Amount {
   return present(parseAmount(textOf(value, 80)));
 }
 
-function present<T>(value: T | null): T {
+export function present<T>(value: T | null): T {
   if (value === null) throw new Malformed('not of its kind');
   return value;
 }

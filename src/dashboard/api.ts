@@ -10,6 +10,8 @@ export type OwnVault = InferResponseType<typeof api.session.vaults.$get>['data']
 export type Balance = InferResponseType<(typeof api.vault)[':vaultId']['balances']['$get']>['balances'][number];
 export type Transaction = InferResponseType<(typeof api.transaction)[':txId']['$get']>;
 export type Challenge = InferResponseType<(typeof api.transaction)[':txId']['challenge']['$get']>;
+type CredentialResets = InferResponseType<(typeof api.user.me)['credential-reset']['$get']>;
+export type CredentialReset = CredentialResets['data'][number];
 export type Token = InferResponseType<(typeof api)['personal-access-token']['$get']>['tokens'][number];
 
 /** The service has said no, in words for whoever reads them. */

@@ -24,6 +24,12 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
           </li>
         ))}
       </ul>
+      {vault.formerWallets.map(({ chain, address }) => (
+        <p key={address} class="quiet">
+          Former address on {chain}, from which nothing can be sent: <code class="secret">{address}</code>. Do not use
+          it.
+        </p>
+      ))}
       <p class="quiet">
         The address is what this service says. Before much is sent there, let a second signer look at it in a browser of
         their own.

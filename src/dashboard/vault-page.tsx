@@ -1,5 +1,6 @@
 import type { Balance } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
+import { VaultCredentialResets } from '#dashboard/credential-resets.tsx';
 import { History } from '#dashboard/history.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { Shown, useLoaded } from '#dashboard/loading.tsx';
@@ -26,6 +27,7 @@ export function VaultPage(props: {
         <a href="#/">All vaults</a>
       </p>
       <h1>{name}</h1>
+      <VaultCredentialResets vaultId={vaultId} />
       <p class="doors">
         <a class="button" href={`#/vault/${vaultId}/transfer`}>
           New transfer

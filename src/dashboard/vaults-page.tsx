@@ -1,10 +1,12 @@
 import type { OwnVault } from '#dashboard/api.ts';
+import { OwnCredentialResets } from '#dashboard/credential-resets.tsx';
 import { Hash } from '#dashboard/parts.tsx';
 
 export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] }) {
   return (
     <main id="main">
       <h1>Vaults</h1>
+      <OwnCredentialResets />
       {vaults.length === 0 ? (
         <p class="quiet">You belong to no vault yet. An operator founds one, or its signers let you in.</p>
       ) : (

@@ -26,7 +26,15 @@ export interface AccessToken {
   readonly updatedAtMs: number;
   readonly rotatedAtMs: number | null;
   readonly deletedAtMs: number | null;
+  /**
+   * When its value was presented first; null before that. Absent in a token that is older than this field: such a token counts
+   * as used.
+   */
+  readonly firstUsedAtMs?: number | null;
 }
+
+/** Whether an unused credential was withdrawn; `used` when it was too late for that. */
+export type Withdrawal = 'withdrawn' | 'used';
 
 /** Spec part 5 rule 7: how long the value before a rotation still works. */
 const ROTATION_GRACE_SECONDS = 5 * 60;

@@ -13,8 +13,12 @@ import type { Transaction, Vote } from '#domain/transaction.ts';
  * @param digest lower-case hex, of an intent or of the mandate of a policy
  */
 export function voicesFor(digest: string, votes: readonly Vote[], policy: Policy): ReadonlySet<UserId> {
-  const counted = votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
-  return new Set(counted.map(({ actor }) => actor.userId));
+  return new Set(countedVotes(digest, votes, policy).map(({ actor }) => actor.userId));
+}
+
+/** The approvals for exactly this that count under a policy. */
+function countedVotes(digest: string, votes: readonly Vote[], policy: Policy): readonly Vote[] {
+  return votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
 }
 
 /**
@@ -23,8 +27,7 @@ export function voicesFor(digest: string, votes: readonly Vote[], policy: Policy
  */
 export function hasRequiredDevice(digest: string, votes: readonly Vote[], policy: Policy): boolean {
   if ((policy.rules.requiredDevice ?? 'any') === 'any') return true;
-  const counted = votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
-  return counted.some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
+  return countedVotes(digest, votes, policy).some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
 }
 
 /** Reports whether a device is of the kind that the policy requires. */

@@ -6,6 +6,11 @@ export type CanonicalField = readonly [name: string, value: string | null];
  * different lists of fields share an encoding (the ambiguous concatenation that broke several threshold-signing systems),
  * and the domain keeps an approval from being read as a policy or the other way round.
  *
+ * Throws for a string with a lone surrogate. UTF-8 has no bytes for it, and `TextEncoder` writes
+ * U+FFFD in its place, so two different strings would share an encoding. Each border refuses such
+ * text first: HTTP bodies in `http/well-formed-body.ts`, requests to co-signers in `textOf` of
+ * `cosigner/wire.ts`.
+ *
  *     text(domain) || for each field: text(name) || 0x00            when absent
  *                                     text(name) || 0x01 || text(value)
  *     text(s) = uint32be(length of UTF-8(s)) || UTF-8(s)
@@ -15,6 +20,7 @@ export function canonicalBytes(domain: string, fields: readonly CanonicalField[]
   const view = new DataView(bytes.buffer);
   let offset = 0;
   const text = (value: string) => {
+    if (!value.isWellFormed()) throw new Error('canonical text is well-formed Unicode');
     const { written } = ENCODER.encodeInto(value, bytes.subarray(offset + LENGTH_BYTES));
     view.setUint32(offset, written);
     offset += LENGTH_BYTES + written;

@@ -39,6 +39,17 @@ export interface Chain {
   readonly tokens: readonly ListedToken[];
 }
 
+/** Of mainnet, as CAIP-2 names it (namespace bip122): the first 32 hexadecimal characters of its genesis block. */
+export const BITCOIN_MAINNET_GENESIS = '000000000019d6689c085ae165831e93';
+
+/**
+ * Reports whether a CAIP-2 names a network of Bitcoin other than mainnet. A name in the namespace that is not known here
+ * counts as one, so that a key is never used as mainnet's by mistake.
+ */
+export function isBitcoinTestNetwork(caip2: string): boolean {
+  return caip2.startsWith('bip122:') && caip2 !== `bip122:${BITCOIN_MAINNET_GENESIS}`;
+}
+
 /** Null for a token that is not listed. */
 export function listedToken({ tokens }: Pick<Chain, 'tokens'>, address: string): ListedToken | null {
   return tokens.find((token) => token.address === address) ?? null;

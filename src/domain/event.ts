@@ -15,6 +15,7 @@ export type FailureReason =
   | 'PARENT_NOT_WAITING'
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'
+  | 'WALLET_REPLACED'
   | 'REJECTED_BY_NODE';
 
 /** What can happen to a transaction after its creation. People cause the first five, machines and time the rest. */

@@ -11,6 +11,7 @@ export type TokenId = string & { readonly __brand: 'TokenId' };
 export type KeyId = string & { readonly __brand: 'KeyId' };
 export type DeviceKeyId = string & { readonly __brand: 'DeviceKeyId' };
 export type PolicyChangeId = string & { readonly __brand: 'PolicyChangeId' };
+export type CredentialResetId = string & { readonly __brand: 'CredentialResetId' };
 
 /** Vault ids are SQL row ids; this is the largest that a JSON number carries exactly. */
 const LARGEST_VAULT_ID = Number.MAX_SAFE_INTEGER;
@@ -19,6 +20,7 @@ const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const TRANSACTION_ID = new RegExp(`^([1-9][0-9]{0,15})\\.(${ULID})$`);
 const USER_ID = new RegExp(`^usr_${ULID}$`);
 const POLICY_CHANGE_ID = new RegExp(`^pch_${ULID}$`);
+const CREDENTIAL_RESET_ID = new RegExp(`^crs_${ULID}$`);
 const TOKEN_ID = /^[0-9A-Za-z]{16}$/;
 const DEVICE_KEY_ID = /^dev_[0-9a-f]{32}$/;
 const KEY_ID = /^[a-z2-7]{26}$/;
@@ -75,6 +77,17 @@ export function parsePolicyChangeId(text: string): PolicyChangeId | null {
 export function newPolicyChangeId(nowMs: number, random: Uint8Array): PolicyChangeId {
   const id = parsePolicyChangeId(`pch_${ulid(nowMs, random)}`);
   if (id === null) throw new Error('a new policy change id must parse');
+  return id;
+}
+
+export function parseCredentialResetId(text: string): CredentialResetId | null {
+  return CREDENTIAL_RESET_ID.test(text) ? (text as CredentialResetId) : null;
+}
+
+/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+export function newCredentialResetId(nowMs: number, random: Uint8Array): CredentialResetId {
+  const id = parseCredentialResetId(`crs_${ulid(nowMs, random)}`);
+  if (id === null) throw new Error('a new credential reset id must parse');
   return id;
 }
 

@@ -2,6 +2,7 @@ import type { Activity } from '#domain/activity.ts';
 import { decimalText } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import { listedToken } from '#domain/chain.ts';
+import type { CredentialReset } from '#domain/credential-reset.ts';
 import type { UserId } from '#domain/id.ts';
 import { LEAST_SHOWN_WORTH, parseUsdPrice, worthOf } from '#domain/price.ts';
 import { unreachable } from '#domain/result.ts';
@@ -12,7 +13,7 @@ import { isCollectible } from '#domain/movement.ts';
 
 /** What is worth a person's attention away from the screen (spec part 6 rule 5, and the same for what needs or has had approvals). */
 export interface Notification {
-  readonly kind: 'approval' | 'outcome' | 'activity';
+  readonly kind: 'approval' | 'outcome' | 'activity' | 'vault' | 'credential-reset';
   readonly userIds: readonly UserId[];
   readonly title: string;
   readonly body: string;
@@ -41,6 +42,35 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
     moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
 }
+
+/** Returns the notification of an export of recovery packages, for every member: as many packages as sign together are the key. */
+export function notificationOfExport(vault: Vault): Notification {
+  const title = `${vault.configuration.name}: recovery packages requested`;
+  const body =
+    'An operator asks the co-signers for their shares of all keys. If you did not expect it, ask your operator.';
+  return { kind: 'vault', userIds: membersOf(vault), title, body };
+}
+
+/** Of a credential reset: all members are notified of each step, and while it is pending any of them can cancel it. */
+export function notificationOfReset({ state, userName }: CredentialReset, vault: Vault): Notification {
+  const title = `${vault.configuration.name}: ${RESET_TITLES[state]}`;
+  return { kind: 'credential-reset', userIds: membersOf(vault), title, body: RESET_TEXTS[state](userName) };
+}
+
+const RESET_TITLES = {
+  PENDING: 'credential reset requested',
+  COMPLETED: 'credential reset completed',
+  CANCELLED: 'credential reset cancelled',
+  EXPIRED: 'credential reset expired',
+} as const;
+
+const RESET_TEXTS = {
+  PENDING: (name: string) =>
+    `An operator asks for new credentials for ${name}. Cancel it if ${name} did not want this.`,
+  COMPLETED: (name: string) => `An operator received new credentials for ${name}.`,
+  CANCELLED: (name: string) => `${name} gets no new credentials.`,
+  EXPIRED: (name: string) => `The new credentials for ${name} were not collected in time.`,
+} as const;
 
 /** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */
 function isDust({ usdValue }: Activity): boolean {

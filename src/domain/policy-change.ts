@@ -14,7 +14,13 @@ import type { Actor, Vote } from '#domain/transaction.ts';
 export const POLICY_CHANGE_STATES = ['PENDING', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const;
 export type PolicyChangeState = (typeof POLICY_CHANGE_STATES)[number];
 
-/** What signers approve: exactly this next policy, until then. */
+/**
+ * Ours: how long after the last moment of the decision co-signers can still adopt a policy. Every co-signer is away for less,
+ * or nothing is signed anyway.
+ */
+export const ADOPTION_PERIOD_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** What signers approve: exactly this next policy. No co-signer adopts it on this mandate after `expiresAtMs`. */
 export interface PolicyMandate {
   readonly id: PolicyChangeId;
   /** Names the policy that it follows. */
@@ -26,6 +32,11 @@ export interface PolicyMandate {
 
 /** A policy that somebody wants, and what the signers of now say to it. */
 export interface PolicyChange extends PolicyMandate {
+  /**
+   * Signers decide until then. The mandate lasts longer, because co-signers adopt the policy after the last approval, and one
+   * that is away adopts it later. Absent from changes of before: signers decide until the mandate ends.
+   */
+  readonly decisionEndsAtMs?: number;
   /** Lower-case hex SHA-256 of `mandateBytes`: what every vote names. */
   readonly digest: string;
   /** `thresholdForChange` of the policy in force, which is the same for as long as this is pending. */
@@ -81,7 +92,7 @@ export function decideChange(
   }
   switch (event.type) {
     case 'expire':
-      return accepted(nowMs < change.expiresAtMs ? change : ended('EXPIRED'));
+      return accepted(nowMs < decisionEndOf(change) ? change : ended('EXPIRED'));
     case 'supersede':
       return accepted(ended('SUPERSEDED'));
     case 'cancel':
@@ -89,7 +100,7 @@ export function decideChange(
     case 'reject':
       return accepted({ ...ended('REJECTED'), rejection: voteOf(change, { ...event, device: null }, nowMs) });
     case 'approve': {
-      if (nowMs >= change.expiresAtMs) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
+      if (nowMs >= decisionEndOf(change)) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
       if (isUnsigned(event, current)) return refused({ code: 'device-signature-required' });
       // A signer whose first approval came from another device can still give the required one.
       const completes =
@@ -103,6 +114,11 @@ export function decideChange(
       return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
     }
   }
+}
+
+/** When signers can no longer decide over a change. */
+export function decisionEndOf({ decisionEndsAtMs, expiresAtMs }: PolicyChange): number {
+  return decisionEndsAtMs ?? expiresAtMs;
 }
 
 function voteOf({ digest }: PolicyChange, { actor, device }: Pick<Vote, 'actor' | 'device'>, nowMs: number): Vote {

@@ -1,3 +1,4 @@
+import type { CredentialResetState } from '#domain/credential-reset.ts';
 import type { PolicyChangeState } from '#domain/policy-change.ts';
 import type { RuleBreach } from '#domain/rules.ts';
 import type { TransactionState } from '#domain/transaction.ts';
@@ -32,5 +33,12 @@ export type Refusal =
   | { readonly code: 'too-many-policy-changes'; readonly limit: number }
   /** Unknown, deleted, or somebody else's: one answer for all. */
   | { readonly code: 'access-token-not-found' }
+  /** The person has had a credential, so an operator issues another one only after a credential reset. */
+  | { readonly code: 'credential-reset-required' }
+  | { readonly code: 'credential-reset-not-found' }
+  /** The delay has not passed, or a vault could not be informed of the reset yet. */
+  | { readonly code: 'credential-reset-not-ready'; readonly effectiveAtMs: number | null }
+  | { readonly code: 'credential-reset-not-pending'; readonly state: CredentialResetState }
+  | { readonly code: 'too-many-credential-resets'; readonly limit: number }
   | { readonly code: 'access-token-own-expiry' }
   | { readonly code: 'access-token-inactive'; readonly reason: 'disabled' | 'expired' };

@@ -167,7 +167,7 @@ export function voicesAsked(
  * What limits and steps count of an asset: what moves, and, where the rules say so, the largest fee.
  * A fee is money that leaves the wallet, and a miner or a block builder can be the thief's.
  */
-export function amountUnder(rules: Rules, exposure: Exposure, asset: AssetName): bigint {
+function amountUnder(rules: Rules, exposure: Exposure, asset: AssetName): bigint {
   const isNative = asset.tokenAddress === null && asset.chain === exposure.chain;
   const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;
   return totalOf(exposure, asset) + fee;

@@ -11,6 +11,8 @@ export interface Session {
   readonly createdAtMs: number;
   /** Whoever logged out. */
   readonly endedAtMs: number | null;
+  /** As of an access token: null before the first use, absent in a session that is older than this field. */
+  readonly firstUsedAtMs?: number | null;
 }
 
 /** A forgotten browser is logged out after two hours, a busy one after a day. Ours. */

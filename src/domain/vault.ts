@@ -33,10 +33,15 @@ export interface VaultKey {
   readonly publicShares: Readonly<Record<string, string>>;
   /** Chain name to address, in canonical spelling. */
   readonly addresses: Readonly<Record<string, string>>;
+  /**
+   * Chain name to the address of an earlier derivation, on which nothing is signed any more: of P2WPKH on test networks, where
+   * the key of mainnet was used once. Absent where there is none.
+   */
+  readonly formerAddresses?: Readonly<Record<string, string>>;
 }
 
 /** A key that the co-signers have made, and that is given out when every group of them that could sign has proven that it can. */
-export interface KeyCandidate extends Omit<VaultKey, 'addresses'> {
+export interface KeyCandidate extends Omit<VaultKey, 'addresses' | 'formerAddresses'> {
   /** Groups that have, each as the numbers of its nodes: `1+2`. */
   readonly provenBy: readonly string[];
 }

@@ -107,6 +107,7 @@ export const authenticateService = createMiddleware<HttpEnv>(async (context, nex
   // Every one is compared, so the time does not tell which came close.
   const matches = hashes.filter((known) => equalTexts(known, hash));
   if (value === null || matches.length === 0) return unauthenticated(context, 'service-key-invalid');
+  context.set('serviceKey', hash.slice(0, 8));
   await next();
   return undefined;
 });

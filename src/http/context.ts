@@ -24,6 +24,8 @@ export interface HttpEnv {
     route?: string;
     /** Set by `authenticate`; only routes behind it may read it. */
     caller: Caller;
+    /** Set by `authenticateService`: the first 8 digits of the hash of the service key, for the history. */
+    serviceKey: string;
   };
 }
 
@@ -68,6 +70,11 @@ const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
 /** The voice of the caller. */
 export function actorOf(context: HttpContext): Actor {
   const { user, tokenId } = context.get('caller');
+  return { userId: user.id, tokenId, address: addressOf(context) };
+}
+
+/** Where a request comes from, as the platform says; null where it says nothing. */
+export function addressOf(context: HttpContext): string | null {
   const address = context.req.header('cf-connecting-ip') ?? '';
-  return { userId: user.id, tokenId, address: ADDRESS.test(address) ? address : null };
+  return ADDRESS.test(address) ? address : null;
 }

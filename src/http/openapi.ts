@@ -28,6 +28,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   txId: 'Id of a transaction',
   vaultId: 'Id of a vault, an integer',
   changeId: 'Id of a policy change',
+  resetId: 'Id of a credential reset',
   id: 'Id of a token: the 16 characters after service_pat_',
   subscriptionId: 'Id of a push subscription',
 };

@@ -68,6 +68,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'access-token-own-expiry': [403, 'A token can not prolong itself'],
   'not-found': [404, 'There is nothing here'],
   'transaction-not-found': [404, 'There is no such transaction'],
+  'credential-reset-not-found': [404, 'There is no such credential reset'],
   'policy-change-not-found': [404, 'There is no such policy change'],
   'user-not-found': [404, 'There is no such user'],
   'push-subscription-not-found': [404, 'There is no such subscription'],
@@ -86,6 +87,10 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'policy-unchanged': [409, 'The policy would stay as it is'],
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
   'needs-quorum': [409, 'The signers have to decide this'],
+  'credential-reset-required': [409, 'A credential reset is required'],
+  'credential-reset-not-ready': [409, 'The credential reset is not in effect yet'],
+  'credential-reset-not-pending': [409, 'The credential reset is not pending'],
+  'too-many-credential-resets': [409, 'There are too many credential resets'],
   'too-many-access-tokens': [409, 'There are too many tokens'],
   'login-not-configured': [409, 'Logging in is not configured'],
   'push-not-configured': [409, 'Notifications are not configured'],
@@ -233,6 +238,28 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return refusal.reason === 'expired'
         ? { detail: 'The token has expired. Give it a later expiresAt together with enabled: true.' }
         : { detail: 'The token is disabled. Enable it first.' };
+    case 'credential-reset-required':
+      return {
+        detail:
+          'This person has had a credential. Request a credential reset with POST ' +
+          '/internal/user/{userId}/credential-reset: it takes effect after a delay, in which people can cancel it.',
+      };
+    case 'credential-reset-not-found':
+      return { detail: 'There is no credential reset with this id here.' };
+    case 'credential-reset-not-ready':
+      return refusal.effectiveAtMs === null
+        ? { detail: 'A vault of this person could not be informed of the reset yet. Try again.' }
+        : {
+            detail: 'The delay has not passed yet.',
+            members: { effectiveAt: new Date(refusal.effectiveAtMs).toISOString() },
+          };
+    case 'credential-reset-not-pending':
+      return {
+        detail: `The credential reset is ${refusal.state}.`,
+        members: { state: refusal.state },
+      };
+    case 'too-many-credential-resets':
+      return { detail: `A person has at most ${refusal.limit} credential resets in 24 hours.` };
     default:
       return unreachable(refusal);
   }

@@ -4,15 +4,21 @@ import { createMiddleware } from 'hono/factory';
 import type { MiddlewareHandler, ValidationTargets } from 'hono';
 import type * as z from 'zod';
 import type { HttpContext, HttpEnv } from '#http/context.ts';
+import { pointerTo } from '#http/json-pointer.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
+import { illFormedTexts } from '#http/well-formed-body.ts';
 
 /** The largest body of any endpoint. */
 const LARGEST_BODY_BYTES = 64 * 1024;
 
 const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 
-/** Refuses, in order: `body-too-large` (announced or found), `unsupported-media-type`. */
+/**
+ * Refuses, in order: `body-too-large` (announced or found), `unsupported-media-type`, and with
+ * `invalid-request` every text that is not well-formed Unicode. Every route that takes JSON has
+ * these checks, so no schema has to repeat them.
+ */
 export const jsonBody = [
   bodyLimit({
     maxSize: LARGEST_BODY_BYTES,
@@ -24,6 +30,12 @@ export const jsonBody = [
     if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type)) {
       return problem(context, 'unsupported-media-type', { detail: 'Send Content-Type: application/json.' });
     }
+    await next();
+    return undefined;
+  }),
+  createMiddleware<HttpEnv>(async (context, next) => {
+    const faults = illFormedTexts(await context.req.text());
+    if (faults.length > 0) return invalidRequest(context, faults);
     await next();
     return undefined;
   }),
@@ -49,7 +61,7 @@ export function optionalBody(schema: z.ZodType): readonly MiddlewareHandler[] {
       const isEmpty = NO_BODY.test(await context.req.text());
       return isEmpty ? next() : door(context, next);
     });
-  return [jsonBody[0], unlessEmpty(jsonBody[1]), unlessEmpty(check('json', schema))];
+  return [jsonBody[0], unlessEmpty(jsonBody[1]), unlessEmpty(jsonBody[2]), unlessEmpty(check('json', schema))];
 }
 
 /** What came, already checked; null for nothing. */
@@ -91,11 +103,4 @@ function faultsOf(issue: Issue): FieldFault[] {
     }));
   }
   return [{ pointer: pointerTo(issue.path), code: issue.code ?? 'invalid', detail: issue.message }];
-}
-
-/** RFC 6901. */
-function pointerTo(path: readonly PropertyKey[]): string {
-  return (
-    path.map((part) => `/${String(part).slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('') || '/'
-  );
 }

@@ -7,8 +7,15 @@ import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
 import { projectVault } from '#http/internal/projection.ts';
-import { readRecovery } from '#http/internal/recovery.ts';
-import { createUser, unlinkIdentity } from '#http/internal/user.ts';
+import { exportRecovery } from '#http/internal/recovery.ts';
+import {
+  collectAccessToken,
+  collectSession,
+  readCredentialResets,
+  releaseIdentity,
+  requestCredentialReset,
+} from '#http/internal/credential-reset.ts';
+import { createUser } from '#http/internal/user.ts';
 import { createSession } from '#http/internal/session.ts';
 import { createVault, readVault } from '#http/internal/vault.ts';
 import { putWallet } from '#http/internal/wallet.ts';
@@ -31,6 +38,7 @@ import { readTransaction } from '#http/transaction/read.ts';
 import { reject } from '#http/transaction/reject.ts';
 import { speedUp } from '#http/transaction/speed-up.ts';
 import { transfer } from '#http/transaction/transfer.ts';
+import { verifyMessageRoute } from '#http/transaction/verify-message.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { receiveWebhook } from '#http/webhook/receive.ts';
 import { listPushSubscriptions } from '#http/push-subscription/list.ts';
@@ -42,10 +50,14 @@ import { endAllSessions } from '#http/session/end-all.ts';
 import { endSession } from '#http/session/end.ts';
 import { beginLoginRoute } from '#http/login/begin.ts';
 import { endLoginRoute } from '#http/login/callback.ts';
+import { cancelOwnCredentialReset, ownCredentialResets } from '#http/user/credential-reset.ts';
 import { me } from '#http/user/me.ts';
 import { vaultBalances } from '#http/vault/balances.ts';
 import { vaultEvents } from '#http/vault/events.ts';
 import { vaultHistory } from '#http/vault/history.ts';
+import { cancelByDevice } from '#http/vault/credential-reset/cancel-by-device.ts';
+import { cancelCredentialReset } from '#http/vault/credential-reset/cancel.ts';
+import { listCredentialResets } from '#http/vault/credential-reset/list.ts';
 import { approvePolicyChange } from '#http/vault/policy-change/approve.ts';
 import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
 import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
@@ -54,6 +66,7 @@ import { readPolicyChange } from '#http/vault/policy-change/read.ts';
 import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
 import { listPolicies } from '#http/vault/policies.ts';
 import { readPolicy } from '#http/vault/policy.ts';
+import { recoveryExports } from '#http/vault/recovery-exports.ts';
 import { reprocess } from '#http/vault/reprocess.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
@@ -61,6 +74,7 @@ const routes = [
   estimateFee,
   transfer,
   message,
+  verifyMessageRoute,
   contractInteraction,
   erc20Approve,
   readTransaction,
@@ -78,6 +92,7 @@ const routes = [
   vaultEvents,
   reprocess,
   vaultHistory,
+  recoveryExports,
   readPolicy,
   listPolicies,
   proposePolicyChange,
@@ -86,6 +101,9 @@ const routes = [
   approvePolicyChange,
   rejectPolicyChange,
   cancelPolicyChange,
+  listCredentialResets,
+  cancelCredentialReset,
+  cancelByDevice,
   listAccessTokens,
   readAccessToken,
   updateAccessToken,
@@ -95,6 +113,8 @@ const routes = [
   subscribe,
   unsubscribe,
   me,
+  ownCredentialResets,
+  cancelOwnCredentialReset,
   beginLoginRoute,
   endLoginRoute,
   endSession,
@@ -106,12 +126,16 @@ const routes = [
   createUser,
   createAccessToken,
   createSession,
-  unlinkIdentity,
+  requestCredentialReset,
+  readCredentialResets,
+  collectAccessToken,
+  collectSession,
+  releaseIdentity,
   createVault,
   readVault,
   readKey,
   refreshKey,
-  readRecovery,
+  exportRecovery,
   putMember,
   removeMember,
   proposeAsOperator,

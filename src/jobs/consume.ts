@@ -9,9 +9,10 @@ import { follow } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { refreshVaultKey } from '#jobs/refresh-vault-key.ts';
 import { ingest } from '#jobs/ingest.ts';
-import { notify } from '#jobs/notify.ts';
+import { newsOf, notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
 import { settle } from '#jobs/settle.ts';
+import { spreadPolicy } from '#jobs/spread-policy.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import { measure } from '#objects/metrics.ts';
@@ -25,6 +26,7 @@ const jobMessage = z.strictObject({
   job: z.enum([
     'generate-key',
     'refresh-key',
+    'adopt-policy',
     'sign',
     'broadcast',
     'confirm',
@@ -72,9 +74,9 @@ function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): reado
   return [...together.values()].map((some) => {
     const jobs = some.flatMap(({ job }) => job ?? []);
     const [job] = jobs;
-    const ids = jobs.flatMap(({ transactionId }) => transactionOf(transactionId) ?? []);
+    const texts = jobs.map(({ transactionId }) => transactionId);
     const run = async () =>
-      job === undefined ? some.forEach(({ message }) => tellMalformed(message)) : work(job, ids, env);
+      job === undefined ? some.forEach(({ message }) => tellMalformed(message)) : work(job, texts, env);
     return { name: job?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
   });
 }
@@ -109,10 +111,10 @@ function measureJob(
   measure(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-/** @param ids what it is about: several for news alone, none for work of the vault itself */
+/** @param texts the ids of what it is about: several for news alone, none for work of the vault itself */
 async function work(
   { vaultId: number, job }: Pick<JobMessage, 'vaultId' | 'job'>,
-  ids: readonly TransactionId[],
+  texts: readonly (string | null)[],
   env: CoordinatorEnv,
 ): Promise<void> {
   const vaultId = parseVaultId(number);
@@ -120,13 +122,19 @@ async function work(
   const vault = vaultStub(env, vaultId);
   if (job === 'generate-key') return generateVaultKey(env, vault);
   if (job === 'refresh-key') return refreshVaultKey(env, vault);
+  if (job === 'adopt-policy') return spreadPolicy(env, vault);
   if (job === 'reconcile') return reconcile(env, vault, vaultId);
-  if (job === 'notify') return notify(env, vault, ids);
-  for (const id of ids) await transactionWork(job, { env, vault, id });
+  if (job === 'notify')
+    return notify(
+      env,
+      vault,
+      texts.flatMap((text) => newsOf(text) ?? []),
+    );
+  for (const id of texts.flatMap((text) => transactionOf(text) ?? [])) await transactionWork(job, { env, vault, id });
 }
 
 function transactionWork(
-  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'reconcile' | 'notify'>,
+  job: Exclude<JobMessage['job'], 'generate-key' | 'refresh-key' | 'adopt-policy' | 'reconcile' | 'notify'>,
   on: { readonly env: CoordinatorEnv; readonly vault: DurableObjectStub<VaultObject>; readonly id: TransactionId },
 ): Promise<void> {
   switch (job) {

@@ -2,7 +2,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { KeyScheme } from '#domain/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -11,14 +11,18 @@ import { pairNext } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
+import type { Attestations } from '#nodes/show-policies.ts';
+import { sentPolicy } from '#nodes/show-policies.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 
 export interface KeyRequest {
   readonly scheme: KeyScheme;
   /** How many nodes sign together. */
   readonly threshold: number;
-  /** Every policy of the vault so far, in order: pinned together with the key. */
-  readonly policies: readonly Policy[];
+  /** Every policy of the vault so far, in order, each with its mandate: pinned together with the key. */
+  readonly policies: readonly AdoptedPolicy[];
+  /** Of the newest policy, where another key of the vault has it in force; absent for a first key. */
+  readonly attestations?: Attestations;
 }
 
 type GeneratedKey = Omit<KeyCandidate, 'provenBy'>;
@@ -59,7 +63,9 @@ export async function nextKeyStep(
 
 async function generated(nodes: readonly CosignerClient[], request: KeyRequest): Promise<Result<KeyStep, KeyFault>> {
   const run = bytesToHex(randomBytes(16));
-  const made = await relay({ nodes, place: () => `keygen/${run}`, request: () => request });
+  const { scheme, threshold, policies, attestations = {} } = request;
+  const body = { scheme, threshold, policies: policies.map(sentPolicy), attestations };
+  const made = await relay({ nodes, place: () => `keygen/${run}`, request: () => body });
   if (!made.ok) return because('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
   const [first] = keys;
@@ -69,6 +75,5 @@ async function generated(nodes: readonly CosignerClient[], request: KeyRequest):
     return refused({ reason: 'the nodes name different keys', isUseless: true });
   }
   const { publicKey, publicShares } = first.data;
-  const { scheme } = request;
   return accepted({ type: 'candidate', candidate: { keyId, scheme, publicKey, publicShares, provenBy: [] } });
 }

@@ -1,5 +1,6 @@
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
+import { attestationsOf } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -13,8 +14,16 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   if (work === null) return;
   const { scheme, policies, candidate } = work;
   const { id, configuration } = work.vault;
-  const request = { scheme, threshold: configuration.signingThreshold, policies };
-  const step = await nextKeyStep(cosignersOf(env), request, candidate);
+  const nodes = cosignersOf(env);
+  const [existing] = work.vault.keys;
+  const version = policies.at(-1)?.policy.version ?? 0;
+  // Mandates of changes expire. Another key of the vault has them in force, and its co-signers attest that.
+  const attestations =
+    existing === undefined || version < 2 || candidate !== null
+      ? {}
+      : await attestationsOf(nodes, existing.keyId, version);
+  const request = { scheme, threshold: configuration.signingThreshold, policies, attestations };
+  const step = await nextKeyStep(nodes, request, candidate);
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;
     console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason }));

@@ -1,8 +1,8 @@
-import type { TransactionId } from '#domain/id.ts';
-import { vaultOfTransaction } from '#domain/id.ts';
+import { parseCredentialResetId } from '#domain/id.ts';
 import type { Notification } from '#domain/notification.ts';
+import { transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { NotificationWork } from '#objects/notification-desk.ts';
+import type { NewsId, NotificationWork } from '#objects/notification-desk.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { PushMessage, PushOutcome } from '#push/send.ts';
 import { sendPush } from '#push/send.ts';
@@ -24,7 +24,7 @@ const MOST_PUSHES = 400;
 export async function notify(
   env: CoordinatorEnv,
   vault: DurableObjectStub<VaultObject>,
-  ids: readonly TransactionId[],
+  ids: readonly NewsId[],
 ): Promise<void> {
   const settings = pushSettings(env.WEB_PUSH);
   const news = settings === null ? [] : await vault.notificationWork(ids);
@@ -33,8 +33,8 @@ export async function notify(
   const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);
   const errands = withinReach(news.map((one) => ({ ...one, readers: readersOf(one.notification, subscriptions) })));
   const told = await Promise.all(
-    errands.flatMap(({ id, notification, readers }) =>
-      readers.map(async (reader) => ({ reader, outcome: await tell(settings, reader, messageOf(id, notification)) })),
+    errands.flatMap((errand) =>
+      errand.readers.map(async (reader) => ({ reader, outcome: await tell(settings, reader, messageOf(errand)) })),
     ),
   );
   // First of all, for whatever fails after it: nobody is told again because of that.
@@ -66,8 +66,13 @@ function readersOf(
   return subscriptions.filter(({ userId }) => userIds.some((reader) => reader === userId));
 }
 
-function messageOf(id: NotificationWork['id'], { kind, title, body }: Notification): PushMessage {
-  return { kind, title, body, transactionId: id, vaultId: vaultOfTransaction(id) };
+function messageOf({ id, vaultId, notification: { kind, title, body } }: NotificationWork): PushMessage {
+  return { kind, title, body, transactionId: id, vaultId };
+}
+
+/** Reads the id of a message that asks to notify people; null for one that no version of this service has sent. */
+export function newsOf(text: string | null): NewsId | null {
+  return text === null ? null : (parseCredentialResetId(text) ?? transactionOf(text));
 }
 
 async function tell(settings: PushSettings, to: PushSubscriptionRow, message: PushMessage): Promise<PushOutcome> {

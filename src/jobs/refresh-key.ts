@@ -6,7 +6,7 @@ import { pairNext, setupsOf } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { attestationsOf, sentPolicy, showPolicies } from '#nodes/show-policies.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { HeldShares } from '#nodes/held-shares.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
@@ -86,13 +86,31 @@ async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Prom
     const shown = holding.flatMap((other) =>
       other.shares.filter(({ isActive, epoch }) => isActive && waiting.includes(epoch)),
     );
-    for (const { epoch, receipts } of shown.toSorted((x, y) => y.epoch - x.epoch)) {
-      const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
+    // A receipt that another co-signer keeps may be of an identity that was rotated since. What its
+    // owner signs today is then what counts.
+    const orders = shown
+      .toSorted((x, y) => y.epoch - x.epoch)
+      .flatMap(({ epoch, receipts }) => [
+        { epoch, receipts },
+        { epoch, receipts: { ...receipts, ...ownReceipts(holding, epoch) } },
+      ]);
+    for (const order of orders) {
+      const answer = await node.call(`key/${keyId}/activate`, order);
       hasChanged ||= answer.ok;
       if (answer.ok) break;
     }
   }
   return hasChanged;
+}
+
+/** Of each node that has a share of an epoch its own word that it has. */
+function ownReceipts(holding: readonly HoldingNode[], epoch: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    holding.flatMap(({ node: { index }, shares }) => {
+      const receipt = shares.find((one) => one.epoch === epoch)?.receipts[String(index)];
+      return receipt === undefined ? [] : [[String(index), receipt] as const];
+    }),
+  );
 }
 
 /** What is there now has to be replaced: the shares that are in use, and the set-ups of the pairs. */
@@ -162,13 +180,7 @@ async function activationFault(
   epoch: number,
   keyId: string,
 ): Promise<KeyFault | null> {
-  // Of each its own word.
-  const receipts = Object.fromEntries(
-    holding.map(({ node: { index }, shares }) => {
-      const held = shares.find((one) => one.epoch === epoch);
-      return [String(index), held?.receipts[String(index)] ?? ''];
-    }),
-  );
+  const receipts = ownReceipts(holding, epoch);
   for (const { node } of holding) {
     const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
     if (!answer.ok) return because('activation', answer.refusal).refusal;
@@ -189,6 +201,10 @@ async function dealingFault(
   const base = (one: HoldingNode) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
   const holders = holding.filter((one) => base(one) !== undefined);
   const nodes = holding.map(({ node }) => node);
+  // A co-signer that joins adopts what the others attest.
+  const joins = holders.length < holding.length;
+  const version = policies.at(-1)?.policy.version ?? 0;
+  const attestations = joins ? await attestationsOf(nodes, key.keyId, version) : {};
   const unfit = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of groupsOf(holders, threshold)) {
@@ -202,13 +218,14 @@ async function dealingFault(
       dealers: dealers.map(({ node }) => node.index),
       publicKey: key.publicKey,
       publicShares: base(first)?.publicShares ?? {},
-      policies: policies.map(({ policy }) => policy),
+      policies: policies.map(sentPolicy),
+      attestations,
     };
     const dealt = await relay({ nodes, place: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
     const { node, code } = dealt.refusal;
     fault = because('dealing', dealt.refusal).refusal;
-    if (code === 'policy-behind') await showPolicies(nodes, key.keyId, policies);
+    if (code === 'policy-behind') await showPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
     if (!UNFIT_TO_DEAL.has(code)) return fault;
     unfit.add(node);
   }

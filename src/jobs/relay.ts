@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /** One run of a protocol among nodes, as the coordinator drives it. */
@@ -11,12 +12,14 @@ export interface Run {
   readonly place: (node: CosignerClient) => string;
   /** What each node is asked to open. */
   readonly request: (node: CosignerClient) => unknown;
+  /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
+  readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
 }
 
 /** More rounds than any protocol has. */
 const MOST_ROUNDS = 10;
 
-const opened = z.object({ nonce: z.string(), opening: z.string().optional() });
+const opened = z.object({ nonce: z.string(), opening: z.string() });
 const answered = z.object({
   sid: z.string(),
   envelopes: z.record(z.string(), z.string()).optional(),
@@ -27,17 +30,20 @@ type Answer = z.infer<typeof answered>;
 /**
  * Carries a protocol from its opening to its results. The coordinator moves sealed envelopes between the nodes: it can stop a
  * run, and nothing else. Gives the result of every node; or the first fault, after which the nodes forget the run.
+ *
+ * @param protocols that the coordinator may name, the newest first
  */
 export async function relay(
   run: Run,
+  protocols: readonly string[] = SUPPORTED_PROTOCOLS,
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
-  const begun = await all(run.nodes, (node) => ask(node, `${run.place(node)}/open`, run.request(node), opened));
+  const [begun, receipts] = await Promise.all([openedBy(run, protocols), run.receipts?.() ?? accepted({})]);
   if (!begun.ok) return begun;
+  if (!receipts.ok) return receipts;
   const invitation = {
     nonces: Object.fromEntries([...begun.value].map(([index, { nonce }]) => [String(index), nonce])),
-    openings: Object.fromEntries(
-      [...begun.value].flatMap(([index, { opening }]) => (opening === undefined ? [] : [[String(index), opening]])),
-    ),
+    openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
+    receipts: receipts.value,
   };
   let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, invitation, answered));
   for (let round = 2; round <= MOST_ROUNDS && answers.ok; round++) {
@@ -66,12 +72,42 @@ async function ask<T>(
   return parsed.success ? accepted(parsed.data) : refused(fault);
 }
 
-/** Asks every node at once. One fault stands for all: what a node says of the request, rather than that another one is away. */
+/**
+ * Has every co-signer open the session under the newest protocol; and once more, where some do not
+ * support it, under the newest one that none of them has left out. Co-signers are upgraded one
+ * after the other, each by its own operator.
+ */
+async function openedBy(run: Run, protocols: readonly string[]) {
+  const openUnder = (protocol: string) =>
+    Promise.all(
+      run.nodes.map((node) => ask(node, `${run.place(node)}/open`, { protocol, request: run.request(node) }, opened)),
+    );
+  const [newest = ''] = protocols;
+  const answers = await openUnder(newest);
+  const supported = answers.flatMap((answer) =>
+    !answer.ok && answer.refusal.code === 'protocol-mismatch' ? [(answer.refusal.detail ?? '').split(' ')] : [],
+  );
+  const common = protocols.find((protocol) => supported.every((digests) => digests.includes(protocol)));
+  if (supported.length === 0 || common === undefined) return gathered(run.nodes, answers);
+  return gathered(run.nodes, await openUnder(common));
+}
+
+/** Asks every node at once. */
 async function all<T>(
   nodes: readonly CosignerClient[],
   askOne: (node: CosignerClient) => Promise<Result<T, CosignerFault>>,
 ): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
-  const answers = await Promise.all(nodes.map(askOne));
+  return gathered(nodes, await Promise.all(nodes.map(askOne)));
+}
+
+/**
+ * What every node has answered. One fault stands for all: what a node says of the request, rather
+ * than that another one is away.
+ */
+function gathered<T>(
+  nodes: readonly CosignerClient[],
+  answers: readonly Result<T, CosignerFault>[],
+): Result<ReadonlyMap<PartyIndex, T>, CosignerFault> {
   const values = new Map<PartyIndex, T>();
   const faults = answers.filter((answer) => !answer.ok);
   const fault = faults.find(({ refusal }) => refusal.code !== 'unreachable') ?? faults[0];

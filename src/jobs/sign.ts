@@ -17,7 +17,7 @@ import { broadcast } from '#jobs/broadcast.ts';
 import { report, whereabouts } from '#jobs/confirm.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
-import { presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
+import { needsReceipts, presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
@@ -44,6 +44,11 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   const { intent } = work.transaction;
+  if (work.key.addresses[work.chain.name] !== intent.from) {
+    const detail = `${intent.from} is a former address of the vault, on which co-signers sign nothing: create it again`;
+    await giveUp({ env, vault, work }, { reason: 'WALLET_REPLACED', detail });
+    return;
+  }
   if (intent.kind === 'message') {
     // Nothing is asked of the chain.
     await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);
@@ -168,6 +173,8 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
   await broadcast(env, vault, id);
   // Nobody waits for this any more; and what a node has missed it is told when it matters (`thresholdSign`).
   const { key, signingThreshold: threshold } = work;
+  // Receipts have put the record into every co-signer already.
+  if (needsReceipts(work.policies)) return;
   const told = { keyId: key.keyId, transactionId: id, threshold };
   await bearWitness(presentHolders(cosignersOf(env), key), told);
 }

@@ -13,6 +13,7 @@ import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { groupsOf } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
+import { receiptsOf } from '#jobs/receipts.ts';
 import { sentVote, showPolicies } from '#nodes/show-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
@@ -44,6 +45,7 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
   'not-enough-approvals',
   'policy-forbids',
   'expired',
+  'fee-above-ceiling',
   'payload-refused',
   'second-digest',
 ]);
@@ -136,6 +138,11 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
   return wallet;
 }
 
+/** Reports whether the policy in force asks every co-signer for a receipt (cosigner/receipt.ts). */
+export function needsReceipts(policies: readonly AdoptedPolicy[]): boolean {
+  return policies.at(-1)?.policy.rules.signOnce === 'every-cosigner';
+}
+
 /**
  * Runs the protocol, and once more after a node that was behind has been shown the newer policies, or what others have signed before this
  * attempt.
@@ -159,14 +166,18 @@ async function runWith(
       evidence,
     },
   };
-  const run = () => relay({ nodes: signers, place: () => `key/${key.keyId}`, request: () => body });
+  const { keyId } = key;
+  const others = holders.filter((node) => !signers.includes(node));
+  const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
+  const run = () => relay({ nodes: signers, place: () => `key/${keyId}`, request: () => body, ...receipts });
   const first = await run();
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;
-    await bearWitness(holders, { keyId: key.keyId, transactionId, threshold: request.signingThreshold });
+    await bearWitness(holders, { keyId, transactionId, threshold: request.signingThreshold });
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
-  const shown = await showPolicies(signers, key.keyId, policies);
+  const nodes = needsReceipts(policies) ? holders : signers;
+  const shown = await showPolicies({ nodes, witnesses: holders, keyId }, policies);
   return shown.ok ? run() : shown;
 }

@@ -1,3 +1,5 @@
+import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
+
 /** What a monitoring service sends, as it came: nothing is parsed before it is known who sent it. */
 export interface Delivery {
   readonly body: Uint8Array;
@@ -55,7 +57,7 @@ export function hintsOn(chain: string | undefined, hashes: readonly unknown[]): 
 
 /** Mainnets, by their genesis. */
 export const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-export const BITCOIN = 'bip122:000000000019d6689c085ae165831e93';
+export const BITCOIN = `bip122:${BITCOIN_MAINNET_GENESIS}`;
 
 /** What names a transaction in a list of whole ones: of Bitcoin not `hash`, which is over its witness too. */
 export function namesIn(chain: string | undefined, transactions: unknown): readonly unknown[] {

@@ -1,4 +1,5 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { isBitcoinTestNetwork } from '#domain/chain.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';
@@ -9,11 +10,19 @@ import type { KeyShare } from '#mpc/share.ts';
 export type PublicKey = Pick<KeyShare, 'scheme' | 'publicKey' | 'publicShares'>;
 
 /**
- * The key of a wallet: the vault's key, one step down (additive and not hardened, so every node takes the step by itself: each share plus
- * t, the key plus tG, with t = H(key, chain)). A Solana transaction does not name its cluster: with one key for all of them, what a quorum
- * approved on a test network could be signed for the main one. Taproot's tweak follows (BIP-341, BIP-86: no script).
+ * The key of a wallet: the vault's key, one step down (additive and not hardened, so every co-signer takes the step by
+ * itself: each share plus t, the key plus tG, with t = H(key, chain)). An approval for one network must not be a signature
+ * on another, so every key is derived whose signatures do not name their network: Ed25519 (a Solana transaction does not
+ * name its cluster), P2TR and P2WPKH (a signature of Bitcoin names outputs, which any network may have). Taproot's tweak
+ * follows for P2TR alone (BIP-341, BIP-86: no script).
  *
- * The ECDSA key is used as it is: its signatures name their chain (EIP-155) or the very outputs that they spend.
+ * EVM chains keep the vault's ECDSA key, because their transactions name the chain (EIP-155). P2WPKH keeps it on mainnet,
+ * so that no address that holds money changes; each other network of Bitcoin has a key of its own.
+ *
+ * A signature (r, s) on the hash h under key d is also one on h - rt under d + t, so additive derivation is safe only while
+ * each signer computes the hash itself and R is unknown before (Groth and Shoup, eprint 2021/1330): co-signers compute it
+ * from the intent before round 1, and there are no presignatures. A tweak of zero would give two networks one key; it and
+ * a key at infinity have a probability of 2^-256 each, and throw.
  *
  * @param chain CAIP-2
  */
@@ -49,18 +58,21 @@ function stepOf<P extends GroupPoint<P>>(
   { scheme, publicKey }: PublicKey,
   chain: string,
 ): Step | null {
-  if (scheme === 'ecdsa-secp256k1') return null;
+  if (scheme === 'ecdsa-secp256k1' && !isBitcoinTestNetwork(chain)) return null;
   const tweak = group.hashToScalar('derivation/wallet', publicKey, utf8ToBytes(chain));
+  if (tweak === 0n) throw new Error('a tweak of zero derives no other key');
   const offset = group.generator.multiplyUnsafe(tweak);
   const child: Step = {
     point: (encoded) => {
       const point = group.parsePoint(encoded);
       if (point === null) throw new Error('a public key or share is a point');
-      return group.encodePoint(point.add(offset));
+      const derived = point.add(offset);
+      if (derived.is0()) throw new Error('a derived key is not the identity');
+      return group.encodePoint(derived);
     },
     scalar: (value) => (value + tweak) % group.order,
   };
-  return scheme === 'frost-ed25519' ? child : throughTaproot(child, publicKey);
+  return scheme === 'frost-secp256k1-tr' ? throughTaproot(child, publicKey) : child;
 }
 
 function throughTaproot(child: Step, publicKey: Uint8Array): Step {

@@ -13,6 +13,8 @@ export type EdwardsPoint = InstanceType<typeof ed25519.Point>;
 
 const Curve = ed25519.Point;
 const SCALAR_BYTES = 32;
+/** R and S of RFC 8032. */
+const SIGNATURE_BYTES = 64;
 /** FIPS 186-5 A.2.1: so many bits more than the order, and the bias is below 2^-128. */
 const WIDE_BYTES = 48;
 
@@ -61,6 +63,8 @@ export async function verifyEd25519(
   message: Uint8Array,
   publicKey: Uint8Array,
 ): Promise<boolean> {
+  // Node answers false for any other length, workerd throws.
+  if (signature.length !== SIGNATURE_BYTES) return false;
   const key =
     KEYS.get(publicKey) ?? crypto.subtle.importKey('raw', Uint8Array.from(publicKey), 'Ed25519', false, ['verify']);
   KEYS.set(publicKey, key);

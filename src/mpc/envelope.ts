@@ -1,4 +1,5 @@
-import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import type { Channel } from '#mpc/channel.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
@@ -7,11 +8,13 @@ import { taggedHash } from '#mpc/transcript.ts';
  *
  *     version (1) | sid (32) | round (1) | from (1) | to (1) | iv (12) | AES-256-GCM ciphertext and tag | Ed25519 signature (64)
  *
- * The AES key is HKDF-SHA-256 over the X25519 secret of the two static keys, salted with the sid and bound to the direction.
- * The header is additional data of the cipher, and the signature covers the tagged hash of everything before it: it is the evidence that
- * names who sent what. (Ed25519 reads its message twice, by a slower hash: of a round of ECDSA that is as long as the rest of the envelope.) Static keys are pinned when the nodes are deployed, so there is nobody to be introduced to on the way.
+ * The AES key is that of the session and the direction (channel.ts). The header is additional data
+ * of the cipher, and the signature covers the tagged hash of everything before it: it is the
+ * evidence that names who sent what. (Ed25519 reads its message twice, by a slower hash: of a round
+ * of ECDSA that is as long as the rest of the envelope.) Static keys are pinned when the nodes are
+ * deployed, so there is nobody to be introduced to on the way.
  */
-const VERSION = 2;
+export const ENVELOPE_VERSION = 3;
 const SID_BYTES = 32;
 const HEADER_BYTES = 1 + SID_BYTES + 3;
 const IV_BYTES = 12;
@@ -42,44 +45,45 @@ export interface PeerIdentity {
   readonly exchange: CryptoKey;
 }
 
-/** Seals for a peer. Every call has a fresh IV, so two envelopes at one address never share a key stream. */
+/**
+ * Seals for the peer of a channel. Every call has a fresh IV, so two envelopes at one address never
+ * share a key stream.
+ */
 export async function sealEnvelope(
   own: NodeIdentity,
-  peer: PeerIdentity,
-  message: { readonly sid: Uint8Array; readonly round: number; readonly body: Uint8Array },
+  channel: Channel,
+  message: { readonly round: number; readonly body: Uint8Array },
 ): Promise<Uint8Array> {
-  const address = { sid: message.sid, round: message.round, from: own.index, to: peer.index };
-  const header = headerOf(address);
-  const key = await channelKey(own, peer, address);
+  const header = headerOf({ sid: channel.sid, round: message.round, from: channel.own, to: channel.peer });
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
-  const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parameters, key, owned(message.body)));
-  const signed = concatBytes(header, iv, ciphertext);
+  const ciphertext = await crypto.subtle.encrypt(parameters, channel.outgoing, owned(message.body));
+  const signed = concatBytes(header, iv, new Uint8Array(ciphertext));
   return concatBytes(signed, await signAsNode(own, statementOf(signed)));
 }
 
 /**
- * Opens an envelope that must be from this peer, to this node, in this session and round. Null for everything else: a wrong
- * frame, address, signature or tag. None of these can be blamed on the peer, since any relay can cause them; nobody is banned.
+ * Opens an envelope that must be from this peer, in the session of the channel and in this round.
+ * Null for everything else: a wrong frame, address, signature or tag. None of these can be blamed
+ * on the peer, since any relay can cause them; nobody is banned.
  */
 export async function openEnvelope(
-  own: NodeIdentity,
   peer: PeerIdentity,
-  envelope: { readonly sid: Uint8Array; readonly round: number; readonly bytes: Uint8Array },
+  channel: Channel,
+  envelope: { readonly round: number; readonly bytes: Uint8Array },
 ): Promise<Uint8Array | null> {
   const { bytes } = envelope;
   if (bytes.length < SMALLEST) return null;
-  const address = { sid: envelope.sid, round: envelope.round, from: peer.index, to: own.index };
-  const header = headerOf(address);
+  const header = headerOf({ sid: channel.sid, round: envelope.round, from: channel.peer, to: channel.own });
   if (!header.every((byte, i) => byte === bytes[i])) return null;
   const signed = owned(bytes.subarray(0, bytes.length - SIGNATURE_BYTES));
   const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
   if (!(await verifyAsNode(peer, statementOf(signed), signature))) return null;
-  const key = await channelKey(own, peer, address);
   const iv = signed.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
   try {
-    return new Uint8Array(await crypto.subtle.decrypt(parameters, key, signed.subarray(HEADER_BYTES + IV_BYTES)));
+    const ciphertext = signed.subarray(HEADER_BYTES + IV_BYTES);
+    return new Uint8Array(await crypto.subtle.decrypt(parameters, channel.incoming, ciphertext));
   } catch {
     return null;
   }
@@ -99,38 +103,9 @@ function statementOf(signed: Uint8Array): Uint8Array {
   return taggedHash('envelope', signed);
 }
 
-async function channelKey(own: NodeIdentity, peer: PeerIdentity, address: Address): Promise<CryptoKey> {
-  const material = await channelMaterial(own, peer);
-  const info = concatBytes(utf8ToBytes('conclave/envelope/v1'), Uint8Array.of(address.from, address.to));
-  return crypto.subtle.deriveKey(
-    { name: 'HKDF', hash: 'SHA-256', salt: owned(address.sid), info: owned(info) },
-    material,
-    { name: 'AES-GCM', length: 256 },
-    false,
-    ['encrypt', 'decrypt'],
-  );
-}
-
-/** What two nodes share for good: derived once, not for each of the messages of each session. */
-const MATERIALS = new WeakMap<CryptoKey, WeakMap<CryptoKey, Promise<CryptoKey>>>();
-
-function channelMaterial(own: NodeIdentity, peer: PeerIdentity): Promise<CryptoKey> {
-  const ofOwn = MATERIALS.get(own.exchange) ?? new WeakMap<CryptoKey, Promise<CryptoKey>>();
-  MATERIALS.set(own.exchange, ofOwn);
-  const material = ofOwn.get(peer.exchange) ?? deriveMaterial(own, peer);
-  ofOwn.set(peer.exchange, material);
-  return material;
-}
-
-async function deriveMaterial(own: NodeIdentity, peer: PeerIdentity): Promise<CryptoKey> {
-  const agreement = { name: 'X25519', public: peer.exchange };
-  const secret = await crypto.subtle.deriveBits(agreement, own.exchange, 256);
-  return crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);
-}
-
 function headerOf({ sid, round, from, to }: Address): Uint8Array {
   if (sid.length !== SID_BYTES) throw new Error('a sid has 32 bytes');
-  return concatBytes(Uint8Array.of(VERSION), sid, Uint8Array.of(round, from, to));
+  return concatBytes(Uint8Array.of(ENVELOPE_VERSION), sid, Uint8Array.of(round, from, to));
 }
 
 /** WebCrypto takes no views of shared memory, and copies what it takes before it answers. */

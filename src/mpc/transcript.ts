@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
-const DOMAIN = 'conclave/mpc/v1/';
+export const TRANSCRIPT_DOMAIN = 'conclave/mpc/v1/';
 
 /** Bytes of every digest here. */
 export const DIGEST_BYTES = 32;
@@ -35,7 +35,7 @@ const TAG_BLOCKS = new Map<string, TagBlock>();
 function blockOf(tag: string): TagBlock {
   const known = TAG_BLOCKS.get(tag);
   if (known !== undefined) return known;
-  const digest = sha256(utf8ToBytes(DOMAIN + tag));
+  const digest = sha256(utf8ToBytes(TRANSCRIPT_DOMAIN + tag));
   const bytes = concatBytes(digest, digest);
   const block = { bytes, hashed: sha256.create().update(bytes) };
   TAG_BLOCKS.set(tag, block);

@@ -68,7 +68,8 @@ export async function caughtUpStatements(
       const cosigner = cosigners.find(({ index }) => index === one.cosigner);
       if (!isBehind(one) || cosigner === undefined) return one;
       const newer = history.filter(({ policy }) => policy.version > (one.statement?.policyVersion ?? 0));
-      const shown = await showPolicies([cosigner], one.keyId, newer);
+      const audience = { nodes: [cosigner], witnesses: cosigners, keyId: one.keyId };
+      const shown = await showPolicies(audience, newer);
       return shown.ok ? statementOf(cosigner, one.keyId, nonce) : one;
     }),
   );

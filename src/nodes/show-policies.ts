@@ -1,22 +1,78 @@
+import * as z from 'zod';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Vote } from '#domain/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 
-/** Shows nodes every version of a policy, in order, each with what makes it follow the one before: what they know already changes nothing. */
+/** Number of each co-signer to its signature that it has adopted a policy. */
+export type Attestations = Readonly<Record<string, string>>;
+
+export interface PolicyAudience {
+  /** The co-signers that are shown the policies. */
+  readonly nodes: readonly CosignerClient[];
+  /** All co-signers of the key: those that have adopted a policy attest it to one that comes late. */
+  readonly witnesses: readonly CosignerClient[];
+  readonly keyId: string;
+}
+
+/**
+ * Shows co-signers the policies that they have not adopted yet, in order, each with the mandate that makes it a successor of the one
+ * before. Gives the first fault.
+ */
 export async function showPolicies(
-  nodes: readonly CosignerClient[],
-  keyId: string,
+  audience: PolicyAudience,
   policies: readonly AdoptedPolicy[],
 ): Promise<Result<null, CosignerFault>> {
-  for (const node of nodes) {
-    for (const adopting of policies) {
-      const adopted = await node.call(`key/${keyId}/policy`, sentPolicy(adopting));
+  const newest = policies.at(-1);
+  if (newest === undefined) return accepted(null);
+  for (const node of audience.nodes) {
+    const shown = await showOne(audience, node, newest);
+    if (shown.ok) continue;
+    // A co-signer that is further behind names the version that it has in force.
+    const has = shown.refusal.code === 'policy-mismatch' ? versionIn(shown.refusal.detail) : null;
+    if (has === null) return shown;
+    for (const adopting of policies.filter(({ policy }) => policy.version > has)) {
+      const adopted = await showOne(audience, node, adopting);
       if (!adopted.ok) return adopted;
     }
   }
   return accepted(null);
+}
+
+function versionIn(detail: string | null): number | null {
+  return detail !== null && /^[0-9]{1,9}$/.test(detail) ? Number.parseInt(detail, 10) : null;
+}
+
+/** Shows one policy, and once more with attestations where its mandate has expired meanwhile. */
+async function showOne(
+  { witnesses, keyId }: PolicyAudience,
+  node: CosignerClient,
+  adopting: AdoptedPolicy,
+): Promise<Result<unknown, CosignerFault>> {
+  const show = (attestations: Attestations) =>
+    node.call(`key/${keyId}/policy`, { ...sentPolicy(adopting), attestations });
+  const shown = await show({});
+  if (shown.ok || shown.refusal.code !== 'mandate-expired') return shown;
+  return show(await attestationsOf(witnesses, keyId, adopting.policy.version));
+}
+
+const attested = z.object({ attestation: z.string().regex(/^[0-9a-f]{128}$/) });
+
+/** The attestations of a policy by the co-signers that have adopted it; of the others there is none. */
+export async function attestationsOf(
+  nodes: readonly CosignerClient[],
+  keyId: string,
+  version: number,
+): Promise<Attestations> {
+  const answers = await Promise.all(
+    nodes.map(async (node) => {
+      const answer = await node.call(`key/${keyId}/attest`, { version });
+      const read = answer.ok ? attested.safeParse(answer.value) : null;
+      return read?.success === true ? [[String(node.index), read.data.attestation] as const] : [];
+    }),
+  );
+  return Object.fromEntries(answers.flat());
 }
 
 /** Where a voice came from stays with the coordinator. */
@@ -24,7 +80,8 @@ export function sentVote({ actor: { userId, tokenId }, digest, device, atMs }: V
   return { actor: { userId, tokenId }, digest, device, atMs };
 }
 
-function sentPolicy({ policy, mandate }: AdoptedPolicy) {
+/** A policy and its mandate as co-signers read them. */
+export function sentPolicy({ policy, mandate }: AdoptedPolicy) {
   if (mandate === null) return { policy, mandate };
   const { id, note, createdAtMs, expiresAtMs, approvals } = mandate;
   return { policy, mandate: { id, note, createdAtMs, expiresAtMs, approvals: approvals.map(sentVote) } };

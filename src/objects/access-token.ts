@@ -1,5 +1,12 @@
 import { DurableObject } from 'cloudflare:workers';
-import type { AccessToken, AdmissionFault, TokenChange, TokenManager, UserProfile } from '#domain/access-token.ts';
+import type {
+  AccessToken,
+  AdmissionFault,
+  TokenChange,
+  TokenManager,
+  UserProfile,
+  Withdrawal,
+} from '#domain/access-token.ts';
 import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
 import { equalTexts } from '#domain/equal-texts.ts';
 import type { TokenId, UserId } from '#domain/id.ts';
@@ -34,6 +41,9 @@ export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> 
   readonly previousUntilMs: number | null;
 }
 
+/** A token that was withdrawn before it was made never comes to be, whenever the request to make it arrives. */
+const WITHDRAWN_SCHEMA = 'CREATE TABLE IF NOT EXISTS withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));';
+
 const SCHEMA = `
   CREATE TABLE token (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
 `;
@@ -49,17 +59,18 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
     this.#meter = new UsageMeter(ctx, env.RATE_LIMITS);
-    if (this.#exists()) {
+    if (this.#has('token')) {
       this.#load();
       void ctx.blockConcurrencyWhile(() => this.#meter.load());
     }
   }
 
-  /** Idempotent: a token that exists stays as it is. */
-  create(input: NewAccessToken): TokenView {
+  /** Idempotent: a token that exists stays as it is. Null for one that was withdrawn before. */
+  create(input: NewAccessToken): TokenView | null {
     if (this.#token !== null) return this.#view(this.#token);
+    if (this.#has('withdrawn')) return null;
     const nowMs = Date.now();
-    const fresh = { enabled: true, previous: null, rotatedAtMs: null, deletedAtMs: null };
+    const fresh = { enabled: true, previous: null, rotatedAtMs: null, deletedAtMs: null, firstUsedAtMs: null };
     const token = { ...input, ...fresh, createdAtMs: nowMs, updatedAtMs: nowMs };
     this.ctx.storage.transactionSync(() => {
       this.ctx.storage.sql.exec(SCHEMA);
@@ -83,9 +94,32 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
       if (fault === 'expired') this.#store({ ...token, enabled: false });
       return { outcome: 'unauthenticated', fault };
     }
+    // On disk before the answer: what was used once is never issued again in place of a lost answer.
+    if (token.firstUsedAtMs === null) this.#store({ ...token, firstUsedAtMs: nowMs });
     const { admitted, limit } = this.#meter.count(request.policy, nowMs);
     if (!admitted) return { outcome: 'limited', limit };
     return { outcome: 'admitted', tokenId: token.id, user: token.user, limit };
+  }
+
+  /**
+   * Takes the token back unless its value was presented once: the answer with the value was lost, and another token takes its
+   * place. One turn, so that a first use comes either before it or never.
+   */
+  withdrawUnused(): Withdrawal {
+    const token = this.#token;
+    if (token === null) {
+      this.ctx.storage.transactionSync(() => {
+        this.ctx.storage.sql.exec(WITHDRAWN_SCHEMA);
+        this.ctx.storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)');
+      });
+      return 'withdrawn';
+    }
+    if (token.firstUsedAtMs !== null) return 'used';
+    const nowMs = Date.now();
+    if (token.deletedAtMs === null) {
+      this.#store({ ...token, enabled: false, previous: null, updatedAtMs: nowMs, deletedAtMs: nowMs });
+    }
+    return 'withdrawn';
   }
 
   /** Refuses `access-token-not-found`. */
@@ -130,9 +164,9 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** An object that was never created has no tables: trying tokens that do not exist leaves nothing behind. */
-  #exists(): boolean {
-    const tables = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'token'");
-    return tables.toArray().length > 0;
+  #has(table: 'token' | 'withdrawn'): boolean {
+    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
+    return this.ctx.storage.sql.exec(query, table).toArray().length > 0;
   }
 
   #load(): void {

@@ -1,4 +1,5 @@
 import type { AccessTokenObject } from '#objects/access-token.ts';
+import type { PersonObject } from '#objects/person.ts';
 import type { SessionObject } from '#objects/session.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { WalletNonceObject } from '#objects/wallet-nonce.ts';
@@ -11,6 +12,7 @@ export interface JobMessage {
   readonly job:
     | 'generate-key'
     | 'refresh-key'
+    | 'adopt-policy'
     | 'sign'
     | 'broadcast'
     | 'confirm'
@@ -31,6 +33,7 @@ export interface CoordinatorEnv {
   readonly VAULT: DurableObjectNamespace<VaultObject>;
   readonly ACCESS_TOKEN: DurableObjectNamespace<AccessTokenObject>;
   readonly SESSION: DurableObjectNamespace<SessionObject>;
+  readonly PERSON: DurableObjectNamespace<PersonObject>;
   readonly WALLET_NONCE: DurableObjectNamespace<WalletNonceObject>;
   readonly SIGNING_QUEUE: Queue<JobMessage>;
   readonly CONFIRMATION_QUEUE: Queue<JobMessage>;
@@ -54,6 +57,8 @@ export interface CoordinatorEnv {
   readonly CHAINS?: string;
   /** JSON: rate-limit policy to quota. Empty for the defaults of spec part 8. */
   readonly RATE_LIMITS?: string;
+  /** Whole seconds between the request of a credential reset and its effect (domain/credential-reset.ts). Empty or absent: 24 hours. */
+  readonly CREDENTIAL_RESET_DELAY_SECONDS?: string;
   /** JSON: sources of prices, in order of preference (prices/settings.ts). Empty or absent: nothing has a price. */
   readonly PRICE_SOURCES?: string;
   /** Hex of 32 bytes: keys the short code inside every token value, so that a mistyped one is refused without a look-up. */

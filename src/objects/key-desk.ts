@@ -1,9 +1,11 @@
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
+import { recordExport, type RecoveryExport } from '#objects/recovery-exports.ts';
+import { oweAdoption } from '#objects/policy-changes.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
-import { lackingSchemes, withKey } from '#objects/wallets.ts';
+import { formerWalletsOf, lackingSchemes, withKey, withNetworkKeys } from '#objects/wallets.ts';
 
 /** How far a run of the job has come. */
 export type KeyProgress =
@@ -37,8 +39,7 @@ export class KeyDesk {
     const vault = this.#host.vault();
     const [scheme] = vault === null ? [] : lackingSchemes(vault, chains);
     if (vault === null || scheme === undefined) return null;
-    const policies = storage.policies.adopted().map(({ policy }) => policy);
-    return { vault, scheme, policies, candidate: storage.keyCandidate(scheme) };
+    return { vault, scheme, policies: storage.policies.adopted(), candidate: storage.keyCandidate(scheme) };
   }
 
   /** What a run of the job has done: the next one is due at once. One that comes late, of a key that was discarded, changes nothing. */
@@ -65,7 +66,31 @@ export class KeyDesk {
   async record(key: VaultKey): Promise<void> {
     const vault = this.#host.vault();
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
-    await this.#reform(withKey(vault, key, this.#host.chains), { action: 'key', detail: key.keyId });
+    const after = withKey(vault, key, this.#host.chains);
+    // A policy that was adopted while the key was made is not part of it.
+    await this.#reform(after, { action: 'key', detail: key.keyId }, () => oweAdoption(this.#host.storage, after));
+  }
+
+  /**
+   * Moves a vault of before to the keys of its test networks (see `withNetworkKeys`), in one commit with a line in its history.
+   * It follows from the stored key alone, so it runs at each start of the object, and the second time changes nothing.
+   */
+  async deriveNetworks(): Promise<void> {
+    const { storage, chains } = this.#host;
+    const vault = this.#host.vault();
+    const after = vault === null ? null : withNetworkKeys(vault, chains);
+    if (after === null || after === vault) return;
+    const line = { action: 'derive-network-keys', detail: JSON.stringify({ former: formerWalletsOf(after) }) };
+    await this.#reform(after, line, () => {
+      // The ledger has what the former address held: it is compared with the chain at once.
+      storage.ledger.hasten(Date.now());
+      storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
+    });
+  }
+
+  /** See `recordExport`. */
+  recordExport(wanted: RecoveryExport): Promise<boolean> {
+    return recordExport(this.#host, wanted);
   }
 }
 

@@ -1,15 +1,18 @@
-import type { Member, Role } from '#domain/member.ts';
+import type { Member, Permission, Role } from '#domain/member.ts';
+import { may } from '#domain/member.ts';
 import type { ApprovalMode, Device } from '#domain/device.ts';
 import { inOrderOfKeys } from '#domain/device.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { DeviceKeyId, UserId, VaultId } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy.ts';
+import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Rules } from '#domain/rules.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import { inOrder } from '#domain/rules.ts';
+import type { Actor } from '#domain/transaction.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 
@@ -40,6 +43,17 @@ export interface PolicyWish {
 
 /** Why what somebody wants can not be. */
 export type WishFault = PolicyFault | 'no-such-device';
+
+/** The vault and the member who enters it. Refuses `forbidden`: for strangers, and for a vault that does not exist. */
+export function entered(
+  vault: Vault | null,
+  actor: Actor,
+  permission: Permission,
+): Result<{ readonly vault: Vault; readonly viewer: Member }, Refusal> {
+  const viewer = vault?.members.find((member) => member.userId === actor.userId) ?? null;
+  if (vault === null || viewer === null || !may(viewer, permission)) return refused({ code: 'forbidden' });
+  return accepted({ vault, viewer });
+}
 
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
 export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFault> {

@@ -1,18 +1,30 @@
 import { findChain } from '#chains/registry.ts';
-import type { TransactionId } from '#domain/id.ts';
+import type { CredentialResetId, TransactionId, VaultId } from '#domain/id.ts';
+import { parseCredentialResetId } from '#domain/id.ts';
 import type { Notification } from '#domain/notification.ts';
-import { notificationOf, notificationOfActivity } from '#domain/notification.ts';
+import {
+  notificationOf,
+  notificationOfActivity,
+  notificationOfExport,
+  notificationOfReset,
+} from '#domain/notification.ts';
+import type { Vault } from '#domain/vault.ts';
 import { NOTIFICATION_MS } from '#objects/outbox.ts';
+import { EXPORT_REQUESTED } from '#objects/recovery-exports.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
+
+/** What people are notified of. */
+export type NewsId = TransactionId | CredentialResetId;
 
 /** News that were told, and the row of the outbox that asked for it. */
 export interface ToldNews {
-  readonly id: TransactionId;
+  readonly id: NewsId;
   readonly version: number;
 }
 
 /** Somebody to be told. */
 export interface NotificationWork extends ToldNews {
+  readonly vaultId: VaultId;
   readonly notification: Notification;
 }
 
@@ -25,13 +37,16 @@ export class NotificationDesk {
   }
 
   /** For the consumers: of these, what somebody is to be told. Where nobody is (any more), it is done. */
-  async work(ids: readonly TransactionId[]): Promise<readonly NotificationWork[]> {
+  async work(ids: readonly NewsId[]): Promise<readonly NotificationWork[]> {
+    const vaultId = this.#host.vault()?.id ?? null;
     const owed = [...new Set(ids)].flatMap((id) => {
       const row = this.#host.storage.owed(id, 'notify');
-      return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id) }];
+      return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id, row.version) }];
     });
     const news = owed.flatMap(({ notification, ...row }) =>
-      notification === null || notification.userIds.length === 0 ? [] : [{ ...row, notification }],
+      vaultId === null || notification === null || notification.userIds.length === 0
+        ? []
+        : [{ ...row, vaultId, notification }],
     );
     await this.done(owed.filter(({ id }) => !news.some((one) => one.id === id)));
     return news;
@@ -47,14 +62,27 @@ export class NotificationDesk {
     });
   }
 
-  #notification(id: TransactionId): Notification | null {
+  /** @param version of the record; of what concerns the vault itself the number of its line in the history */
+  #notification(id: NewsId, version: number): Notification | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
+    const resetId = parseCredentialResetId(id);
+    if (resetId !== null) {
+      const reset = storage.resets.read(resetId);
+      return vault === null || reset === null ? null : notificationOfReset(reset, vault);
+    }
     const transaction = storage.transaction(id);
     const record = transaction ?? storage.activities.read(id);
+    if (vault !== null && record === null) return this.#notificationOfLine(vault, version);
     const chain = record === null ? null : findChain(chains, record.chain);
     if (vault === null || record === null || chain === null) return null;
     if (Date.now() - record.updatedAtMs > NOTIFICATION_MS) return null;
     return 'intent' in record ? notificationOf(record, vault, chain) : notificationOfActivity(record, vault, chain);
+  }
+
+  #notificationOfLine(vault: Vault, seq: number): Notification | null {
+    const [line] = this.#host.storage.historyAfter(seq - 1, 1);
+    if (line?.action !== EXPORT_REQUESTED || Date.now() - line.atMs > NOTIFICATION_MS) return null;
+    return notificationOfExport(vault);
   }
 }

@@ -12,12 +12,13 @@ export type OutboxJob =
   | 'generate-key'
   | 'refresh-key'
   | 'expire-policy'
+  | 'adopt-policy'
   | 'follow'
   | 'reconcile'
   | 'notify';
 
 export interface OutboxRow {
-  /** Of a change of the policy its id; empty for other work of the vault itself. */
+  /** Of a change of the policy, or of a credential reset, its id; empty for other work of the vault itself. */
   readonly transactionId: string;
   readonly job: OutboxJob;
   /** Version of the record when the row was written: a row that was renewed meanwhile is left alone. */

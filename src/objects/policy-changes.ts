@@ -3,7 +3,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { thresholdForChange } from '#domain/policy.ts';
 import type { PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
-import { decideChange, mandateBytes } from '#domain/policy-change.ts';
+import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, mandateBytes } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -45,12 +45,13 @@ export function newChange(
   if (storage.policies.pendingChanges().length >= MOST_PENDING)
     return refused({ code: 'too-many-policy-changes', limit: MOST_PENDING });
   const nowMs = Date.now();
+  const decisionEndsAtMs = nowMs + vault.configuration.decisionPeriodSeconds * 1000;
   const mandate = {
     id: newPolicyChangeId(nowMs, randomBytes(10)),
     policy,
     note: proposal.note,
     createdAtMs: nowMs,
-    expiresAtMs: nowMs + vault.configuration.decisionPeriodSeconds * 1000,
+    expiresAtMs: decisionEndsAtMs + ADOPTION_PERIOD_MS,
   };
   const digest = bytesToHex(sha256(mandateBytes(mandate, hash)));
   const open = { state: 'PENDING', approvals: [], rejection: null } as const;
@@ -58,6 +59,7 @@ export function newChange(
     change: {
       ...mandate,
       ...open,
+      decisionEndsAtMs,
       digest,
       requiredApprovals: thresholdForChange(vault.policy),
       createdBy: proposal.actor,
@@ -70,7 +72,7 @@ export function newChange(
 /** Everything that a new change brings with it. */
 export function writeNewChange(storage: VaultStorage, vault: Vault, change: PolicyChange): void {
   storage.policies.putChange(change, policyHash(change.policy));
-  storage.owe({ transactionId: change.id, job: 'expire-policy', version: 0, dueAtMs: change.expiresAtMs, tries: 0 });
+  storage.owe({ transactionId: change.id, job: 'expire-policy', version: 0, dueAtMs: decisionEndOf(change), tries: 0 });
   writeVaultChange(storage, vault, { ...lineOf(change), action: 'propose-policy', actor: change.createdBy });
 }
 
@@ -99,11 +101,21 @@ export function writeChangeDecision(
   );
   const governed = withPolicy(vault, policy);
   storage.putVault(governed);
+  oweAdoption(storage, governed);
   writeVaultChange(storage, governed, { action: 'adopt-policy', detail: id, actor: null });
   for (const other of storage.policies.pendingChanges()) {
     writeChangeDecision(storage, governed, { change: other, event: { type: 'supersede' } });
   }
   return governed;
+}
+
+/**
+ * The co-signers adopt a policy while its mandate counts, and not with the next signature: a vault that signs nothing for
+ * longer than a mandate lasts would otherwise have a policy that no co-signer can adopt any more.
+ */
+export function oweAdoption(storage: VaultStorage, { keys, policy }: Vault): void {
+  if (keys.length === 0 || policy.version === 1) return;
+  storage.owe({ transactionId: '', job: 'adopt-policy', version: 0, dueAtMs: Date.now(), tries: 0 });
 }
 
 function lineOf(change: PolicyChange) {

@@ -15,7 +15,7 @@ import type { WishFault } from '#objects/membership.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
-import type { PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
+import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
 
 /** What follows from a policy that was adopted. */
 export interface Governance {
@@ -118,6 +118,21 @@ export class PolicyDesk {
   async expire(id: string): Promise<void> {
     const change = this.#host.storage.policies.change(id);
     if (change !== null) await this.#apply(change, { type: 'expire' });
+  }
+
+  /** For the consumers: the policies that co-signers are shown, with the keys; null when all have adopted the newest. */
+  adoptionWork(): AdoptionWork | null {
+    const { storage } = this.#host;
+    const vault = this.#host.vault();
+    if (vault === null || storage.owed('', 'adopt-policy') === null) return null;
+    return { vaultId: vault.id, keys: vault.keys, policies: storage.policies.adopted() };
+  }
+
+  /** Every co-signer has adopted this version under every key. It changes nothing where a newer one came meanwhile. */
+  async reportAdoption(version: number): Promise<void> {
+    const { storage, commits } = this.#host;
+    if (this.#host.vault()?.policy.version !== version) return;
+    await commits.run(() => storage.discharge('', 'adopt-policy'));
   }
 
   /** What an event does to a change, with all that follows where it is adopted. */

@@ -3,11 +3,13 @@ import { equalTexts } from '#domain/equal-texts.ts';
 import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import type { Session, SessionFault } from '#domain/session.ts';
 import { sessionFault } from '#domain/session.ts';
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile, Withdrawal } from '#domain/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { LimitState } from '#objects/usage-meter.ts';
 import { UsageMeter } from '#objects/usage-meter.ts';
+
+export type NewSession = Pick<Session, 'id' | 'user' | 'secretHash'>;
 
 export type SessionAdmission =
   | {
@@ -18,6 +20,9 @@ export type SessionAdmission =
     }
   | { readonly outcome: 'limited'; readonly limit: LimitState }
   | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
+
+/** As of an access token. */
+const WITHDRAWN_SCHEMA = 'CREATE TABLE IF NOT EXISTS withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));';
 
 const SCHEMA = `
   CREATE TABLE session (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
@@ -31,16 +36,17 @@ export class SessionObject extends DurableObject<CoordinatorEnv> {
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
     this.#meter = new UsageMeter(ctx, env.RATE_LIMITS);
-    if (!this.#exists()) return;
+    if (!this.#has('session')) return;
     const row = ctx.storage.sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
     this.#session = row === undefined ? null : (JSON.parse(row.document) as Session);
     void ctx.blockConcurrencyWhile(() => this.#meter.load());
   }
 
-  /** Idempotent: a session that exists stays as it is. Gives when it began. */
-  create(input: Pick<Session, 'id' | 'user' | 'secretHash'>): number {
+  /** Idempotent: a session that exists stays as it is. Gives when it began; null for one that was withdrawn before. */
+  create(input: NewSession): number | null {
     if (this.#session !== null) return this.#session.createdAtMs;
-    const session = { ...input, createdAtMs: Date.now(), endedAtMs: null };
+    if (this.#has('withdrawn')) return null;
+    const session = { ...input, createdAtMs: Date.now(), endedAtMs: null, firstUsedAtMs: null };
     this.ctx.storage.transactionSync(() => {
       this.ctx.storage.sql.exec(SCHEMA);
       this.#store(session);
@@ -52,9 +58,24 @@ export class SessionObject extends DurableObject<CoordinatorEnv> {
   admit(request: { readonly secretHash: string; readonly policy: RateLimitPolicy }): SessionAdmission {
     const fault = this.#fault(request.secretHash);
     if (this.#session === null || fault !== null) return { outcome: 'unauthenticated', fault: fault ?? 'unknown' };
+    if (this.#session.firstUsedAtMs === null) this.#store({ ...this.#session, firstUsedAtMs: Date.now() });
     const { admitted, limit } = this.#meter.count(request.policy, Date.now());
     if (!admitted) return { outcome: 'limited', limit };
     return { outcome: 'admitted', sessionId: this.#session.id, user: this.#session.user, limit };
+  }
+
+  /** As of an access token: see `AccessTokenObject.withdrawUnused`. */
+  withdrawUnused(): Withdrawal {
+    if (this.#session === null) {
+      this.ctx.storage.transactionSync(() => {
+        this.ctx.storage.sql.exec(WITHDRAWN_SCHEMA);
+        this.ctx.storage.sql.exec('INSERT OR IGNORE INTO withdrawn (only_row) VALUES (0)');
+      });
+      return 'withdrawn';
+    }
+    if (this.#session.firstUsedAtMs !== null) return 'used';
+    this.end();
+    return 'withdrawn';
   }
 
   /** For a stream that goes on: whether it still may. Takes nothing from any quota, and is no use of the session. */
@@ -82,8 +103,8 @@ export class SessionObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Trying sessions that do not exist leaves nothing behind. */
-  #exists(): boolean {
-    const tables = this.ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'");
-    return tables.toArray().length > 0;
+  #has(table: 'session' | 'withdrawn'): boolean {
+    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
+    return this.ctx.storage.sql.exec(query, table).toArray().length > 0;
   }
 }

@@ -5,6 +5,8 @@ import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { AssetName } from '#domain/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
+import type { TransactionJob } from '#domain/job.ts';
+import { outstandingJob } from '#domain/job.ts';
 import type { Permission } from '#domain/member.ts';
 import { mayStop } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -18,7 +20,13 @@ import { decide } from '#domain/transition.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { rehearse } from '#objects/rehearsal.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
-import type { ChallengeView, CreationView, TransactionView, VoteOutcome } from '#objects/vault-views.ts';
+import type {
+  ChallengeView,
+  CreationView,
+  TransactionView,
+  TransactionWork,
+  VoteOutcome,
+} from '#objects/vault-views.ts';
 import { postponeAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
@@ -204,6 +212,19 @@ export class TransactionDesk {
     const chain = findChain(this.#host.chains, after.chain);
     postponeAfter(this.#host.storage, { event, transaction: after, chain }, circumstances.nowMs);
     return after;
+  }
+
+  /** For the consumers: the job with all it needs, or null when it is not outstanding. */
+  work(id: TransactionId, job: TransactionJob): TransactionWork | null {
+    const { storage, chains } = this.#host;
+    const vault = this.#host.vault();
+    const transaction = vault === null ? null : storage.transaction(id);
+    if (vault === null || transaction === null || outstandingJob(transaction) !== job) return null;
+    const chain = findChain(chains, transaction.chain);
+    const key = vault.keys.find((candidate) => transaction.chain in candidate.addresses);
+    if (chain === null || key === undefined) return null;
+    const { signingThreshold } = vault.configuration;
+    return { transaction, chain, key, policies: storage.policies.adopted(), signingThreshold };
   }
 
   #circumstances(): Circumstances {

@@ -73,7 +73,10 @@ async function enter(db: D1Database, vault: Vault): Promise<void> {
     id,
     members.map(({ userId }) => userId),
   );
-  for (const { keyId, addresses } of keys) await enterWallets(db, { vaultId: id, keyId, addresses });
+  for (const { keyId, addresses, formerAddresses = {} } of keys) {
+    await enterWallets(db, { vaultId: id, keyId, addresses });
+    await enterWallets(db, { vaultId: id, keyId, addresses: formerAddresses });
+  }
 }
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {

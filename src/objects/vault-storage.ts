@@ -4,6 +4,7 @@ import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
 import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
+import { CredentialResetStorage } from '#objects/credential-reset-storage.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
@@ -59,6 +60,7 @@ export class VaultStorage {
   readonly policies: PolicyStorage;
   readonly activities: ActivityStorage;
   readonly ledger: LedgerStorage;
+  readonly resets: CredentialResetStorage;
 
   /** Whether people are notified of anything at all. */
   readonly isTelling: boolean;
@@ -69,6 +71,7 @@ export class VaultStorage {
     this.policies = new PolicyStorage(sql);
     this.activities = new ActivityStorage(sql);
     this.ledger = new LedgerStorage(sql);
+    this.resets = new CredentialResetStorage(sql);
   }
 
   /** A vault that was never initialised has no tables: looking at one that does not exist leaves nothing behind. */

@@ -6,6 +6,7 @@ import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import type { KeyId, VaultId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
+import type { Wallet } from '#objects/wallets.ts';
 
 /** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
 export interface TransactionView {
@@ -78,6 +79,8 @@ export interface VoteOutcome {
 export interface VaultScope {
   readonly policy: Policy;
   readonly viewer: Member;
+  /** Addresses on which nothing is signed any more. The directory lists them among the others. */
+  readonly formerWallets: readonly Wallet[];
 }
 
 /** What a consumer needs for a job; null when the job is not outstanding (any more). */
@@ -99,11 +102,17 @@ export interface RefreshWork extends Pick<TransactionWork, 'key' | 'policies' | 
   readonly underWay: readonly KeyId[];
 }
 
+/** A policy that the co-signers of these keys are shown. */
+export interface AdoptionWork extends Pick<TransactionWork, 'policies'> {
+  readonly vaultId: VaultId;
+  readonly keys: readonly VaultKey[];
+}
+
 export interface KeyWork {
   readonly vault: Vault;
   /** Of the key that it lacks. */
   readonly scheme: KeyScheme;
-  readonly policies: readonly Policy[];
+  readonly policies: readonly AdoptedPolicy[];
   /** As far as it has come; null while there is nothing of it. */
   readonly candidate: KeyCandidate | null;
 }

@@ -11,10 +11,12 @@ import { effectsOfCreation } from '#domain/transition.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/ledger.ts';
 import { ledgerLines } from '#domain/ledger.ts';
+import { NATIVE } from '#domain/movement.ts';
 import { oweKeys } from '#objects/key-desk.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
+import { walletsOf } from '#objects/wallets.ts';
 
 /** What made a record change: the event's name, and the person behind it (null for the service itself). */
 export interface Cause {
@@ -80,6 +82,14 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     atMs: Date.now(),
   });
   storage.oweDirectory(Date.now() + PROJECTION_DELAY_MS);
+}
+
+/** The vault as it is from now on, with the keys and the balances that it lacks. */
+export function writeReform(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
+  storage.putVault(after);
+  oweKeys(storage, after, chains);
+  const opened = walletsOf(after).filter(({ chain }) => storage.ledger.open({ chain, ...NATIVE }, true));
+  if (opened.length > 0) oweReconciliation(storage);
 }
 
 /** Everything that a founding brings with it. */

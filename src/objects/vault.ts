@@ -1,63 +1,45 @@
 import { DurableObject } from 'cloudflare:workers';
 import { findChain, chainsFrom } from '#chains/registry.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
+import type { CredentialReset } from '#domain/credential-reset.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
+import type { CredentialResetId, PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { outstandingJob } from '#domain/job.ts';
-import type { Member, Permission, Role } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
-import { NATIVE } from '#domain/movement.ts';
+import type { Role } from '#domain/member.ts';
 import type { PolicyFault } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
-import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted, refused, type Result } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import type { ActivityOutcome, ActivityReport } from '#objects/activity-desk.ts';
-import { ActivityDesk } from '#objects/activity-desk.ts';
+import { ActivityDesk, type ActivityOutcome, type ActivityReport } from '#objects/activity-desk.ts';
+import { CredentialResetDesk } from '#objects/credential-reset-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
 import { FEED, FeedDesk, type VaultNews } from '#objects/feed-desk.ts';
-import type { VaultFoundation, WishFault } from '#objects/membership.ts';
-import { foundVault, withMember } from '#objects/membership.ts';
-import type { BalanceView, HoldingsReport, ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
-import { KeyDesk, type KeyProgress, oweKeys, type Reform } from '#objects/key-desk.ts';
+import { entered, foundVault, type VaultFoundation, type WishFault, withMember } from '#objects/membership.ts';
+import { KeyDesk, type KeyProgress, type Reform } from '#objects/key-desk.ts';
 import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
-import { LedgerDesk } from '#objects/ledger-desk.ts';
+import { LedgerDesk, type BalanceView, type HoldingsReport } from '#objects/ledger-desk.ts';
+import type { ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { Proposal } from '#objects/policy-changes.ts';
-import type { NotificationWork, ToldNews } from '#objects/notification-desk.ts';
-import { NotificationDesk } from '#objects/notification-desk.ts';
-import type { ChangeDecision } from '#objects/policy-desk.ts';
-import { PolicyDesk } from '#objects/policy-desk.ts';
+import { type NewsId, NotificationDesk, type NotificationWork, type ToldNews } from '#objects/notification-desk.ts';
+import { type ChangeDecision, PolicyDesk } from '#objects/policy-desk.ts';
+import type { RecoveryExport } from '#objects/recovery-exports.ts';
 import { TransactionDesk } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
-import type { Wallet } from '#objects/wallets.ts';
-import { walletsOf, withChain } from '#objects/wallets.ts';
-import type {
-  ActivityView,
-  ChallengeView,
-  CreationView,
-  FollowWork,
-  KeyWork,
-  RefreshWork,
-  PolicyChangeInFull,
-  PolicyChangeView,
-  PolicyView,
-  TransactionView,
-  TransactionWork,
-  VaultScope,
-  VoteOutcome,
-} from '#objects/vault-views.ts';
-import { versionOf } from '#objects/vault-views.ts';
-import { oweReconciliation, writeFounding, writeVaultChange } from '#objects/vault-writes.ts';
+import { formerWalletsOf, type Wallet, withChain } from '#objects/wallets.ts';
+import type { ActivityView, AdoptionWork, ChallengeView, CreationView, FollowWork } from '#objects/vault-views.ts';
+import type { KeyWork, PolicyChangeInFull, PolicyChangeView, PolicyView, RefreshWork } from '#objects/vault-views.ts';
+import { type TransactionView, type TransactionWork, type VaultScope, versionOf } from '#objects/vault-views.ts';
+import type { VoteOutcome } from '#objects/vault-views.ts';
+import { writeFounding, writeReform, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
@@ -81,6 +63,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #notifications: NotificationDesk;
   readonly #keys: KeyDesk;
   readonly #refreshes: RefreshDesk;
+  readonly #resets: CredentialResetDesk;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -97,7 +80,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       chains: this.#chains,
       changes: this.changes,
       vault: () => this.#vault,
-      enter: (actor, permission) => this.#enter(actor, permission),
+      enter: (actor, permission) => entered(this.#vault, actor, permission),
     };
     this.#transactions = new TransactionDesk(host);
     this.#activities = new ActivityDesk(host);
@@ -106,6 +89,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#notifications = new NotificationDesk(host);
     this.#keys = new KeyDesk(host, this.#reform);
     this.#refreshes = new RefreshDesk(host, this.#reform);
+    this.#resets = new CredentialResetDesk(host);
     this.#policies = new PolicyDesk(host, {
       dropVotes: (policy) => this.#transactions.dropVotes(policy),
       govern: (vault) => {
@@ -113,6 +97,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       },
     });
     if (this.#storage.exists()) this.#vault = this.#storage.vault();
+    if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());
   }
 
   /** Idempotent for one reference. Refuses `number-taken`, where another one was first, and what `policyFault` refuses. */
@@ -277,6 +262,19 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#ledger.record(report);
   }
 
+  /** See `CredentialResetDesk`, as for the next two. */
+  recordCredentialReset(reset: CredentialReset): Promise<number | null> {
+    return this.#resets.record(reset);
+  }
+
+  credentialResets(actor: Actor, id: CredentialResetId | null): Result<readonly CredentialReset[], Refusal> {
+    return this.#resets.read(actor, id);
+  }
+
+  heardCancellation(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
+    return this.#resets.heard(id, given);
+  }
+
   /** See `FeedDesk`, as for the next. */
   beginFeed(actor: Actor): Result<number, Refusal> {
     return this.#feed.begin(actor);
@@ -287,7 +285,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** See `NotificationDesk`, as for the next. */
-  notificationWork(ids: readonly TransactionId[]): Promise<readonly NotificationWork[]> {
+  notificationWork(ids: readonly NewsId[]): Promise<readonly NotificationWork[]> {
     return this.#notifications.work(ids);
   }
 
@@ -308,21 +306,16 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   /** Before a list is read from D1: finishes projecting, so that callers see what they wrote. Refuses `forbidden`. */
   async settleProjection(actor: Actor): Promise<Result<VaultScope, Refusal>> {
-    const entered = this.#enter(actor, 'view');
-    if (!entered.ok) return entered;
+    const found = entered(this.#vault, actor, 'view');
+    if (!found.ok) return found;
     await drainProjection(this.#storage, this.env.DB);
-    return accepted({ policy: entered.value.vault.policy, viewer: entered.value.viewer });
+    const { vault, viewer } = found.value;
+    return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
   }
 
-  /** For the consumers: the job with all it needs, or null when it is not outstanding. */
+  /** See `TransactionDesk.work`. */
   work(id: TransactionId, job: TransactionJob): TransactionWork | null {
-    const transaction = this.#vault === null ? null : this.#storage.transaction(id);
-    if (this.#vault === null || transaction === null || outstandingJob(transaction) !== job) return null;
-    const chain = findChain(this.#chains, transaction.chain);
-    const key = this.#vault.keys.find((candidate) => transaction.chain in candidate.addresses);
-    if (chain === null || key === undefined) return null;
-    const { signingThreshold } = this.#vault.configuration;
-    return { transaction, chain, key, policies: this.#storage.policies.adopted(), signingThreshold };
+    return this.#transactions.work(id, job);
   }
 
   /** See `KeyDesk.work`, as for the next two. */
@@ -351,6 +344,20 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#refreshes.report(keyId, report);
   }
 
+  /** See `PolicyDesk.adoptionWork`, as for the next one. */
+  adoptionWork(): AdoptionWork | null {
+    return this.#policies.adoptionWork();
+  }
+
+  reportAdoption(version: number): Promise<void> {
+    return this.#policies.reportAdoption(version);
+  }
+
+  /** See `recordExport`. */
+  recordExport(wanted: RecoveryExport): Promise<boolean> {
+    return this.#keys.recordExport(wanted);
+  }
+
   /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
   async nudge(): Promise<void> {
     if (this.#vault === null) return;
@@ -375,20 +382,10 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     }
   }
 
-  #enter(actor: Actor, permission: Permission): Result<{ readonly vault: Vault; readonly viewer: Member }, Refusal> {
-    const vault = this.#vault;
-    const viewer = vault?.members.find((member) => member.userId === actor.userId) ?? null;
-    if (vault === null || viewer === null || !may(viewer, permission)) return refused({ code: 'forbidden' });
-    return accepted({ vault, viewer });
-  }
-
   /** See `Reform`. */
   readonly #reform: Reform = async (after, line, also = () => {}) => {
     const write = () => {
-      this.#storage.putVault(after);
-      oweKeys(this.#storage, after, this.#chains);
-      const opened = walletsOf(after).filter(({ chain }) => this.#storage.ledger.open({ chain, ...NATIVE }, true));
-      if (opened.length > 0) oweReconciliation(this.#storage);
+      writeReform(this.#storage, after, this.#chains);
       writeVaultChange(this.#storage, after, { ...line, actor: null });
       also();
     };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
 import type { Price } from '#domain/price.ts';
 import { parseUsdPrice } from '#domain/price.ts';
 import type { AssetName, PriceSource } from '#prices/price-source.ts';
@@ -14,7 +15,7 @@ const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: st
   'eip155:56': { slug: 'bsc', coin: 'coingecko:binancecoin' },
   'eip155:43114': { slug: 'avax', coin: 'coingecko:avalanche-2' },
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': { slug: 'solana', coin: 'coingecko:solana' },
-  'bip122:000000000019d6689c085ae165831e93': { slug: 'bitcoin', coin: 'coingecko:bitcoin' },
+  [`bip122:${BITCOIN_MAINNET_GENESIS}`]: { slug: 'bitcoin', coin: 'coingecko:bitcoin' },
 };
 
 /** Below this the source itself is not sure. */

@@ -12,7 +12,7 @@ export interface Recipient {
 export interface PushMessage {
   readonly title: string;
   readonly body: string;
-  /** What it is about: a later message about the same takes the place of an earlier one. */
+  /** The transaction or the credential reset that it is about: a later message about the same replaces an earlier one. */
   readonly transactionId: string;
   readonly vaultId: number;
   readonly kind: string;
@@ -24,6 +24,8 @@ export type PushOutcome = 'sent' | 'gone' | 'failed';
 const TIMEOUT_MS = 10_000;
 /** What nobody has seen by then is no news. */
 const TTL_SECONDS = 60 * 60;
+/** A credential reset can be cancelled for a day and longer, and a phone may be switched off at night. */
+const RESET_TTL_SECONDS = 3 * 24 * 60 * 60;
 /** RFC 8030 part 5.4: letters of base64url, at most 32. */
 const TOPIC_LENGTH = 32;
 
@@ -37,9 +39,11 @@ export async function sendPush(settings: PushSettings, to: Recipient, message: P
   if (!isPushService(settings, endpoint)) return 'gone';
   try {
     const topic = message.transactionId.replace(/[^A-Za-z0-9_-]/g, '').slice(-TOPIC_LENGTH);
-    const urgency = message.kind === 'approval' ? 'high' : 'normal';
+    const isReset = message.kind === 'credential-reset';
+    const urgency = isReset || message.kind === 'approval' ? 'high' : 'normal';
+    const ttl = isReset ? RESET_TTL_SECONDS : TTL_SECONDS;
     const payload = await buildPushPayload(
-      { data: { ...message }, options: { ttl: TTL_SECONDS, topic, urgency } },
+      { data: { ...message }, options: { ttl, topic, urgency } },
       { endpoint, expirationTime: null, keys: { p256dh, auth } },
       settings,
     );

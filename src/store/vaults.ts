@@ -79,6 +79,12 @@ export async function vaultsOf(db: D1Database, userId: string, limit: number): P
   }));
 }
 
+/** Every vault that a person seems to belong to. */
+export async function vaultIdsOf(db: D1Database, userId: string): Promise<readonly number[]> {
+  const rows = await drizzle(db).select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
+  return rows.map(({ id }) => id);
+}
+
 export interface MemberName {
   readonly vaultId: number;
   readonly userId: string;

@@ -35,7 +35,7 @@ export async function showTo(
   keyId: string,
   policies: readonly AdoptedPolicy[],
 ): Promise<void> {
-  await showPolicies(cosigners, keyId, policies);
+  await showPolicies({ nodes: cosigners, witnesses: cosigners, keyId }, policies);
 }
 
 /** A signer who asks through the coordinator, and what of the answer is proven. */

@@ -110,3 +110,25 @@ test.each<[string, Action, string, string]>([
 ])('%s', (_name, action, movements, beneficiaries) => {
   expect(stake(action)).toEqual([movements, beneficiaries]);
 });
+
+const text = (format: 'eip191' | 'solana-offchain' | 'bip322'): Action => ({
+  kind: 'message',
+  format,
+  message: 'hello',
+});
+const onChain = { ...contract, chainId: 31337 };
+
+test.each<[string, Action, true | undefined]>([
+  ['a text', text('eip191'), true],
+  ['typed data without chainId', typed('Permit', PERMIT, terms, contract), true],
+  ['typed data that nobody can read', { kind: 'message', format: 'eip712', message: '{' }, true],
+  ['typed data with chainId', typed('Permit', PERMIT, terms, onChain), undefined],
+  ['a chainId outside of the domain', typed('Order', ['uint256 chainId'], { chainId: 31337 }, contract), true],
+  ['a text on Solana, whose clusters have a key each', text('solana-offchain'), undefined],
+  ['a text on Bitcoin, whose networks have a key each', text('bip322'), undefined],
+  ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, undefined],
+  ['a call', call('0x12345678'), undefined],
+])('%s: whether its signature names no chain', (_name, action, isUnbound) => {
+  const exposure = exposureOf(action, place);
+  expect([exposure.isUnbound, 'isUnbound' in exposure]).toEqual([isUnbound, isUnbound === true]);
+});

@@ -23,6 +23,11 @@ test('text is bounded', () => {
   expect(readable('x'.repeat(1_000_000))).toHaveLength(301);
 });
 
+test('a cut through a surrogate pair leaves well-formed text', () => {
+  const text = readable(`${'x'.repeat(299)}${'\u{1F600}'.repeat(2)}`);
+  expect([text.length, text.isWellFormed()]).toEqual([301, true]);
+});
+
 test('no text of a node carries its address or keys out', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (before, after) => {

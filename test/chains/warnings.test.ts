@@ -16,8 +16,8 @@ function allowance(units: bigint): Intent {
   return { ...FRAME, ...cost, kind: 'erc20-approve', tokenAddress, spender, amount: amount(units.toString()) };
 }
 
-function typed(primaryType: string): Intent {
-  const message = { types: { [primaryType]: [] }, primaryType, domain: {}, message: {} };
+function typed(primaryType: string, domain: object = { chainId: 31337 }): Intent {
+  const message = { types: { [primaryType]: [] }, primaryType, domain, message: {} };
   return { ...messageIntent(), format: 'eip712', message: JSON.stringify(message) };
 }
 
@@ -39,9 +39,15 @@ test.each<[string, Intent, readonly string[]]>([
   ['an allowance of everything as a call', call(approve(maxUint256)), ['unlimited-allowance']],
   ['an operator for everything', call(forAll(true)), ['approval-for-all']],
   ['an operator withdrawn', call(forAll(false)), []],
-  ['words', messageIntent(), []],
+  ['a text, which names no chain', messageIntent(), ['valid-on-every-chain']],
   ['an order', typed('Order'), []],
+  [
+    'an order that names no chain',
+    typed('Order', { name: 'Market', salt: `0x${'00'.repeat(32)}` }),
+    ['valid-on-every-chain'],
+  ],
   ['a permit', typed('Permit'), ['permit']],
+  ['a permit that names no chain', typed('Permit', {}), ['permit', 'valid-on-every-chain']],
   ['a permit of Permit2', typed('PermitTransferFrom'), ['permit']],
 ])('%s', (_name, intent, expected) => {
   expect(codes(intent)).toEqual(expected);

@@ -7,7 +7,8 @@ import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/compose.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
-import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
+import { checkRequest } from '#cosigner/approval-check.ts';
+import { follows, policyHashOf } from '#cosigner/policy-chain.ts';
 import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
@@ -139,7 +140,7 @@ describe('a policy that changed after the approvals', () => {
   });
 
   test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', async () => {
-    expect(await answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('not-enough-approvals');
+    expect(await answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('policy-ahead 2');
   });
 });
 
@@ -170,13 +171,34 @@ describe('a cancellation', () => {
     expect(await answer(request({ payload: undone }))).toBe('payload-refused wrong-recipient');
   });
 
-  test('is signed although the policy of now would not have what it undoes', async () => {
+  test('of a recorded transaction is signed although the policy of now would not have what it undoes', async () => {
     const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
     const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    const isRecorded = (id: string, digest: string) => id === intent.transactionId && digest === digestOf(intent);
     for (const now of [closed, withoutBob, next(policy, { threshold: 3 })]) {
-      expect(await answer(request(), { policies: [policy, now] })).not.toBe('signs');
-      expect(await answer(cancels(), { policies: [policy, now] })).toBe('signs');
+      const policies = [policy, now];
+      expect(await answer(request(), { policies, isRecorded })).not.toBe('signs');
+      expect(await answer(cancels(), { policies, isRecorded })).toBe('signs');
     }
+  });
+
+  test('without a record is judged by the policy of now: by its signers, its threshold, and its rules for what it does', async () => {
+    const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
+    const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    const stricter = next(policy, { threshold: 3 });
+    for (const now of [withoutBob, stricter]) {
+      expect(await answer(cancels(), { policies: [policy, now] })).toBe('not-enough-approvals');
+    }
+    // It pays the wallet itself, so an address book has nothing against it.
+    expect(await answer(cancels(), { policies: [policy, closed] })).toBe('signs');
+    const all = votes(intent, alice, bob, carol);
+    expect(await answer(cancels({ approvals: all }), { policies: [policy, stricter] })).toBe('signs');
+  });
+
+  test('is judged by the policy of its intent for the recorded intent alone, not for another of that transaction', async () => {
+    const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    const isRecorded = (_id: string, digest: string) => digest === 'ab'.repeat(32);
+    expect(await answer(cancels(), { policies: [policy, withoutBob], isRecorded })).toBe('not-enough-approvals');
   });
 
   test('of a message there is none', async () => {

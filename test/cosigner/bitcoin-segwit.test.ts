@@ -8,6 +8,7 @@ import { unsignedAttempt } from '#domain/event.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../chains/bitcoin/cast.ts';
 import { amount } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
@@ -26,7 +27,9 @@ let own: Uint8Array;
 beforeAll(async () => {
   nodes = await startNodes();
   const made = await newKey(nodes.all);
-  const address = present(addressOn(chain.caip2, made.scheme, hexToBytes(made.publicKey)));
+  const { scheme } = made;
+  const derived = walletKey({ scheme, publicKey: hexToBytes(made.publicKey) }, chain.caip2);
+  const address = present(addressOn(chain.caip2, scheme, derived));
   key = { ...made, addresses: { [chain.name]: address } };
   own = present(scriptOf(regtest, address));
 }, 60_000);
@@ -105,13 +108,14 @@ test('what nobody shows is not believed, and what is no transaction is refused',
   expect((await thresholdSign(nodes.some(1, 3), { ...signed, evidence: [raw] })).ok).toBe(true);
 });
 
-test('a message is signed for the address of the key', async () => {
-  const transaction = entered(key, { kind: 'message', format: 'bip322', message: 'hello' }, { chain });
+test.each(['hello', ''])('the message %j is signed for the address of the key', async (message) => {
+  const transaction = entered(key, { kind: 'message', format: 'bip322', message }, { chain });
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
   const request = { ...requestFor(key, transaction), intent, attempt: signed };
   const outcome = await thresholdSign(nodes.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
-  expect(adapter.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
+  const given = adapter.assembleMessage(intent, present(outcome.signatures[0]));
+  expect(given.ok && given.value.startsWith('smpA')).toBe(true);
 });

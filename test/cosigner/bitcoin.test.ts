@@ -26,7 +26,11 @@ let key: VaultKey;
 
 beforeAll(async () => {
   nodes = await startNodes();
-  const made = await generateKey(nodes.all, { scheme: 'frost-secp256k1-tr', threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-secp256k1-tr',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   if (!made.ok) throw new Error(made.refusal.reason);
   const { scheme, publicKey } = made.value;
   const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, chain.caip2);

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { claimOf, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
@@ -35,7 +35,8 @@ async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
 /** A request to node 2 as it arrives, at noon. */
 async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.example.com', body = '{}' } = {}) {
   const request = new Request(`https://${host}/key/abc/open`, { method: 'POST', headers });
-  return isFromCoordinator(request, utf8ToBytes(body), { env, nowMs: NOON_MS });
+  const claim = claimOf(request, { env, nowMs: NOON_MS });
+  return claim !== null && isFromCoordinator(claim, { request, body: utf8ToBytes(body), env });
 }
 
 test('what the pinned coordinator has signed is taken, for a minute to each side', async () => {
@@ -65,12 +66,12 @@ test('without a signature, with half of one, or with words in place of a time, n
   expect(await isTaken({}, { host: 'cosigner' })).toBe(false);
 });
 
-test('a node that has pinned nobody is there for its account alone', async () => {
+test('a node that has pinned nobody is there for its account alone', () => {
   const ask = (host: string) => {
     const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
-    return isFromCoordinator(request, new Uint8Array(), { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
+    return claimOf(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
   };
-  expect([await ask('cosigner'), await ask('cosigner-2.example.com')]).toEqual([true, false]);
+  expect([ask('cosigner'), ask('cosigner-2.example.com')]).toEqual([{ from: 'binding' }, null]);
 });
 
 let nodes: Nodes;

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { policyHashOf } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import { inOrderOfKeys } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
@@ -118,7 +118,11 @@ test('a device that is described by the name of another, or with a key that is n
   ];
   for (const device of renamed) {
     const next = { ...byDevice, version: 2, devices: [device, ...rest] };
-    const answer = await nodes.all[0].call(`key/${key.keyId}/policy`, { policy: next, mandate: null });
+    const answer = await nodes.all[0].call(`key/${key.keyId}/policy`, {
+      policy: next,
+      mandate: null,
+      attestations: {},
+    });
     expect(answer.ok ? 'adopted' : answer.refusal.code).toMatch(/malformed|policy-mismatch/);
   }
 }, 60_000);

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { follows, policyHashOf } from '#cosigner/approval-check.ts';
+import { follows, policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import { inOrderOfKeys } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';

@@ -54,7 +54,7 @@ test.each<[KeyScheme, number]>([
 ])(
   'a key of %s that takes %i of five is signed for by every group of so many',
   async (scheme, threshold) => {
-    const made = await generateKey(nodes.all, { scheme, threshold, policies: [policy] });
+    const made = await generateKey(nodes.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
     if (!made.ok) throw new Error(made.refusal.reason);
     expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
     for (const group of groupsOf(nodes.all, threshold)) {
@@ -67,7 +67,11 @@ test.each<[KeyScheme, number]>([
 
 test('a key with which two groups could sign that share nobody is not made, whatever the coordinator wants', async () => {
   for (const threshold of [1, 2, 6]) {
-    const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold, policies: [policy] });
+    const made = await generateKey(nodes.all, {
+      scheme: 'frost-ed25519',
+      threshold,
+      policies: [{ policy, mandate: null }],
+    });
     expect([threshold, made.ok, made.ok ? '' : made.refusal.reason]).toEqual([
       threshold,
       false,
@@ -159,7 +163,11 @@ test('a node without a share of a key, which came later, is not asked for it', a
 }, 120_000);
 
 test('two of five machines are replaced: the three others deal, and every three of the five sign', async () => {
-  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 3, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 3,
+    policies: [{ policy, mandate: null }],
+  });
   if (!made.ok) throw new Error(made.refusal.reason);
   await nodes.replace(2);
   await nodes.replace(5);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [policy] });
+const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [{ policy, mandate: null }] });
 
 /** A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs some for other things. */
 const MOST_CALLS = 24;

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import type { CheckedRequest } from '#cosigner/approval-check.ts';
+import type { CheckedRequest as Checked } from '#cosigner/approval-check.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { policy } from '../domain/cast.ts';
@@ -13,7 +13,9 @@ export interface Book {
   readonly restart: () => Promise<void>;
 }
 
-const sid = (number: number) => new Uint8Array(32).fill(number);
+type CheckedRequest = Omit<Checked, 'policy'>;
+
+export const sid = (number: number) => new Uint8Array(32).fill(number);
 const checked = (
   digest: number,
   change: Partial<{ nonce: bigint; fee: bigint; tip: bigint; intent: string; purpose: 'intent' | 'cancellation' }> = {},
@@ -225,30 +227,6 @@ export function tellLedgerStories(book: () => Book): void {
       await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
       expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
       expect(await open((ledger) => ask(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe('second-digest');
-    });
-  });
-
-  describe('sessions', () => {
-    test('a session id is taken once for ever, and moves on by one round at a time', async () => {
-      const { open, restart } = book();
-      await open((ledger) => ledger.openSession(sid(1)));
-      await restart();
-      const moves = await open((ledger) => [2, 2, 1, 4, 3, 3].map((round) => ledger.advance(sid(1), round)));
-      expect(moves).toEqual([true, false, false, false, true, false]);
-      const again = await open((ledger) => {
-        try {
-          ledger.openSession(sid(1));
-          return 'opened';
-        } catch (error) {
-          return String(error);
-        }
-      });
-      expect(again).toContain('UNIQUE');
-    });
-
-    test('a session that was never opened does not move', async () => {
-      const { open } = book();
-      expect(await open((ledger) => ledger.advance(sid(1), 2))).toBe(false);
     });
   });
 

@@ -1,10 +1,15 @@
 import { Ledger } from '#cosigner/ledger.ts';
 import { memorySql } from '../objects/memory-sql.ts';
+import type { Book } from './ledger-stories.ts';
 import { tellLedgerStories } from './ledger-stories.ts';
+import { tellSessionStories } from './session-stories.ts';
 
 /** The stories of the real storage once more without it: small changes of the ledger are tried here by the hundred. */
 
-tellLedgerStories(() => {
+const book = (): Book => {
   const sql = memorySql();
   return { open: async (use) => use(new Ledger(sql), sql), restart: async () => {} };
-});
+};
+
+tellLedgerStories(book);
+tellSessionStories(book);

@@ -6,6 +6,7 @@ import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
 import { Puppet } from './puppet.ts';
+import { opening } from './refused-by-all.ts';
 
 /** Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the coordinator. */
 
@@ -17,7 +18,11 @@ let edwardsKeyId: string;
 beforeAll(async () => {
   nodes = await startNodes();
   puppet = await Puppet.ofNode2(nodes.folder);
-  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   if (!made.ok) throw new Error(made.refusal.reason);
   edwardsKeyId = made.value.keyId;
   key = await newKey(crew());
@@ -48,13 +53,17 @@ test.each([
   [4, 7],
 ])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, place) => {
   lieAt('keygen', round, place);
-  const generated = await generateKey(crew(), { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [policy] });
+  const generated = await generateKey(crew(), {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   puppet.lie = (message) => message;
   expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
 });
 
 describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) => {
-  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [policy] });
+  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
   afterEach(() => {
     puppet.lie = (message) => message;
   });
@@ -105,6 +114,19 @@ test('a partial signature that is wrong gives no signature, and the two honest n
   expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
 });
 
+test('an ephemeral key of small order is refused by name, and one that is too short is refused', async () => {
+  const changed = async (change: (said: Uint8Array) => Uint8Array) => {
+    puppet.lie = (message, { round }) => (round === 0 ? change(message) : message);
+    const outcome = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+    puppet.lie = (message) => message;
+    return outcome.ok ? '' : outcome.reason;
+  };
+  expect(await changed((said) => said.fill(0, 0, 32))).toBe('node 1 envelope-refused (ephemeral-key), blames node 2');
+  expect(await changed((said) => said.slice(0, 31))).toBe('node 1 envelope-refused');
+  // Nothing was learned by it, so nobody is banned for it.
+  expect(await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
+});
+
 /** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
 const OT_EXTENSION = 64 + 100;
 
@@ -124,7 +146,7 @@ test('who cheats in the OT extension is caught, banned before the answer leaves,
   expect(later.ok ? '' : later.reason).toContain('peer-banned');
   await nodes.restart();
   expect(await status()).toBe(true);
-  const paired = await present(nodes.some(1)[0]).call('pair/2/open', {});
+  const paired = await present(nodes.some(1)[0]).call('pair/2/open', opening({}));
   expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
 });
 
@@ -135,9 +157,10 @@ test('a banned liar blocks nobody: the coordinator goes on to the two honest nod
 
 test('with a banned liar nothing is signed by FROST either', async () => {
   const place = `proof/${edwardsKeyId}/open`;
-  const opened = await present(nodes.some(1)[0]).call(place, { signers: [1, 2], epoch: 1 });
+  const opened = await present(nodes.some(1)[0]).call(place, opening({ signers: [1, 2], epoch: 1 }));
   expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
-  expect((await present(nodes.some(3)[0]).call(place, { signers: [1, 3], epoch: 1 })).ok).toBe(true);
+  const other = await present(nodes.some(3)[0]).call(place, opening({ signers: [1, 3], epoch: 1 }));
+  expect(other.ok).toBe(true);
 });
 
 test('cheaters in many sessions at once get no more answers than the pair allows', async () => {
@@ -158,6 +181,10 @@ test('another machine in the place of the banned one has a clean slate', async (
   await nodes.replace(2);
   const states = await present(nodes.some(1)[0]).call('pairs/status', {});
   expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });
-  const made = await generateKey(nodes.all, { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   expect(made).toMatchObject({ ok: true });
 }, 60_000);

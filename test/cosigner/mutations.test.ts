@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseTransaction } from 'viem';
-import { checkRequest, policyHashOf } from '#cosigner/approval-check.ts';
+import { checkRequest } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { Malformed } from '#cosigner/wire.ts';
 import { parseKeyId } from '#domain/id.ts';
@@ -25,7 +26,13 @@ const WALLET = '0x1111111111111111111111111111111111111111';
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const TOKEN = '0x3333333333333333333333333333333333333333';
 
-const pinned = { wallet: WALLET, policies: [byDevice], nowMs: NOON_MS };
+const pinned = {
+  wallet: WALLET,
+  policies: [byDevice],
+  nowMs: NOON_MS,
+  feeCeilings: new Map(),
+  isRecorded: () => false,
+};
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => vi.useRealTimers());

@@ -17,6 +17,7 @@ import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
+import type { Settings } from '#local/configuration.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';
 import { startRuntime } from '#local/runtime.ts';
@@ -40,9 +41,9 @@ export type Nodes = Awaited<ReturnType<typeof startNodes>>;
  * Co-signers in workerd, three unless the story says otherwise, each with its own storage and secrets; this process plays their coordinator,
  * over HTTP as from another account, and signs what it sends.
  */
-export async function startNodes(count = 3) {
+export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
-  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true };
+  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true, ...more };
   const { files, coordinatorSecret } = configure(folder, settings);
   let runtime: Runtime = await startRuntime(files.slice(1), { folder });
   let relay: Relay = () => {};
@@ -96,6 +97,19 @@ export async function startNodes(count = 3) {
         runtime = await startRuntime(files.slice(1), { folder });
       };
     },
+    /**
+     * A co-signer gets another identity. It keeps its storage and its key-encryption secret, and
+     * the others pin its new keys.
+     */
+    rotateIdentity: async (index: number) => {
+      await runtime.stop();
+      const stored = join(folder, 'secrets.json');
+      const secrets = JSON.parse(await readFile(stored, 'utf8')) as { cosigners: { identity: string }[] };
+      present(secrets.cosigners[index - 1]).identity = Buffer.from(randomBytes(32)).toString('hex');
+      await writeFile(stored, JSON.stringify(secrets));
+      configure(folder, settings);
+      runtime = await startRuntime(files.slice(1), { folder });
+    },
     /** The machine of a node is gone, with its storage and its secrets; another one takes its place, and the others are told its keys. */
     replace: async (index: number) => {
       await runtime.stop();
@@ -124,7 +138,11 @@ export async function newKey(
   nodes: readonly CosignerClient[],
   { threshold = 2, governedBy = policy } = {},
 ): Promise<VaultKey> {
-  const generated = await generateKey(nodes, { scheme: 'ecdsa-secp256k1', threshold, policies: [governedBy] });
+  const generated = await generateKey(nodes, {
+    scheme: 'ecdsa-secp256k1',
+    threshold,
+    policies: [{ policy: governedBy, mandate: null }],
+  });
   if (!generated.ok) throw new Error(generated.refusal.reason);
   const { scheme, publicKey } = generated.value;
   const address = present(addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(publicKey)));

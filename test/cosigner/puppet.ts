@@ -9,13 +9,21 @@ import { prepareDealing } from '#cosigner/dealing.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation, Round } from '#cosigner/protocol.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
+import { attest } from '#cosigner/attestation.ts';
+import type { SignedRecord } from '#cosigner/signed-record.ts';
+import { recordBytes } from '#cosigner/signed-record.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
+import { occasionOf } from '#cosigner/signing-request.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { AttemptPurpose, Intent } from '#domain/intent.ts';
+import { effectOf, intentBytes } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { KeyRequest } from '#jobs/generate-key.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { Channel, EphemeralKey } from '#mpc/channel.ts';
+import { drawEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -25,12 +33,22 @@ import { taggedHash } from '#mpc/transcript.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { present } from './nodes.ts';
 
-/** Changes a message before the puppet seals it: what no relay could do, and only a co-signer that cheats can. */
+/**
+ * Changes a message before the puppet seals it: what no relay could do, and only a co-signer that
+ * cheats can. Round 0 is the opening with the ephemeral key in front, which the puppet signs.
+ */
 export type Lie = (message: Uint8Array, about: { readonly purpose: string; readonly round: number }) => Uint8Array;
+
+/** What the puppet has opened: as an honest co-signer, it has an ephemeral key for each session. */
+interface Opened {
+  readonly preparation: Preparation;
+  readonly protocol: string;
+  readonly ephemeral: EphemeralKey;
+}
 
 interface Session {
   readonly purpose: string;
-  readonly participants: readonly PartyIndex[];
+  readonly channels: ReadonlyMap<PartyIndex, Channel>;
   round: number;
   next: Round | null;
 }
@@ -44,10 +62,11 @@ export class Puppet implements CosignerClient {
   lie: Lie = (message) => message;
   readonly #own: NodeIdentity;
   readonly #peers: ReadonlyMap<PartyIndex, PeerIdentity>;
-  readonly #prepared = new Map<string, Preparation>();
+  readonly #opened = new Map<string, Opened>();
   readonly #sessions = new Map<string, Session>();
   readonly #pairs = new Map<PartyIndex, PairSetup>();
   readonly #shares = new Map<string, KeyShare>();
+  #inForce: Policy | null = null;
 
   private constructor(own: NodeIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
     this.#own = own;
@@ -73,12 +92,64 @@ export class Puppet implements CosignerClient {
     const fields = body as Readonly<Record<string, unknown>>;
     try {
       if (path === 'pairs/status') return accepted(this.#pairStates());
-      if (action === 'open') return accepted(await this.#open(kind, name, fields));
+      if (action === 'open') return accepted(await this.#open(kind, name, fields as unknown as OpenBody));
+      if (action === 'policy') return accepted(this.#adopt(fields['policy'] as Policy));
+      if (action === 'attest') return accepted({ attestation: await this.attestation(this.inForce) });
+      if (action === 'receipt') return accepted({ receipt: await this.receipt(name, fields) });
       if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
       return accepted(await this.#round(fields as unknown as RoundBody));
     } catch (error) {
       return refused({ node: this.index, code: 'aborted', detail: String(error), culprit: null });
     }
+  }
+
+  /** The policy that it takes for the one in force: the newest that it was shown, unless the story sets another. */
+  get inForce(): Policy {
+    return present(this.#inForce);
+  }
+
+  set inForce(policy: Policy) {
+    this.#inForce = policy;
+  }
+
+  #adopt(policy: Policy): null {
+    this.#inForce = policy;
+    return null;
+  }
+
+  /** Attests whatever the story wants. */
+  async attestation(policy: Policy): Promise<string> {
+    return bytesToHex(await attest({ own: this.#own }, policy));
+  }
+
+  /** Gives a receipt for anything, and writes nothing down. */
+  async receipt(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const { request } = fields as unknown as { request: AskedRequest };
+    const { intent, payload, attempt, purpose } = request;
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
+    const record: SignedRecord = {
+      transactionId: intent.transactionId,
+      attempt,
+      purpose,
+      intentDigest: bytesToHex(sha256(intentBytes(intent))),
+      signingDigest: bytesToHex(inspected.value.signingDigest),
+      nonce: nonce?.toString() ?? null,
+      maxFee: fees?.maxFeePerGas.toString() ?? null,
+      maxTip: fees?.maxPriorityFeePerGas.toString() ?? null,
+    };
+    return bytesToHex(await signAsNode(this.#own, recordBytes(keyId, record)));
+  }
+
+  /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
+  #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
+    const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: AskedRequest };
+    const { intent, payload, purpose } = request;
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const occasion = occasionOf(request, this.inForce);
+    return { signers, messages: inspected.value.signedMessages, occasion };
   }
 
   #pairStates(): Record<string, unknown> {
@@ -89,17 +160,18 @@ export class Puppet implements CosignerClient {
     return Object.fromEntries([...this.#peers.keys()].map((peer) => [String(peer), stateOf(peer)]));
   }
 
-  async #open(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async #open(kind: string, name: string, { protocol, request }: OpenBody): Promise<unknown> {
     const nonce = bytesToHex(randomBytes(32));
-    const preparation = this.#prepare(kind, name, fields);
-    this.#prepared.set(nonce, preparation);
+    const preparation = this.#prepare(kind, name, request);
+    const ephemeral = await drawEphemeralKey();
+    this.#opened.set(nonce, { preparation, protocol, ephemeral });
     const { purpose, context, participants, opening } = preparation;
-    if (opening === null) return { nonce };
-    const said = this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const told = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const said = this.lie(Uint8Array.from(Buffer.concat([ephemeral.publicKey, told])), { purpose, round: 0 });
     const place = Uint8Array.of(this.index, ...participants);
-    const statement = taggedHash(`cosigner/opening/${purpose}`, context, place, hexToBytes(nonce), said);
-    const signature = await signAsNode(this.#own, statement);
-    return { nonce, opening: Buffer.concat([said, signature]).toString('base64') };
+    const tag = `cosigner/opening/${purpose}`;
+    const statement = taggedHash(tag, hexToBytes(protocol), context, place, hexToBytes(nonce), said);
+    return { nonce, opening: Buffer.concat([said, await signAsNode(this.#own, statement)]).toString('base64') };
   }
 
   #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Preparation {
@@ -109,7 +181,9 @@ export class Puppet implements CosignerClient {
       return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
     }
     if (kind === 'keygen') {
-      const { scheme, threshold, policies } = fields as unknown as KeyRequest;
+      const { scheme, threshold, policies: sent } = fields as unknown as KeyRequest;
+      const policies = sent.map(({ policy }) => policy);
+      policies.forEach((policy) => this.#adopt(policy));
       const parties = [party(1), party(2), party(3)];
       return prepareKeyGeneration({
         scheme,
@@ -130,11 +204,11 @@ export class Puppet implements CosignerClient {
       const store = async (share: KeyShare) => void this.#shares.set(`${name} ${epoch}`, share);
       return prepareDealing({ purpose: 'reshare', context, scheme, own, peers, parties, threshold, origin, store });
     }
-    const { signers, digest, occasion } = kind === 'proof' ? proofOf(name, fields) : occasionOf(fields);
+    const { signers, messages, occasion } = kind === 'proof' ? proofOf(name, fields) : this.#occasionOf(fields);
     const session = {
       share: present(this.#shares.get(name)),
       signers,
-      messages: [digest],
+      messages,
       occasion,
       commitTo: () => {},
       stillAllowed: async () => true,
@@ -143,39 +217,38 @@ export class Puppet implements CosignerClient {
   }
 
   async #start({ nonces, openings }: Invitation): Promise<unknown> {
-    const preparation = present(this.#prepared.get(nonces[String(this.index)] ?? ''));
+    const { preparation, protocol, ephemeral } = present(this.#opened.get(nonces[String(this.index)] ?? ''));
     const { participants, purpose, context, begin } = preparation;
-    const said = new Map(
-      participants.flatMap((one) => {
-        const signed = openings[String(one)];
-        return signed === undefined
-          ? []
-          : [[one, Uint8Array.from(Buffer.from(signed, 'base64')).slice(0, -64)] as const];
-      }),
-    );
-    const parts = participants.flatMap((one) => {
-      const [nonce, opening] = [hexToBytes(nonces[String(one)] ?? ''), said.get(one)];
-      return opening === undefined ? [nonce] : [nonce, opening];
-    });
-    const sid = taggedHash(`cosigner/sid/${purpose}`, context, Uint8Array.from(participants), ...parts);
-    const session: Session = { purpose, participants, round: 1, next: begin(sid) };
+    const saidBy = (one: PartyIndex) =>
+      Uint8Array.from(Buffer.from(openings[String(one)] ?? '', 'base64')).slice(0, -64);
+    const parts = participants.flatMap((one) => [hexToBytes(nonces[String(one)] ?? ''), saidBy(one)]);
+    const tag = `cosigner/sid/${purpose}`;
+    const sid = taggedHash(tag, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
+    const channels = new Map<PartyIndex, Channel>();
+    const inbox = new Map<PartyIndex, Uint8Array>();
+    for (const one of participants.filter((peer) => peer !== this.index)) {
+      const said = saidBy(one);
+      const session = { sid, ephemeral, peerKey: said.slice(0, EXCHANGE_KEY_BYTES) };
+      channels.set(one, present(await openChannel(this.#own, present(this.#peers.get(one)), session)));
+      inbox.set(one, said.slice(EXCHANGE_KEY_BYTES));
+    }
+    const session: Session = { purpose, channels, round: 1, next: begin(sid) };
     this.#sessions.set(bytesToHex(sid), session);
-    said.delete(this.index);
-    return this.#run(session, sid, said);
+    return this.#run(session, sid, inbox);
   }
 
   async #round({ sid: text, round, envelopes }: RoundBody): Promise<unknown> {
     const session = present(this.#sessions.get(text));
-    const sid = hexToBytes(text);
     const inbox = new Map<PartyIndex, Uint8Array>();
     for (const [from, envelope] of Object.entries(envelopes)) {
       const peer = present(parsePartyIndex(Number.parseInt(from, 10)));
       const bytes = Uint8Array.from(Buffer.from(envelope, 'base64'));
-      const opened = await openEnvelope(this.#own, present(this.#peers.get(peer)), { sid, round: round - 1, bytes });
+      const channel = present(session.channels.get(peer));
+      const opened = await openEnvelope(present(this.#peers.get(peer)), channel, { round: round - 1, bytes });
       inbox.set(peer, present(opened));
     }
     session.round = round;
-    return this.#run(session, sid, inbox);
+    return this.#run(session, hexToBytes(text), inbox);
   }
 
   async #run(session: Session, sid: Uint8Array, inbox: ReadonlyMap<PartyIndex, Uint8Array>): Promise<unknown> {
@@ -187,11 +260,16 @@ export class Puppet implements CosignerClient {
     for (const [peer, message] of step.messages) {
       const { purpose, round } = session;
       const body = this.lie(Uint8Array.from(message), { purpose, round });
-      const sealed = await sealEnvelope(this.#own, present(this.#peers.get(peer)), { sid, round, body });
+      const sealed = await sealEnvelope(this.#own, present(session.channels.get(peer)), { round, body });
       envelopes[String(peer)] = Buffer.from(sealed).toString('base64');
     }
     return { sid: bytesToHex(sid), envelopes };
   }
+}
+
+interface OpenBody {
+  readonly protocol: string;
+  readonly request: Readonly<Record<string, unknown>>;
 }
 
 interface Invitation {
@@ -205,30 +283,21 @@ interface RoundBody {
   readonly envelopes: Readonly<Record<string, string>>;
 }
 
+interface AskedRequest {
+  readonly intent: Intent;
+  readonly payload: string;
+  readonly attempt: number;
+  readonly purpose: AttemptPurpose;
+}
+
 interface Occasion {
   readonly signers: readonly PartyIndex[];
-  readonly digest: Uint8Array;
+  readonly messages: readonly Uint8Array[];
   readonly occasion: Uint8Array;
 }
 
 function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {
   const { signers } = fields as unknown as Pick<Occasion, 'signers'>;
   const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
-  return { signers, digest, occasion: utf8ToBytes('conclave/key-proof/v1') };
-}
-
-/** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
-function occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
-  const { signers, request } = fields as unknown as {
-    signers: readonly PartyIndex[];
-    request: { intent: Intent; payload: string; attempt: number };
-  };
-  const { intent, payload, attempt } = request;
-  const inspected = inspectPayload(intent, payload);
-  if (!inspected.ok) throw new Error(inspected.refusal);
-  const occasion = canonicalBytes('conclave/signature/v1', [
-    ['transactionId', intent.transactionId],
-    ['attempt', String(attempt)],
-  ]);
-  return { signers, digest: inspected.value.signingDigest, occasion };
+  return { signers, messages: [digest], occasion: utf8ToBytes('conclave/key-proof/v1') };
 }

@@ -31,7 +31,8 @@ const wished = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   dealers: [1, 2],
   publicKey,
   publicShares,
-  policies: [policy],
+  policies: [{ policy, mandate: null }],
+  attestations: {},
 });
 
 function deal(key: VaultKey, change: (node: number) => Record<string, unknown> = () => ({}), crew = nodes.all) {
@@ -75,8 +76,21 @@ describe('a coordinator that asks for something else', () => {
     ['an epoch that there is not to deal from', () => ({ baseEpoch: 2, epoch: 3 }), 'unknown-key'],
     ['an epoch that no record can have', () => ({ epoch: 70_000 }), 'malformed'],
     ['no policy', () => ({ policies: [] }), 'malformed'],
-    ['another policy', () => ({ policies: [{ ...policy, threshold: 1 }] }), 'policy-mismatch'],
-    ['a policy more', () => ({ policies: [policy, { ...policy, version: 2, threshold: 1 }] }), 'policy-behind'],
+    [
+      'another policy',
+      () => ({ policies: [{ policy: { ...policy, threshold: 1 }, mandate: null }] }),
+      'policy-mismatch',
+    ],
+    [
+      'a policy more',
+      () => ({
+        policies: [
+          { policy, mandate: null },
+          { policy: { ...policy, version: 2, threshold: 1 }, mandate: null },
+        ],
+      }),
+      'policy-behind',
+    ],
     ['another scheme', () => ({ scheme: 'ecdsa-secp256k1' }), 'malformed'],
     ['a field more', () => ({ extra: 1 }), 'malformed'],
   ])('for %s gets nothing dealt', async (_name, change, code) => {

@@ -15,7 +15,7 @@ export async function frostKey(
   nodes: readonly CosignerClient[],
   scheme: Exclude<KeyScheme, 'ecdsa-secp256k1'> = 'frost-ed25519',
 ): Promise<VaultKey> {
-  const made = await generateKey(nodes, { scheme, threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes, { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
   if (!made.ok) throw new Error(made.refusal.reason);
   return { ...made.value, addresses: {} };
 }

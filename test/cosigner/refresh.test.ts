@@ -1,3 +1,4 @@
+import { CREATION_TOLERANCE_MS } from '#cosigner/approval-check.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/chain.ts';
 import { KEY_SCHEMES } from '#domain/chain.ts';
@@ -99,7 +100,10 @@ test('a new machine gets a share of the keys that there are, and signs nothing t
   expect(await epochsOf(nodes.all, key)).toEqual([[1], [null], [1]]);
   const refreshed = await new RefreshRun(key).finish(nodes.all);
   expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
-  const late = approvedTransfer({ key: refreshed, nonce: 6n, createdAtMs: Date.now() + 1000 });
+  // What was created within the tolerance of the clocks may have been signed before the records were lost.
+  const soon = approvedTransfer({ key: refreshed, nonce: 8n, createdAtMs: Date.now() });
+  expect(await thresholdSign(nodes.some(2, 3), soon)).toMatchObject({ ok: false, reason: 'node 2 before-its-time' });
+  const late = approvedTransfer({ key: refreshed, nonce: 6n, createdAtMs: Date.now() + CREATION_TOLERANCE_MS });
   for (const pair of [nodes.some(1, 2), nodes.some(2, 3), nodes.some(1, 3)]) {
     expect(await thresholdSign(pair, late)).toMatchObject({ ok: true });
   }
@@ -124,6 +128,7 @@ test('a new machine holds what is asked of it against the policy of the vault', 
   const answer = await present(nodes.all[2]).call(`key/${key.keyId}/policy`, {
     policy: { ...policy, threshold: 1 },
     mandate: null,
+    attestations: {},
   });
   expect(answer.ok ? 'taken' : answer.refusal.code).toBe('policy-mismatch');
 }, 120_000);
@@ -150,7 +155,8 @@ test('with the shares of ECDSA the set-ups of the pairs change, and no node deal
       dealers: [1, 2],
       publicKey: key.publicKey,
       publicShares: refreshed.publicShares,
-      policies: [policy],
+      policies: [{ policy, mandate: null }],
+      attestations: {},
     }),
   });
   expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('pair-too-old');

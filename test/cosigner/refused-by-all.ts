@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { Nodes } from './nodes.ts';
@@ -17,13 +18,20 @@ export async function refusedByAll(nodes: Nodes, request: SigningRequest, code: 
   for (const node of nodes.all) {
     const answer = await node.call(
       `key/${request.key.keyId}/open`,
-      openBody(
-        request,
-        [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1),
+      opening(
+        openBody(
+          request,
+          [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1),
+        ),
       ),
     );
     expect([node.index, answer.ok, answer.ok ? '' : answer.refusal.code]).toEqual([node.index, false, code]);
   }
+}
+
+/** The body of `open`: the request of a protocol, under the newest version. */
+export function opening(request: unknown) {
+  return { protocol: SUPPORTED_PROTOCOLS[0], request };
 }
 
 export function openBody(request: SigningRequest, signers: readonly number[]) {

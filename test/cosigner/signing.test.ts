@@ -19,7 +19,7 @@ import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../domain/c
 import { party } from '../mpc/dealt-key.ts';
 import type { ApprovedTransfer, Nodes, Passage } from './nodes.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, newKey, present, startNodes, vote } from './nodes.ts';
-import { openBody, refusedByAll } from './refused-by-all.ts';
+import { openBody, opening, refusedByAll } from './refused-by-all.ts';
 
 /** Three real co-signers; what is played here is their coordinator, first an honest one and then one that is not. */
 
@@ -307,7 +307,7 @@ test('a node takes the next policy only after the one that it has, and then coun
   };
   const adopt = async (next: Policy, voices: readonly Actor[]) => {
     const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
-    const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+    const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: Date.now() + 3_600_000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHash(next))));
     const approvals = voices.map(({ userId, tokenId }) => ({
       actor: { userId, tokenId },
@@ -315,23 +315,30 @@ test('a node takes the next policy only after the one that it has, and then coun
       device: null,
       atMs: NOON_MS,
     }));
-    const adopted = await node.call(`key/${keyId}/policy`, { policy: next, mandate: { ...mandate, approvals } });
+    const body = { policy: next, mandate: { ...mandate, approvals }, attestations: {} };
+    const adopted = await node.call(`key/${keyId}/policy`, body);
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
   for (const voices of [[], [alice], [alice, mallory]]) expect(await adopt(named, voices)).toBe('policy-mismatch');
-  const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null });
+  const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null, attestations: {} });
   expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
-  const behind = await node.call(`key/${keyId}/open`, {
-    ...openBody(approvedTransfer({ key }), [1, 2]),
-    request: { ...openBody(approvedTransfer({ key }), [1, 2]).request, policyVersion: 2 },
-  });
+  const behind = await node.call(
+    `key/${keyId}/open`,
+    opening({
+      ...openBody(approvedTransfer({ key }), [1, 2]),
+      request: { ...openBody(approvedTransfer({ key }), [1, 2]).request, policyVersion: 2 },
+    }),
+  );
   expect(behind.ok ? '' : behind.refusal.code).toBe('policy-behind');
   expect([await adopt(named, [alice, bob]), await adopt(named, [])]).toEqual(['adopted', 'adopted']);
-  const current = await node.call(`key/${keyId}/open`, {
-    ...openBody(approvedTransfer({ key }), [1, 2]),
-    request: { ...openBody(approvedTransfer({ key }), [1, 2]).request, policyVersion: 2 },
-  });
+  const current = await node.call(
+    `key/${keyId}/open`,
+    opening({
+      ...openBody(approvedTransfer({ key }), [1, 2]),
+      request: { ...openBody(approvedTransfer({ key }), [1, 2]).request, policyVersion: 2 },
+    }),
+  );
   expect(current.ok).toBe(true);
 });
 
@@ -368,15 +375,24 @@ test('what is not well formed is refused before anything is looked at', async ()
     { ...good, request: { ...good.request, intent: { ...good.request.intent, kind: 'message' } } },
   ];
   for (const [i, body] of bad.entries()) {
-    const answer = await node.call(`key/${key.keyId}/open`, body);
+    const answer = await node.call(`key/${key.keyId}/open`, opening(body));
     expect([i, answer.ok ? '' : answer.refusal.code]).toEqual([i, 'malformed']);
+  }
+  const { protocol, request } = opening(good);
+  for (const body of [null, good, request, { protocol }, { request }, { protocol, request, extra: 1 }]) {
+    const answer = await node.call(`key/${key.keyId}/open`, body);
+    expect(answer.ok ? '' : answer.refusal.code).toBe('malformed');
+  }
+  for (const odd of [7, '', protocol?.toUpperCase(), `${protocol}00`]) {
+    const answer = await node.call(`key/${key.keyId}/open`, { protocol: odd, request });
+    expect(answer.ok ? '' : answer.refusal.code).toBe('malformed');
   }
 });
 
 test('a key that a node does not have, and a pair that was never made, are said so', async () => {
   const answer = await present(nodes.all[0]).call(
     `key/${'b'.repeat(26)}/open`,
-    openBody(approvedTransfer({ key }), [1, 2]),
+    opening(openBody(approvedTransfer({ key }), [1, 2])),
   );
   expect(answer.ok ? '' : answer.refusal.code).toBe('unknown-key');
 });

@@ -30,7 +30,11 @@ let key: VaultKey;
 
 beforeAll(async () => {
   nodes = await startNodes();
-  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [policy] });
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
   if (!made.ok) throw new Error(made.refusal.reason);
   const { scheme, publicKey } = made.value;
   const addresses = [main, trial].map(({ name, caip2 }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { base64Of, envelopeOf, Malformed } from '#cosigner/wire.ts';
+import { base64Of, envelopeOf, Malformed, textOf } from '#cosigner/wire.ts';
 
 test('an envelope is read as it was written, at every length', () => {
   for (let length = 0; length < 200; length++) {
@@ -23,4 +23,9 @@ test.each([
   ['more than any envelope has', 'A'.repeat(1_000_004)],
 ])('%s is no envelope', (_name, value) => {
   expect(() => envelopeOf(value)).toThrow(Malformed);
+});
+
+test('text with a lone surrogate is malformed, and a surrogate pair is text', () => {
+  for (const text of ['\uD800', 'Rent \uDFFF', '\uDE00\uD83D']) expect(() => textOf(text)).toThrow(Malformed);
+  for (const text of ['', '\uFFFD', '\u{1F600}']) expect(textOf(text)).toBe(text);
 });

@@ -17,6 +17,36 @@ test('what was hashed is read as it was, and as nothing else', () => {
   );
 });
 
+const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
+const anyText = fc.string({ unit, maxLength: 6 });
+const anyList = fc.array(fc.tuple(anyText, fc.option(anyText)), { maxLength: 4 });
+
+test('a list of fields has bytes exactly when all of its text is well-formed, and they are read back as it', () => {
+  fc.assert(
+    fc.property(anyText, anyList, (domain, fields) => {
+      const isWellFormed = [domain, ...fields.flat()].every((one) => one === null || one.isWellFormed());
+      if (isWellFormed) expect(readCanonical(canonicalBytes(domain, fields))).toEqual({ domain, fields });
+      else expect(() => canonicalBytes(domain, fields)).toThrow('well-formed');
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test.each(['\uD800', '\uDFFF', 'a\uD83D', '\uDE00\uD83D'])('text %j has no bytes, wherever it stands', (bad) => {
+  const lists = [
+    [bad, []],
+    ['domain', [[bad, null]]],
+    ['domain', [['name', bad]]],
+  ] as const;
+  for (const [domain, fields] of lists) expect(() => canonicalBytes(domain, fields)).toThrow('well-formed');
+});
+
+test('bytes that would be a lone surrogate are not read', () => {
+  const bytes = canonicalBytes('abc', []);
+  bytes.set([0xed, 0xa0, 0x80], 4);
+  expect(() => readCanonical(bytes)).toThrow();
+});
+
 test('a value is there or not; a third mark is none, and neither is a text that is no UTF-8', () => {
   const bytes = canonicalBytes('a', [['b', 'c']]);
   const marked = Uint8Array.from(bytes);

@@ -2,7 +2,6 @@ import type { Address, Hex } from 'viem';
 import { erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
-import { sessionCookie } from '#local/live-feed.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
@@ -175,8 +174,7 @@ test('a transfer of nothing in the vault’s name is hidden, and can be shown', 
 });
 
 test('a dashboard that is open hears of money as it comes, and after a restart goes on where it was', async () => {
-  const { alice } = world.people();
-  const cookie = await sessionCookie(world.service(), alice.id);
+  const { cookie } = world.people().alice;
   const listen = async (lastEventId: string) => {
     const over = new AbortController();
     const headers = { cookie, 'last-event-id': lastEventId };

@@ -56,6 +56,7 @@ test('more co-signers than there are sign for no vault', async () => {
     name: 'Too much',
     members: [{ userId: alice.id, roles: ['signer'] }],
     threshold: 1,
+    approvalMode: 'token',
     initialState: 'SUBMITTED',
     chains: ['anvil'],
     signingThreshold: 5,

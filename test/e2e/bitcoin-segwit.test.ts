@@ -3,6 +3,7 @@ import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import type { TransactionRecord } from '#local/client.ts';
+import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { BTC, stranger } from '../chains/bitcoin/cast.ts';
 import type { Gate } from './gate.ts';
@@ -111,6 +112,15 @@ test('a message is signed for the address', async () => {
   await bob.client.approve(id);
   const record = await finished(alice, id);
   // Two elements: a signature with its hash type, and the key.
-  const witness = Buffer.from(record.signature ?? '', 'base64');
-  expect([record.state, witness[0], witness.at(-34)]).toEqual(['SUCCEEDED', 2, 33]);
+  const witness = Buffer.from(record.signature?.slice(3) ?? '', 'base64');
+  expect([record.state, record.signature?.slice(0, 3), witness[0], witness.at(-34)]).toEqual([
+    'SUCCEEDED',
+    'smp',
+    2,
+    33,
+  ]);
+  const claim = { chain: CHAIN, address: wallet, message: 'Sign in to example.com', signature: record.signature ?? '' };
+  const verify = (json: typeof claim) => good(alice.client.api.transaction.message.verify.$post({ json }));
+  expect(await verify(claim)).toMatchObject({ valid: true, format: 'bip322' });
+  expect(await verify({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
 });

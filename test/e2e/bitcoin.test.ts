@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
+import { good } from '#local/client.ts';
 import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
@@ -107,6 +108,22 @@ test('a message is signed for the wallet (BIP-322) and ends without a transactio
   const script = present(scriptOf(regtest, wallet));
   expect(isBip322(script, 'Sign in to example.com', record.signature ?? '')).toBe(true);
   expect(isBip322(script, 'Sign in to example.org', record.signature ?? '')).toBe(false);
+});
+
+test('the empty message of BIP-322 is signed, and the service verifies it', async () => {
+  const { alice, bob } = world.people();
+  const json = { vaultId: vault.id, chain: CHAIN, message: '' };
+  const { id } = await good(alice.client.api.transaction.message.$post({ json }));
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const { state, message, signature } = await done(id);
+  expect([state, message]).toEqual(['SUCCEEDED', '']);
+  expect(isBip322(present(scriptOf(regtest, wallet)), '', signature ?? '')).toBe(true);
+  const claim = { chain: CHAIN, address: wallet, signature: signature ?? '' };
+  const verify = (text: string) =>
+    good(alice.client.api.transaction.message.verify.$post({ json: { ...claim, message: text } }));
+  expect(await verify('')).toMatchObject({ valid: true, format: 'bip322' });
+  expect(await verify(' ')).toMatchObject({ valid: false, reason: 'other-signer' });
 });
 
 test('one rejection ends it, and nothing is ever sent', async () => {

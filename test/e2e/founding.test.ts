@@ -18,7 +18,7 @@ afterAll(() => world.end());
 function found(reference: string): Promise<VaultRecord> {
   const { alice, bob, carol } = world.people();
   const members = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: [...ROLES] }));
-  const terms = { threshold: 2, initialState: 'SUBMITTED' } as const;
+  const terms = { threshold: 2, approvalMode: 'token', initialState: 'SUBMITTED' } as const;
   const json = { name: 'Treasury', reference, members, ...terms, chains: ['anvil'] };
   return good(world.service().api.internal.vault.$post({ json }));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '#local/until.ts';
 import { Browser } from './browser.ts';
 import type { LoginWorld } from './login-world.ts';
-import { startLoginWorld } from './login-world.ts';
+import { comesBack as wayBack, startLoginWorld } from './login-world.ts';
 import type { World } from './world.ts';
 
 /** People log in with a real issuer of OpenID Connect, as their browsers do it. */
@@ -20,14 +20,7 @@ afterAll(() => scene.end());
 const SESSION = '__Host-session';
 const ATTEMPT = '__Host-login';
 
-/** As far as the way back to the service, which has not been gone yet. */
-async function comesBack(browser: Browser, name: string, to = '/user/me'): Promise<void> {
-  const stopAt = (address: string) => address.startsWith(`${url}/login/callback`);
-  const asked = await browser.go(`${url}/login?to=${encodeURIComponent(to)}`, stopAt);
-  if (stopAt(browser.url)) return;
-  const consent = await browser.submit(await asked.text(), { login: name, password: 'any' }, stopAt);
-  if (!stopAt(browser.url)) await browser.submit(await consent.text(), {}, stopAt);
-}
+const comesBack = (browser: Browser, name: string, to?: string) => wayBack(url, browser, { name, to });
 
 async function logIn(browser: Browser, name: string, to?: string): Promise<Response> {
   await comesBack(browser, name, to);
@@ -71,15 +64,18 @@ test('whoever is not known here, or whose address nobody has verified, is not le
   }
 });
 
-test('whoever was given somebody’s address is not that person, until an operator says so', async () => {
+test('the holder of a person’s old address is not that person, and a service key does not change that at once', async () => {
   expect((await logIn(new Browser(), 'carol')).status).toBe(200);
   const other = await logIn(new Browser(), 'carol (new)');
   expect([other.status, await codeOf(other)]).toEqual([403, 'login-unknown']);
-  const { carol } = world.people();
-  expect((await world.service().ask('DELETE', `/internal/user/${carol.id}/identity`)).status).toBe(204);
-  expect((await logIn(new Browser(), 'carol (new)')).status).toBe(200);
-  // And she herself, with the account that she has no more, is not.
-  expect((await logIn(new Browser(), 'carol')).status).toBe(403);
+  const path = `/internal/user/${world.people().carol.id}`;
+  expect((await world.service().ask('DELETE', `${path}/identity`)).status).toBe(404);
+  const requested = await world.service().ask<{ readonly id: string }>('POST', `${path}/credential-reset`);
+  expect(requested.status).toBe(201);
+  const early = await world.service().ask('POST', `${path}/credential-reset/${requested.body.id}/identity`);
+  expect([early.status, early.body]).toMatchObject([409, { code: 'credential-reset-not-ready' }]);
+  expect((await logIn(new Browser(), 'carol (new)')).status).toBe(403);
+  expect((await logIn(new Browser(), 'carol')).status).toBe(200);
 });
 
 test('a login ends in the browser that has begun it, once, and with what the issuer has said', async () => {

@@ -9,6 +9,9 @@ import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { newRecoveryKey, recovered, recoverySecretOf } from '#local/recover.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { SignedExportList } from '#nodes/export-lists.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import { identitySecretsIn } from '../cosigner/identity-secrets.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
 
@@ -17,17 +20,18 @@ import { startWorld } from './world.ts';
 const CHAINS = ['eip155:31337', `solana:${LOCAL_CLUSTER}`, `bip122:${GENESIS.regtest}`];
 const run = promisify(execFile);
 let safe: string;
-let keyFile: string;
+/** One for each co-signer. */
+let keyFiles: readonly string[];
 let world: World;
 let vault: ReadyVault;
 let packages: readonly RecoveryPackage[];
 
 beforeAll(async () => {
   safe = await mkdtemp(join(tmpdir(), 'conclave-safe-'));
-  keyFile = join(safe, 'recovery.pem');
-  world = await startWorld({ recoveryKey: newRecoveryKey(keyFile) });
+  keyFiles = [1, 2, 3].map((node) => join(safe, `recovery-${node}.pem`));
+  world = await startWorld({ recoveryKeys: keyFiles.map(newRecoveryKey) });
   vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
-  const answer = await world.service().ask<Exported>('GET', `/internal/vault/${vault.id}/recovery`);
+  const answer = await world.service().ask<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect([answer.status, answer.body.missing]).toEqual([200, []]);
   packages = answer.body.packages;
 }, 120_000);
@@ -36,16 +40,19 @@ afterAll(async () => {
   await rm(safe, { recursive: true, force: true });
 });
 
+type Lines = readonly { readonly action: string; readonly detail: string | null; readonly atMs: number }[];
+
 interface Exported {
   readonly packages: readonly RecoveryPackage[];
   readonly missing: readonly { readonly keyId: string; readonly node: number; readonly reason: string }[];
 }
 
-const opened = (some: readonly RecoveryPackage[], file = keyFile) => recovered(recoverySecretOf(file), some, CHAINS);
+const opened = (some: readonly RecoveryPackage[], files = keyFiles) =>
+  recovered(files.map(recoverySecretOf), some, CHAINS);
 const of = (...nodes: readonly number[]) => packages.filter(({ node }) => nodes.includes(node));
 
 test('the packages of any two nodes and the key in the safe are the keys of all addresses', async () => {
-  expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+  for (const file of keyFiles) expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect([1, 2, 3].map((node) => of(node).length)).toEqual([3, 3, 3]);
   const known = Object.values(vault.addresses).toSorted();
   for (const nodes of [
@@ -59,10 +66,47 @@ test('the packages of any two nodes and the key in the safe are the keys of all 
     const addresses = wallets.map(({ address }) => address).filter((address) => !address.startsWith('bcrt1q'));
     expect([faults, addresses.toSorted()]).toEqual([[], known]);
     // Each was held against its address; and it is one key, whoever's shares make it.
-    expect(new Set(wallets.map(({ secret }) => secret)).size).toBe(3);
+    // P2WPKH has a key of its own on regtest; the key of EVM chains was its key there before.
+    expect(new Set(wallets.map(({ secret }) => secret)).size).toBe(4);
   }
   const secrets = await Promise.all([opened(of(1, 2)), opened(of(2, 3))]);
   expect(secrets[0]?.wallets).toEqual(secrets[1]?.wallets);
+});
+
+test('members see the export in the history, before any co-signer gave a package, and at the co-signers', async () => {
+  const { client } = world.people().alice;
+  const nonce = 'ab'.repeat(32);
+  const listed = await client.ask<{ lists: readonly SignedExportList[]; missing: readonly unknown[] }>(
+    'GET',
+    `/vault/${vault.id}/recovery-exports?nonce=${nonce}`,
+  );
+  const { body: page } = await client.ask<{ history: Lines }>('GET', `/vault/${vault.id}/history`);
+  const keyIds = [...new Set(packages.map(({ keyId }) => keyId))];
+  expect([listed.status, listed.body.missing, keyIds.length]).toEqual([200, [], 3]);
+  const ofExports = page.history.filter(({ action }) => action.startsWith('recovery-'));
+  expect(ofExports.map(({ action, detail }) => [action, detail])).toEqual([
+    ...keyIds.map((keyId) => ['recovery-export', keyId]),
+    ...keyIds.map((keyId) => ['recovery-exported', `${keyId} 1,2,3`]),
+  ]);
+  // All of them run on one machine, by one clock.
+  for (const { atMs } of listed.body.lists.flatMap(({ exports }) => exports)) {
+    expect(ofExports[0]?.atMs).toBeLessThanOrEqual(atMs);
+  }
+  const [listsFile, pageFile, peersFile] = ['lists', 'page', 'peers'].map((name) => join(safe, `${name}.json`));
+  const signing = identitySecretsIn(world.folder).map((secret, i) => [i + 1, publicIdentity(secret)]);
+  await writeFile(listsFile ?? '', JSON.stringify(listed.body));
+  await writeFile(pageFile ?? '', JSON.stringify(page));
+  await writeFile(peersFile ?? '', JSON.stringify(Object.fromEntries(signing)));
+  const verify = ['local/verify-exports.ts', '--peers', peersFile ?? '', '--lists', listsFile ?? '', pageFile ?? ''];
+  const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
+  expect(stdout).toContain('9 lists, and each export is in the history');
+  await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another question');
+  // Who is not a member learns nothing.
+  const { mallory } = world.people();
+  const asked = await mallory.client.ask('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
+  expect(asked.status).toBe(403);
+  const unasked = await client.ask('GET', `/vault/${vault.id}/recovery-exports`);
+  expect(unasked.status).toBe(400);
 });
 
 test('one node’s packages, or another key, are nothing', async () => {
@@ -70,8 +114,8 @@ test('one node’s packages, or another key, are nothing', async () => {
   expect((await opened([...of(2), ...of(2)])).wallets).toEqual([]);
   const other = join(safe, 'other.pem');
   newRecoveryKey(other);
-  const { wallets, faults } = await opened(packages, other);
-  expect([wallets, faults.every((fault) => /does-not-open|0 shares/.test(fault))]).toEqual([[], true]);
+  const { wallets, faults } = await opened(packages, [other]);
+  expect([wallets, faults.every((fault) => /another-recovery-key|0 shares/.test(fault))]).toEqual([[], true]);
 });
 
 test('nothing in a package can be changed: what is public is bound to the seal, and the share to its point', async () => {
@@ -93,7 +137,7 @@ test('nothing in a package can be changed: what is public is bound to the seal, 
   for (const change of changes) {
     const { wallets, faults } = await opened([{ ...one, ...change }]);
     expect([change, wallets, faults.length > 0]).toEqual([change, [], true]);
-    expect(faults.join()).toContain('does-not-open');
+    expect(faults.join()).toContain('recoveryKey' in change ? 'another-recovery-key' : 'does-not-open');
   }
 });
 
@@ -104,18 +148,22 @@ test('in a terminal: export, and open without the service', async () => {
   });
   const file = join(safe, 'vault.json');
   await writeFile(file, exported.stdout);
-  const words = ['local/recover.ts', 'open', '--key', keyFile, '--chain', 'eip155:31337', file];
+  const keys = keyFiles.slice(1).flatMap((one) => ['--key', one]);
+  const words = ['local/recover.ts', 'open', ...keys, '--chain', 'eip155:31337', file];
   const { stdout, stderr } = await run(process.execPath, words);
   expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
     [{ address: vault.address }],
-    '',
+    expect.stringContaining('node 1: another-recovery-key') as string,
   ]);
-  await expect(run(process.execPath, ['local/recover.ts', 'new', '--key', keyFile])).rejects.toThrow('EEXIST');
+  await expect(run(process.execPath, ['local/recover.ts', 'new', ...keys])).rejects.toThrow('EEXIST');
+  const fresh = ['4', '5'].flatMap((node) => ['--key', join(safe, `recovery-${node}.pem`)]);
+  const made = await run(process.execPath, ['local/recover.ts', 'new', ...fresh]);
+  expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
 });
 
 test('a node that has pinned no such key gives nothing, and it is said which', async () => {
-  await world.restart({ absent: [2], recoveryKey: '' });
-  const { body } = await world.service().ask<Exported>('GET', `/internal/vault/${vault.id}/recovery`);
+  await world.restart({ absent: [2], recoveryKeys: [] });
+  const { body } = await world.service().ask<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect(body.packages).toEqual([]);
   expect(new Set(body.missing.map(({ node, reason }) => `${node} ${reason}`))).toEqual(
     new Set(['1 no-recovery-key', '2 unreachable', '3 no-recovery-key']),

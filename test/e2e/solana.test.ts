@@ -4,6 +4,7 @@ import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isPublicKey } from '#chains/solana/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
+import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { SolanaLedger } from '#local/solana-ledger.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
@@ -131,6 +132,10 @@ test('a message is signed for the wallet and ends without a transaction', async 
   const header = Buffer.from([0xff, ...Buffer.from('solana offchain'), 1, 1]);
   const bytes = Buffer.concat([header, Buffer.from(encoder.encode(wallet)), Buffer.from('Sign in to example.com')]);
   expect(verify(null, bytes, key, Buffer.from(encoder.encode(record.signature ?? '')))).toBe(true);
+  const claim = { chain: CHAIN, address: wallet, message: 'Sign in to example.com', signature: record.signature ?? '' };
+  const verdict = (json: typeof claim) => good(alice.client.api.transaction.message.verify.$post({ json }));
+  expect(await verdict(claim)).toMatchObject({ valid: true, format: 'solana-offchain' });
+  expect(await verdict({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
   expect(ledger.naming(wallet).length).toBe(sent);
 });
 

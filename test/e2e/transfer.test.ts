@@ -196,7 +196,11 @@ test('an operator does everything of the internal interface from a command line'
   });
   const member = `${user}:signer,admin`;
   const vaultArguments = ['--name', 'Payroll', '--threshold', '1', '--chain', 'anvil', '--member', member, '--draft'];
-  const founded = await admin('vault', 'create', ...vaultArguments, '--reference', 'payroll');
+  const unsaid = await admin('vault', 'create', ...vaultArguments);
+  expect([unsaid.status, unsaid.said]).toEqual([1, expect.stringContaining('--approval-mode is missing')]);
+  const mode = ['--approval-mode', 'token'];
+  const founded = await admin('vault', 'create', ...vaultArguments, ...mode, '--reference', 'payroll');
+  expect(founded.said).toContain('is trusted to count approvals');
   expect(founded.output).toMatchObject({ name: 'Payroll', initialState: 'DRAFT', members: [{ userId: user }] });
   const { id } = founded.output as { readonly id: number };
   const shown = await admin('vault', 'show', '--vault', String(id));

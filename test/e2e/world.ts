@@ -17,7 +17,7 @@ const DEADLINE_MS = 60_000;
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 
 /** These tests poll as fast as they can; the limits have tests of their own. */
-const UNLIMITED = { read: 1_000_000, write: 1_000_000, 'user-profile': 1_000_000 };
+const UNLIMITED = { read: 1_000_000, write: 1_000_000, 'token-secret': 1_000_000, 'user-profile': 1_000_000 };
 
 export interface Cast {
   readonly alice: Person;
@@ -27,7 +27,7 @@ export interface Cast {
   readonly mallory: Person;
 }
 
-interface WorldWish {
+export interface WorldWish {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
   /** Of a local ledger, where one is wanted. */
   readonly solanaUrl?: string;
@@ -39,7 +39,7 @@ interface WorldWish {
   readonly folder?: string;
   readonly cosigners?: number;
   readonly cosignerUrls?: Readonly<Record<string, string>>;
-  readonly recoveryKey?: string;
+  readonly recoveryKeys?: readonly string[];
   readonly login?: object;
   /** Of an approval page that is served already. */
   readonly approvalOrigin?: string;
@@ -49,7 +49,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
 export async function startWorld(wanted: WorldWish = {}) {
-  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKey, login } = wanted;
+  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKeys, login } = wanted;
   const { approvalOrigin } = wanted;
   const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
@@ -63,7 +63,7 @@ export async function startWorld(wanted: WorldWish = {}) {
     },
     rateLimits,
     ...(entry === undefined ? {} : { entry }),
-    ...(recoveryKey === undefined ? {} : { recoveryKey }),
+    ...(recoveryKeys === undefined ? {} : { recoveryKeys }),
     ...(login === undefined ? {} : { login }),
     ...(approvalOrigin === undefined ? {} : { approvalOrigin }),
     ...(cosigners === undefined ? {} : { cosigners }),

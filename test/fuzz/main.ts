@@ -5,8 +5,8 @@ import { commonRefusals } from '#http/common-refusals.ts';
 import type { Route } from '#http/context.ts';
 import { problemSchema, statusOf } from '#http/problem.ts';
 import { ROUTES } from '#http/routes.ts';
-import { Client, good } from '#local/client.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import { Client } from '#local/client.ts';
+import { enterPerson, foundVault, ownToken } from '#local/provision.ts';
 import { startStack } from '#local/stack.ts';
 import type { Received } from '../promise-fault.ts';
 import { promiseFault } from '../promise-fault.ts';
@@ -79,16 +79,7 @@ async function build(service: Client, url: string): Promise<World> {
   const wish = { signers: [alice, bob, carol], threshold: 3, mostPending: 1_000_000 };
   const vault = await foundVault(service, { name: 'fuzzed', ...wish });
   const strange = await foundVault(service, { name: 'strange', ...wish, signers: [mallory, carol], threshold: 2 });
-  const spare = await Promise.all(
-    Array.from({ length: 5 }, () =>
-      good(
-        service.api.internal.user[':userId']['access-token'].$post({
-          param: { userId: alice.id },
-          json: { name: 'spare' },
-        }),
-      ),
-    ),
-  );
+  const spare = await Promise.all(Array.from({ length: 5 }, () => ownToken(url, alice.cookie, { name: 'spare' })));
   return {
     url,
     vaultId: vault.id,
@@ -212,6 +203,12 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
     '/transaction/estimate-fee': { vaultId, chain: 'anvil', to: RECIPIENT, amount: '1' },
     '/transaction/transfer': { ...place, to: RECIPIENT, amount: '1', tokenAddress: null },
     '/transaction/message': { ...place, message: 'hello' },
+    '/transaction/message/verify': {
+      chain: pick(chance, ['anvil', 'ethereum', 'solana', 'bitcoin']),
+      address: pick(chance, [RECIPIENT, 'bc1q9vza2e8x573nczrlzms0wvx3gsqjx7vavgkx0l', '1'.repeat(31) + '2']),
+      message: 'hello',
+      signature: pick(chance, [`0x${'11'.repeat(64)}1b`, 'smpAA==', '1'.repeat(64)]),
+    },
     '/transaction/contract-interaction': { ...place, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
     '/transaction/erc20-approve': { ...place, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },

@@ -2,26 +2,40 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import type { Channel, EphemeralKey } from '#mpc/channel.ts';
+import { drawEphemeralKey, openChannel } from '#mpc/channel.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope } from '#mpc/envelope.ts';
 import { party } from './dealt-key.ts';
 
 interface Node {
   readonly own: NodeIdentity;
   readonly asPeer: PeerIdentity;
+  readonly ephemeral: EphemeralKey;
 }
 
 async function node(index: number): Promise<Node> {
   const secrets = { signing: randomBytes(32), exchange: randomBytes(32) };
   const keys = { signing: ed25519.getPublicKey(secrets.signing), exchange: x25519.getPublicKey(secrets.exchange) };
-  return { own: await importIdentity(party(index), secrets), asPeer: await importPeer(party(index), keys) };
+  const ephemeral = await drawEphemeralKey();
+  return { own: await importIdentity(party(index), secrets), asPeer: await importPeer(party(index), keys), ephemeral };
 }
 
 const [alice, bob, mallory] = [await node(1), await node(2), await node(3)];
 const sid = randomBytes(32);
 const body = new TextEncoder().encode('a share that nobody else may read');
-const sealed = () => sealEnvelope(alice.own, bob.asPeer, { sid, round: 2, body });
-const opened = (bytes: Uint8Array, differences: Partial<{ sid: Uint8Array; round: number }> = {}) =>
-  openEnvelope(bob.own, alice.asPeer, { sid, round: 2, bytes, ...differences });
+
+/** The channel of one node with another, as the first one has it. */
+async function channel(own: Node, peer: Node, differences: Partial<{ sid: Uint8Array }> = {}): Promise<Channel> {
+  const session = { sid, ephemeral: own.ephemeral, peerKey: peer.ephemeral.publicKey, ...differences };
+  const opened = await openChannel(own.own, peer.asPeer, session);
+  if (opened === null) throw new Error('the keys are no small ones');
+  return opened;
+}
+
+const [toBob, toAlice] = [await channel(alice, bob), await channel(bob, alice)];
+const sealed = () => sealEnvelope(alice.own, toBob, { round: 2, body });
+const opened = (bytes: Uint8Array, { round = 2, through = toAlice } = {}) =>
+  openEnvelope(alice.asPeer, through, { round, bytes });
 
 test('the receiver reads what the sender wrote', async () => {
   expect(await opened(await sealed())).toEqual(body);
@@ -29,7 +43,7 @@ test('the receiver reads what the sender wrote', async () => {
 
 test('an empty body and a large one come through', async () => {
   for (const size of [0, 1, 100_000]) {
-    const bytes = await sealEnvelope(alice.own, bob.asPeer, { sid, round: 2, body: new Uint8Array(size) });
+    const bytes = await sealEnvelope(alice.own, toBob, { round: 2, body: new Uint8Array(size) });
     expect((await opened(bytes))?.length).toBe(size);
   }
 });
@@ -55,26 +69,32 @@ test('not one bit of it can be changed, nor one byte cut off or added', async ()
 
 test('it opens in its own session and round only', async () => {
   const bytes = await sealed();
-  expect(await opened(bytes, { sid: randomBytes(32) })).toBeNull();
+  expect(await opened(bytes, { through: await channel(bob, alice, { sid: randomBytes(32) }) })).toBeNull();
+  // Also where the header is that of the other session: the key is bound to it.
+  const other = await channel(bob, alice, { sid: randomBytes(32) });
+  expect(await opened(bytes, { through: { ...other, sid } })).toBeNull();
   for (const round of [0, 1, 3, 255]) expect(await opened(bytes, { round })).toBeNull();
 });
 
 test('nobody else can open it, and it cannot be sent back', async () => {
   const bytes = await sealed();
-  expect(await openEnvelope(mallory.own, alice.asPeer, { sid, round: 2, bytes })).toBeNull();
-  expect(await openEnvelope(alice.own, bob.asPeer, { sid, round: 2, bytes })).toBeNull();
+  expect(await openEnvelope(alice.asPeer, await channel(mallory, alice), { round: 2, bytes })).toBeNull();
+  const posing = { ...(await channel(mallory, alice)), own: bob.own.index };
+  expect(await openEnvelope(alice.asPeer, posing, { round: 2, bytes })).toBeNull();
+  expect(await openEnvelope(bob.asPeer, toBob, { round: 2, bytes })).toBeNull();
 });
 
 test('nobody can seal in the name of another', async () => {
-  const posing: NodeIdentity = { ...mallory.own, index: alice.own.index };
-  const bytes = await sealEnvelope(posing, bob.asPeer, { sid, round: 2, body });
-  expect(await opened(bytes)).toBeNull();
-  // Not even with half of the victim's keys: encryption needs one, the signature the other.
-  const half: NodeIdentity = { ...mallory.own, index: alice.own.index, exchange: alice.own.exchange };
-  expect(await opened(await sealEnvelope(half, bob.asPeer, { sid, round: 2, body }))).toBeNull();
+  const posing: Node = { ...mallory, own: { ...mallory.own, index: alice.own.index } };
+  expect(await opened(await sealEnvelope(posing.own, await channel(posing, bob), { round: 2, body }))).toBeNull();
+  // Not even with all keys of the channel: the signature needs one more.
+  expect(await opened(await sealEnvelope(mallory.own, toBob, { round: 2, body }))).toBeNull();
+  // And not with the key that signs alone.
+  const half: Node = { ...posing, own: { ...posing.own, signing: alice.own.signing } };
+  expect(await opened(await sealEnvelope(half.own, await channel(half, bob), { round: 2, body }))).toBeNull();
 });
 
 test('a peer is held against its pinned keys, not against what it says', async () => {
   const bytes = await sealed();
-  expect(await openEnvelope(bob.own, { ...mallory.asPeer, index: party(1) }, { sid, round: 2, bytes })).toBeNull();
+  expect(await openEnvelope({ ...mallory.asPeer, index: party(1) }, toAlice, { round: 2, bytes })).toBeNull();
 });

@@ -4,9 +4,12 @@ import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
+import { NETWORK_BUGS } from './network-bugs.ts';
+import { MESSAGE_BUGS } from './message-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
 import { PAGE_BUGS } from './page-bugs.ts';
-import { copyOf, run, testsOf } from './planting.ts';
+import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
+import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
@@ -15,7 +18,17 @@ import { VOTE_BUGS } from './vote-bugs.ts';
  * minute. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
-const BUGS = [...FLOW_BUGS, ...VOTE_BUGS, ...COSIGNER_BUGS, ...STATEMENT_BUGS, ...OUTSIDE_BUGS, ...PAGE_BUGS];
+const BUGS = [
+  ...FLOW_BUGS,
+  ...VOTE_BUGS,
+  ...COSIGNER_BUGS,
+  ...PROTOCOL_BUGS,
+  ...STATEMENT_BUGS,
+  ...NETWORK_BUGS,
+  ...MESSAGE_BUGS,
+  ...OUTSIDE_BUGS,
+  ...PAGE_BUGS,
+];
 const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */
@@ -60,7 +73,7 @@ async function control(bugs: readonly Bug[], folder: string): Promise<void> {
   const kinds = new Map<string, Bug['caughtBy']>();
   for (const bug of bugs) kinds.set(String(bug.caughtBy), bug.caughtBy);
   const files = new Set([...kinds.values()].flatMap((kind) => (kind === 'simulation' ? [] : kind)));
-  const ofWorkers = [...files].filter((file) => file.startsWith('test/worker/'));
+  const ofWorkers = [...files].filter(isOfWorkers);
   const others = [...files].filter((file) => !ofWorkers.includes(file));
   const groups = [others, ofWorkers].filter((group) => group.length > 0);
   for (const caughtBy of [...groups, ...(kinds.has('simulation') ? (['simulation'] as const) : [])]) {
@@ -74,8 +87,7 @@ async function main(): Promise<readonly string[]> {
   const root = process.cwd();
   const bugs = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
   // Tests of Workers share a bundle beside the packages: those one after the other.
-  const ofWorkers = ({ caughtBy }: Bug) =>
-    caughtBy !== 'simulation' && caughtBy.some((one) => one.includes('/worker/'));
+  const ofWorkers = ({ caughtBy }: Bug) => caughtBy !== 'simulation' && caughtBy.some(isOfWorkers);
   const queue = bugs.filter((bug) => !ofWorkers(bug));
   const last = bugs.filter(ofWorkers);
   const missed: string[] = [];

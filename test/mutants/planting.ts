@@ -16,14 +16,18 @@ export function copyOf(root: string): string {
   return folder;
 }
 
+/** Reports whether a test file runs in the pool of Workers. */
+export function isOfWorkers(file: string): boolean {
+  return file.startsWith('test/worker/') || file.endsWith('.worker.test.ts');
+}
+
 /**
  * Test files, as a command. Tests of Workers run in their pool, the others without it.
  *
  * @param upTo a pool that is stopped at the first failure says nothing of it, so who wants its words lets all of them run
  */
 export function testsOf(files: readonly string[], upTo: 'first' | 'last'): readonly string[] {
-  const isOfWorkers = files.some((file) => file.startsWith('test/worker/'));
-  const config = isOfWorkers ? ['--project', 'worker'] : ['--config', 'test/mutants/vitest.config.ts'];
+  const config = files.some(isOfWorkers) ? ['--project', 'worker'] : ['--config', 'test/mutants/vitest.config.ts'];
   const until = upTo === 'first' ? ['--bail', '1'] : [];
   return ['node_modules/vitest/vitest.mjs', 'run', ...until, ...config, ...files];
 }

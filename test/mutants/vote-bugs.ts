@@ -5,8 +5,8 @@ export const VOTE_BUGS: readonly Bug[] = [
   {
     name: 'two tokens of one person are two voices',
     file: 'src/domain/approval.ts',
-    was: 'return new Set(counted.map(({ actor }) => actor.userId));',
-    is: 'return new Set(counted.map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
+    was: 'return new Set(countedVotes(digest, votes, policy).map(({ actor }) => actor.userId));',
+    is: 'return new Set(countedVotes(digest, votes, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
     caughtBy: ['test/domain/transition.test.ts', 'test/cosigner/approval-check.test.ts'],
   },
   {

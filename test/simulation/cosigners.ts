@@ -1,12 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/approval-check.ts';
-import { checkRequest, follows, policyHashOf } from '#cosigner/approval-check.ts';
-import { Ledger } from '#cosigner/ledger.ts';
+import { checkRequest } from '#cosigner/approval-check.ts';
+import type { SentPolicy } from '#cosigner/policy-chain.ts';
+import { follows, isExpired, policyHashOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
+import { Ledger, recordOf } from '#cosigner/ledger.ts';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
-import { fieldsOf, mandateOf, policyOf } from '#cosigner/wire.ts';
+import { needsReceipts } from '#cosigner/receipt.ts';
+import { fieldsOf } from '#cosigner/wire.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -103,9 +107,13 @@ export class SimulatedCosigner {
       case 'round':
         return this.#round(body);
       case 'policy': {
-        const { policy, mandate } = fieldsOf(body, ['policy', 'mandate']);
-        return this.#adopt(policyOf(policy), mandate);
+        const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
+        return this.#adopt(sentPolicyOf(adopting), attestations as Readonly<Record<string, string>>);
       }
+      case 'attest':
+        return this.#attest((body as { version: number }).version);
+      case 'receipt':
+        return this.#receipt(dealer, body);
       case 'signed':
         return accepted(this.#signedFor((body as { transactionId: string }).transactionId));
       case 'witness':
@@ -121,11 +129,15 @@ export class SimulatedCosigner {
       wallet: dealer.addressOn(request.intent.chain),
       policies: this.ledger.policies(),
       nowMs,
+      feeCeilings: new Map(),
+      isRecorded: (id, digest) => this.ledger.isRecorded(id, digest),
     });
   }
 
   async #open(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
-    const { signers, request: sent } = body as { signers: number[]; request: unknown };
+    const { protocol, request: asked } = body as { protocol: string; request: unknown };
+    if (!SUPPORTED_PROTOCOLS.includes(protocol)) return refused(refusal('protocol-mismatch'));
+    const { signers, request: sent } = asked as { signers: number[]; request: unknown };
     if (signers.length !== this.#terms.threshold) return refused(refusal('malformed', 'signers'));
     const request = signingRequestOf(sent);
     const checked = await this.#check(dealer, request);
@@ -137,19 +149,23 @@ export class SimulatedCosigner {
     if (!free.ok) return free;
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
     this.#opened.set(nonce, { dealer, signers, request, checked: checked.value });
-    return accepted({ nonce });
+    // Nothing is sealed here, so there is no key to agree on.
+    return accepted({ nonce, opening: '' });
   }
 
   #start(body: unknown): Result<unknown, Refused> {
-    const { nonces } = body as { nonces: Readonly<Record<string, string>> };
+    const { nonces, receipts } = body as Readonly<Record<'nonces' | 'receipts', Readonly<Record<string, string>>>>;
     const session = this.#opened.get(nonces[String(this.index)] ?? '');
     if (session === undefined) return refused(refusal('unknown-session'));
     const { request, checked } = session;
+    if (this.#lacksReceipt(session, receipts)) return refused(refusal('receipt-missing'));
+    if (this.ledger.policies().at(-1) !== checked.policy) return refused(refusal('session-over', 'policy'));
     const written = this.ledger.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
     // Another one came first: a real node throws here, and its answer is no answer.
     if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
-    const sid = bytesToHex(sha256(utf8ToBytes(session.signers.map((signer) => nonces[String(signer)]).join())));
-    this.ledger.openSession(hexToBytes(sid));
+    const named = [...session.signers.map((signer) => nonces[String(signer)]), policyHashOf(checked.policy)];
+    const sid = bytesToHex(sha256(utf8ToBytes(named.join())));
+    this.ledger.openSession(hexToBytes(sid), Date.now());
     this.#running.set(sid, session);
     return accepted({ sid, envelopes: {} });
   }
@@ -160,7 +176,9 @@ export class SimulatedCosigner {
     if (session === undefined) return refused(refusal('session-over'));
     const { dealer, signers, checked, request } = session;
     const again = await this.#check(dealer, request);
-    if (!again.ok) return refused(refusal('aborted', 'no longer allowed', this.#terms.index));
+    if (!again.ok || again.value.policy !== checked.policy) {
+      return refused(refusal('aborted', 'no longer allowed', this.#terms.index));
+    }
     if (!this.ledger.advance(hexToBytes(sid), 2)) return refused(refusal('session-over'));
     this.#terms.witness(this.index, request, checked);
     const turn = { sid, chain: request.intent.chain, signers: signers.length };
@@ -169,16 +187,52 @@ export class SimulatedCosigner {
     return accepted({ sid, result: { partial: bytesToHex(concatBytes(...parts)) } });
   }
 
-  async #adopt(policy: Policy, mandate: unknown): Promise<Result<null, Refused>> {
+  #attest(version: number): Result<unknown, Refused> {
+    const policy = this.ledger.policies().find((one) => one.version === version);
+    if (policy === undefined) return refused(refusal('policy-mismatch'));
+    return accepted({ attestation: this.#signatureOf(policyHashOf(policy)) });
+  }
+
+  /** As `KeyKeeper.receipt`: the full check, the row, and then the signature over it. */
+  async #receipt(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
+    const request = signingRequestOf((body as { request: unknown }).request);
+    const checked = await this.#check(dealer, request);
+    if (!checked.ok) return checked;
+    const { transactionId } = request.intent;
+    const written = this.ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
+    if (!written.ok) return written;
+    return accepted({ receipt: this.#signatureOf(recordOf(transactionId, request.attempt, checked.value)) });
+  }
+
+  /** As `receiptFault`. */
+  #lacksReceipt({ signers, request, checked }: Session, receipts: Readonly<Record<string, string>>): boolean {
+    if (!needsReceipts(checked.policy)) return false;
+    const record = recordOf(request.intent.transactionId, request.attempt, checked);
+    return this.#peers.some(
+      (peer) => !signers.includes(peer.index) && peer.#signatureOf(record) !== receipts[String(peer.index)],
+    );
+  }
+
+  async #adopt(
+    { policy, mandate }: SentPolicy,
+    attestations: Readonly<Record<string, string>>,
+  ): Promise<Result<null, Refused>> {
     const policies = this.ledger.policies();
     const [current, known] = [policies.at(-1), policies.find(({ version }) => version === policy.version)];
     if (current === undefined) return refused(refusal('unknown-key'));
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    if (!(await follows(current, policy, mandate === null ? null : mandateOf(mandate)))) {
+    if (!(await follows(current, policy, mandate))) {
       return refused(refusal('policy-mismatch', String(current.version)));
     }
+    const hash = policyHashOf(policy);
+    const others = this.#peers.filter(
+      (peer) => peer !== this && peer.#signatureOf(hash) === attestations[String(peer.index)],
+    );
+    const isLate = mandate !== null && isExpired(mandate, this.#schedule.nowMs + this.skewMs);
+    if (isLate && others.length < this.#terms.threshold)
+      return refused(refusal('mandate-expired', String(policy.version)));
     this.ledger.putPolicy(policy);
     return accepted(null);
   }
@@ -188,7 +242,7 @@ export class SimulatedCosigner {
   }
 
   /** Stands for a signature: the peers ask its maker. */
-  #signatureOf(record: SignedRecord): string {
+  #signatureOf(record: SignedRecord | string): string {
     const words = sha256(concatBytes(this.#secret, utf8ToBytes(JSON.stringify(record))));
     return bytesToHex(concatBytes(words, words));
   }

@@ -135,7 +135,8 @@ export class Schedule {
   }
 
   note(line: string): void {
-    const text = `${this.elapsedMs} ${line}`;
+    // The id of a person begins with the time at which this history was lived.
+    const text = `${this.elapsedMs} ${line.replaceAll(/usr_[0-9A-Z]{10}/g, 'usr_')}`;
     this.#trace.update(`${text}\n`);
     this.#tell(text);
   }

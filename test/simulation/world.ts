@@ -5,6 +5,7 @@ import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import { AccessTokenObject } from '#objects/access-token.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { PersonObject } from '#objects/person.ts';
 import { SessionObject } from '#objects/session.ts';
 import { VaultObject } from '#objects/vault.ts';
 import { WalletNonceObject } from '#objects/wallet-nonce.ts';
@@ -100,11 +101,12 @@ export class World {
     this.nonces = namespace((ctx, env) => new WalletNonceObject(ctx, env));
     const tokens = namespace((ctx, env) => new AccessTokenObject(ctx, env));
     const sessions = namespace((ctx, env) => new SessionObject(ctx, env));
-    this.#others = [tokens, sessions];
-    this.env = this.#environment({ tokens, sessions });
+    const persons = namespace((ctx, env) => new PersonObject(ctx, env));
+    this.#others = [tokens, sessions, persons];
+    this.env = this.#environment({ tokens, sessions, persons });
   }
 
-  #environment({ tokens, sessions }: { readonly tokens: ObjectNamespace; readonly sessions: ObjectNamespace }) {
+  #environment({ tokens, sessions, persons }: Readonly<Record<'tokens' | 'sessions' | 'persons', ObjectNamespace>>) {
     const work = (batch: MessageBatch<unknown>) => consume(batch, this.env);
     const queue = (name: string, mostAtOnce: number, mostRetries: number) => {
       const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null };
@@ -129,6 +131,7 @@ export class World {
       VAULT: this.vaults,
       ACCESS_TOKEN: tokens,
       SESSION: sessions,
+      PERSON: persons,
       WALLET_NONCE: this.nonces,
       // As wrangler.toml has them.
       SIGNING_QUEUE: queue('signing', 1, 10),
@@ -231,6 +234,7 @@ export class World {
       name: 'Treasury',
       members: this.people.map(({ id }) => ({ userId: id, roles: ['initiator', 'signer', 'admin'] })),
       threshold: 2,
+      approvalMode: 'token',
       initialState: 'SUBMITTED',
       chains: this.chains.map(({ row }) => row.name),
       bitcoinAddressType,

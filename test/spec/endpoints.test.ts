@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
+import { ownToken } from '#local/provision.ts';
 import { until } from '#local/until.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
@@ -145,9 +146,7 @@ describe('4. personal access tokens', () => {
   const tokens = () => api()['personal-access-token'];
 
   async function spare() {
-    const { alice } = world.people();
-    const issue = { param: { userId: alice.id }, json: { name: 'spare' } };
-    return good(world.service().api.internal.user[':userId']['access-token'].$post(issue));
+    return ownToken(world.stack().url, world.people().alice.cookie, { name: 'spare' });
   }
   const me = async (value: string) => {
     const headers = { authorization: `Bearer ${value}` };

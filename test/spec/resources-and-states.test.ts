@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import { good } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
+import { ownToken } from '#local/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 
@@ -133,9 +134,8 @@ describe('2. vault', () => {
 describe('2. personal access token', () => {
   test('id, name, expiresAt in Unix seconds, enabled, dates; the value only where it is made or rotated', async () => {
     const { alice } = world.people();
-    const { user } = world.service().api.internal;
-    const issue = { param: { userId: alice.id }, json: { name: 'payouts', expiresAt: 4_000_000_000 } };
-    const issued = await good(user[':userId']['access-token'].$post(issue));
+    const json = { name: 'payouts', expiresAt: 4_000_000_000 };
+    const issued = await ownToken(world.stack().url, alice.cookie, json);
     expect(issued).toMatchObject({ name: 'payouts', expiresAt: 4_000_000_000, enabled: true });
     expect(issued.token.startsWith('service_pat_')).toBe(true);
     const tokens = alice.client.api['personal-access-token'];

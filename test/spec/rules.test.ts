@@ -3,25 +3,38 @@ import type { Answer } from '#local/client.ts';
 import { Client, good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { until } from '#local/until.ts';
-import type { World } from '../e2e/world.ts';
-import { startWorld } from '../e2e/world.ts';
+import { ownToken } from '#local/provision.ts';
+import { Browser } from '../e2e/browser.ts';
+import type { LoginWorld } from '../e2e/login-world.ts';
+import { comesBack, startLoginWorld } from '../e2e/login-world.ts';
 
 /** Parts 5, 7 and 8 of the specification, from the outside, under the limits that it names. */
 
-let world: World;
+let scene: LoginWorld;
+let world: LoginWorld['world'];
 let vault: ReadyVault;
 
 beforeAll(async () => {
-  world = await startWorld({ rateLimits: {} });
+  scene = await startLoginWorld((url) => url, { rateLimits: {} });
+  ({ world } = scene);
   vault = await world.vault('treasury');
 });
-afterAll(() => world.end());
+afterAll(() => scene.end());
 
-/** One more token of a person: each story has its own, because each has its own limits. */
-async function issued(person: { readonly id: string }, json: { name: string; expiresAt?: number } = { name: 'story' }) {
-  const { user } = world.service().api.internal;
-  const made = await good(user[':userId']['access-token'].$post({ param: { userId: person.id }, json }));
-  return { ...made, client: new Client(world.stack().url, made.token) };
+/**
+ * One more token of a person: each story has its own, because each has its own limits. The person logs in for it, because a
+ * session makes three tokens a minute.
+ */
+async function issued(
+  person: { readonly name: string },
+  json: { name: string; expiresAt?: number } = { name: 'story' },
+) {
+  const browser = new Browser();
+  await comesBack(scene.url, browser, person);
+  await browser.go(browser.url);
+  const cookie = `__Host-session=${browser.cookie(scene.url, '__Host-session') ?? ''}`;
+  const made = await ownToken(scene.url, cookie, json);
+  return { ...made, client: new Client(scene.url, made.token) };
 }
 
 const transfer = () => ({ vaultId: vault.id, chain: 'anvil', to: vault.address, amount: '1' });

@@ -2,18 +2,23 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { Ledger } from '#cosigner/ledger.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { Book } from '../cosigner/ledger-stories.ts';
 import { tellLedgerStories } from '../cosigner/ledger-stories.ts';
+import { tellSessionStories } from '../cosigner/session-stories.ts';
 
 /** A ledger on real storage, in objects that have no table of its names. */
 
 const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
 let books = 0;
 
-tellLedgerStories(() => {
+const book = (): Book => {
   books += 1;
   const stub = WALLET_NONCE.getByName(`ledger-${books}`);
   return {
     open: (use) => runInDurableObject(stub, (_object, state) => use(new Ledger(state.storage.sql), state.storage.sql)),
     restart: () => evictDurableObject(stub),
   };
-});
+};
+
+tellLedgerStories(book);
+tellSessionStories(book);

@@ -9,6 +9,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
  * the tests of the whole stack.
  */
 export { AccessTokenObject } from '#objects/access-token.ts';
+export { PersonObject } from '#objects/person.ts';
 export { SessionObject } from '#objects/session.ts';
 export { VaultObject } from '#objects/vault.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce.ts';

@@ -1,3 +1,4 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { amountOf } from '#domain/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -7,7 +8,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { UNPRICED } from '../domain/cast.ts';
 import type { Person, Treasury } from './http/scene.ts';
-import { ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
+import { ask, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
 import { consumed } from './consumed.ts';
 import type { Browser } from './push-service.ts';
 import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from './push-service.ts';
@@ -319,4 +320,44 @@ test('where nothing is configured nobody is called, and nothing fails', async ()
   const id = await receives(treasury, '0xaf', 1n);
   await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), [id]);
   expect(asked).toEqual([]);
+});
+
+test('an export of recovery packages is a line of the history, and every member is notified, also of one that ended in a crash', async () => {
+  const treasury = await foundTreasury();
+  const [alice, victor] = [await subscribed(treasury.alice), await subscribed(treasury.victor)];
+  await subscribed(treasury.mallory);
+  const { taken, read } = pushService();
+  const path = `/internal/vault/${treasury.id}/recovery`;
+  // A GET changes nothing, and a member is no operator.
+  expect((await asService(`GET ${path}`)).status).toBe(405);
+  expect((await ask(`POST ${path}`, { token: treasury.alice.token })).status).toBe(401);
+  expect((await asService('POST /internal/vault/999999/recovery')).status).toBe(404);
+  expect(await asService(`POST ${path}`)).toMatchObject({ status: 200, body: { packages: [], missing: [] } });
+  const vault = vaultOf(treasury);
+  const keyId = 'a'.repeat(26);
+  // The process ends after the request was written: nothing says what the co-signers gave.
+  await vault.recordExport({ requestedBy: 'service-key 00000000', keys: [{ keyId, givenBy: null }] });
+  const { body } = await ask(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
+  const lines = body['history'].filter(({ action }: { action: string }) => action.startsWith('recovery-'));
+  expect(lines).toMatchObject([
+    {
+      action: 'recovery-export',
+      detail: keyId,
+      actor: null,
+      reason: expect.stringMatching(/^service-key [0-9a-f]{8}/),
+    },
+    { action: 'recovery-exported', detail: `${keyId} `, actor: null },
+    { action: 'recovery-export', detail: keyId, reason: 'service-key 00000000' },
+  ]);
+  const due = await runInDurableObject(vault, (_object, state) =>
+    state.storage.sql.exec<{ tx_id: string }>("SELECT tx_id FROM outbox WHERE job = 'notify'").toArray(),
+  );
+  expect(due).toHaveLength(2);
+  for (const { tx_id: id } of due) {
+    await consumed('conclave-notifications', [{ vaultId: treasury.id, transactionId: id, job: 'notify' }]);
+  }
+  const notice = { kind: 'vault', title: 'Treasury: recovery packages requested', vaultId: treasury.id };
+  for (const browser of [alice, victor]) expect(await read(browser)).toMatchObject([notice, notice]);
+  expect(taken).toHaveLength(4);
+  expect(await vault.notificationWork(due.map(({ tx_id: id }) => idOf(id)))).toEqual([]);
 });

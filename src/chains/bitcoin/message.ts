@@ -2,7 +2,7 @@ import { Transaction, RawTx } from '@scure/btc-signer';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature, MessageText } from '#chains/chain-adapter.ts';
-import { plainTextFault } from '#chains/plain-text-fault.ts';
+import { encodingFault } from '#chains/plain-text-fault.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import type { Lock } from '#chains/bitcoin/lock.ts';
 import { lockOf } from '#chains/bitcoin/lock.ts';
@@ -16,9 +16,18 @@ import { accepted, refused } from '#domain/result.ts';
 const OP_RETURN = 0x6a;
 const PUSH_32 = 32;
 
-/** Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. */
+/**
+ * BIP-322: "Signers MUST prefix the signature with the variant that was used to create the
+ * signature." This one is the witness stack alone.
+ */
+export const SIMPLE_VARIANT = 'smp';
+
+/**
+ * Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. The
+ * empty message is one: BIP-322 has vectors for it, and services ask for it as proof of an address.
+ */
 export function readMessage(text: string): Result<MessageText, string> {
-  const fault = plainTextFault(text);
+  const fault = encodingFault(text);
   return fault === null ? accepted({ format: 'bip322', message: text }) : refused(fault);
 }
 
@@ -43,6 +52,13 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   const script = network === null ? null : scriptOf(network, from);
   const lock = script === null ? null : lockOf(script);
   if (script === null || lock === null) return null;
+  const toSign = virtualTransaction(script, message);
+  const [sighash] = sighashesOf(toSign, script, [0n]);
+  return sighash === undefined ? null : { bytes: Uint8Array.from(toSign.unsignedTx), sighash, lock };
+}
+
+/** Returns `to_sign` of BIP-322, unsigned. @param script of the address that signs */
+export function virtualTransaction(script: Uint8Array, message: string): Transaction {
   // message_hash = SHA256 tagged "BIP0322-signed-message", scriptSig = OP_0 PUSH32[ message_hash ]
   const tag = sha256(utf8ToBytes('BIP0322-signed-message'));
   const messageHash = sha256(concatBytes(tag, tag, utf8ToBytes(message)));
@@ -65,14 +81,14 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   const txid = sha256(sha256(Uint8Array.from(toSpend))).toReversed();
   toSign.addInput({ txid, index: 0, sequence: 0, witnessUtxo: { script, amount: 0n } });
   toSign.addOutput({ script: Uint8Array.of(OP_RETURN), amount: 0n });
-  const [sighash] = sighashesOf(toSign, script, [0n]);
-  return sighash === undefined ? null : { bytes: Uint8Array.from(toSign.unsignedTx), sighash, lock };
+  return toSign;
 }
 
-/** The witness stack of `to_sign` in base64, as wallets give it. Refuses what `witnessOf` does. */
+/** Returns the witness stack of `to_sign` in base64, behind its variant. Refuses what `witnessOf` does. */
 export function messageSignature({ sighash, lock }: SignedMessage, signature: ChainSignature): Result<string, string> {
   const witness = witnessOf(lock, sighash, signature);
   if (!witness.ok) return witness;
   const items = witness.value.flatMap((item) => [Uint8Array.of(item.length), item]);
-  return accepted(Buffer.from(concatBytes(Uint8Array.of(witness.value.length), ...items)).toString('base64'));
+  const stack = Buffer.from(concatBytes(Uint8Array.of(witness.value.length), ...items));
+  return accepted(`${SIMPLE_VARIANT}${stack.toString('base64')}`);
 }

@@ -1,6 +1,8 @@
+import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
+
 /** The first 32 hexadecimal characters of each network's genesis block, as CAIP-2 has them (namespace bip122). */
 export const GENESIS = {
-  mainnet: '000000000019d6689c085ae165831e93',
+  mainnet: BITCOIN_MAINNET_GENESIS,
   testnet4: '00000000da84f2bafbbc53dee25a72ae',
   signet: '00000008819873e925422c1ff0f99f7c',
   regtest: '0f9188f13cb7b2c71f2a335e3a4fc328',

@@ -29,10 +29,22 @@ export function readMessage(caip2: string, text: string): Result<MessageText, st
 }
 
 /**
+ * Reports whether the signature of a message names no chain, so that it is valid on every EVM chain: a text (EIP-191), typed
+ * data without `domain.chainId`, and what is no typed data. Solana and Bitcoin sign with a key of each network.
+ */
+export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'format' | 'message'>): boolean {
+  if (format === 'eip191') return true;
+  if (format !== 'eip712') return false;
+  const typed = readTypedData(parsedJson(message));
+  // Every field of the domain is hashed: `readTypedData` refuses one that its type does not declare.
+  return !typed.ok || !Object.hasOwn(typed.value.domain, 'chainId');
+}
+
+/**
  * The bytes whose keccak256 is signed for a message, or null for an intent that is not in canonical form. Every co-signer makes
  * them by itself. They begin with 0x19, and a transaction does not (EIP-191): no message is ever a payment.
  */
-export function messagePreimage(intent: MessageIntent): Hex | null {
+export function messagePreimage(intent: Pick<MessageIntent, 'chain' | 'format' | 'message'>): Hex | null {
   if (typeof intent.message !== 'string' || typeof intent.chain !== 'string') return null;
   const read = readMessage(intent.chain, intent.message);
   if (!read.ok || read.value.message !== intent.message || read.value.format !== intent.format) return null;
@@ -40,7 +52,12 @@ export function messagePreimage(intent: MessageIntent): Hex | null {
     const typed = readTypedData(parsedJson(intent.message));
     return typed.ok ? typedDataPreimage(typed.value) : null;
   }
-  const content = stringToHex(intent.message);
+  return textPreimage(intent.message);
+}
+
+/** Returns the bytes whose keccak256 is signed for a text (EIP-191, version 0x45). */
+export function textPreimage(text: string): Hex {
+  const content = stringToHex(text);
   const length = String(hexToBytes(content).length);
   return concatHex([stringToHex(`\u0019Ethereum Signed Message:\n${length}`), content]);
 }

@@ -17,7 +17,12 @@ export function readMessage(text: string): Result<MessageText, string> {
  * The bytes that are signed for a message (off-chain message signing, sRFC 3, version 1), or null for an intent that is not in canonical
  * form. They begin with 0xff, the one version that no transaction will ever have: no message is ever a payment.
  */
-export function offchainMessage({ chain, from, format, message }: MessageIntent): Uint8Array | null {
+export function offchainMessage({
+  chain,
+  from,
+  format,
+  message,
+}: Pick<MessageIntent, 'chain' | 'from' | 'format' | 'message'>): Uint8Array | null {
   const texts: readonly unknown[] = [chain, from, message];
   if (texts.some((text) => typeof text !== 'string') || format !== 'solana-offchain') return null;
   const wallet = parseWallet(from);

@@ -1,6 +1,6 @@
 /**
  * Shows what the service has sent to this browser, also while no page is open. A browser runs it beside the pages, so it is a file of its own
- * that needs nothing: { title, body, transactionId }, encrypted for this browser alone on its way here.
+ * that needs nothing: { kind, title, body, transactionId, vaultId }, encrypted for this browser alone on its way here.
  */
 
 addEventListener('push', (event) => {
@@ -13,14 +13,18 @@ addEventListener('push', (event) => {
       body: String(message.body ?? ''),
       tag,
       icon: '/icon.svg',
-      data: { id: tag },
+      data: {
+        page: ['vault', 'credential-reset'].includes(message.kind)
+          ? `/#/vault/${message.vaultId}`
+          : `/#/transaction/${encodeURIComponent(tag)}`,
+      },
     }),
   );
 });
 
 addEventListener('notificationclick', (event) => {
   event.notification.close();
-  const page = `/#/transaction/${encodeURIComponent(event.notification.data.id)}`;
+  const { page } = event.notification.data;
   event.waitUntil(
     clients.matchAll({ type: 'window', includeUncontrolled: true }).then(async (windows) => {
       const [open] = windows;

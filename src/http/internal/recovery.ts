@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import type { Vault } from '#domain/vault.ts';
 import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import { addressOf, route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
@@ -16,35 +17,56 @@ const recoverySchema = z
   .meta({ id: 'RecoveryPackages' });
 
 /**
- * GET /internal/vault/{vaultId}/recovery (ours): of every key of a vault each co-signer's share, sealed for the offline key that it has
- * pinned: to be kept apart, and opened nowhere but on a machine without a network (`npm run recover`). What a node does not give is named.
+ * POST /internal/vault/{vaultId}/recovery (ours): the share of each co-signer of every key of a vault, sealed for the offline key that the
+ * co-signer pins. Store the answer; it is opened on a machine without a network alone (`npm run recover`). The answer names what a co-signer
+ * does not give. The export is in the history of the vault before a co-signer is asked, and the members are notified.
  *
  * Refuses, in order: the service key, `vault-not-found`.
  */
-export const readRecovery = route({
-  method: 'GET',
+export const exportRecovery = route({
+  method: 'POST',
   path: '/internal/vault/:vaultId/recovery',
   access: 'service',
   summary: "each co-signer's share of the keys, sealed for the offline key",
   answer: { status: 200, schema: recoverySchema },
   refuses: ['vault-not-found'],
-  handle: read,
+  handle: exportAll,
 });
 
-async function read(context: HttpContext): Promise<Response> {
+type Answer = z.infer<typeof recoverySchema>;
+
+async function exportAll(context: HttpContext): Promise<Response> {
   const object = vaultOfPath(context);
   const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
-  if (vault === null) return noSuchVault(context);
-  const packages: z.infer<typeof packageSchema>[] = [];
-  const missing: { readonly keyId: string; readonly node: number; readonly reason: string }[] = [];
+  if (object === null || vault === null) return noSuchVault(context);
+  const requestedBy = requesterOf(context);
+  const requested = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: null })) };
+  await askObject(object, (stub) => stub.recordExport(requested));
+  const { packages, missing } = await packagesOf(context, vault);
+  const givenBy = (id: string) => packages.filter(({ keyId }) => keyId === id).map(({ node }) => node);
+  const given = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
+  await askObject(object, (stub) => stub.recordExport(given));
+  return context.json({ packages, missing });
+}
+
+async function packagesOf(context: HttpContext, vault: Vault): Promise<Answer> {
+  const packages: Answer['packages'] = [];
+  const missing: Answer['missing'] = [];
   for (const node of cosignersOf(context.env)) {
     for (const { keyId, publicShares } of vault.keys) {
       if (!(String(node.index) in publicShares)) continue;
       const answer = await node.call(`key/${keyId}/recovery`, {});
-      const sealed = answer.ok ? packageSchema.safeParse(answer.value) : null;
-      if (sealed?.success === true) packages.push(sealed.data);
+      const sealed = answer.ok ? packageSchema.safeParse(answer.value).data : undefined;
+      // A package that names another key or co-signer would be entered in the history under that name.
+      if (sealed?.keyId === keyId && sealed.node === node.index) packages.push(sealed);
       else missing.push({ keyId, node: node.index, reason: answer.ok ? 'unreadable' : answer.refusal.code });
     }
   }
-  return context.json({ packages, missing });
+  return { packages, missing };
+}
+
+/** In the history: the beginning of the hash of the service key, which names it and opens nothing, and the address. */
+function requesterOf(context: HttpContext): string {
+  const address = addressOf(context);
+  return `service-key ${context.get('serviceKey')}${address === null ? '' : ` ${address}`}`;
 }

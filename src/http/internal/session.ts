@@ -1,12 +1,16 @@
 import * as z from 'zod';
+import type { UserProfile } from '#domain/access-token.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { problem } from '#http/problem.ts';
-import { beginSession } from '#http/session/begin.ts';
+import { withUser } from '#http/internal/user-path.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { newSession, sessionEndsAtMs } from '#http/session/begin.ts';
 import { timeText } from '#http/time-text.ts';
-import { findUser } from '#store/users.ts';
+import { personStub } from '#objects/person-stub.ts';
+import type { Grant } from '#objects/person-storage.ts';
 
-const sessionSchema = z
+export const issuedSessionSchema = z
   .strictObject({
     id: z.string(),
     userId: z.string(),
@@ -17,25 +21,34 @@ const sessionSchema = z
   .meta({ id: 'IssuedSession' });
 
 /**
- * POST /internal/user/{userId}/session (ours): a session for a person whom an internal service has logged in (spec part 5: cookies are set
- * during the login). Its cookie is in this answer and nowhere else.
+ * POST /internal/user/{userId}/session (ours): the person's first credential as a session, for an internal service that enrols
+ * people. Its cookie is in this answer and nowhere else; when the answer is lost, ask again: until the person has used the
+ * session, another one takes its place.
  *
- * Refuses, in order: the service key, `user-not-found`.
+ * Refuses, in order: the service key, `user-not-found`, `credential-reset-required`.
  */
 export const createSession = route({
   method: 'POST',
   path: '/internal/user/:userId/session',
   access: 'service',
-  summary: 'a session for a person who is logged in',
-  answer: { status: 201, schema: sessionSchema },
-  refuses: ['user-not-found'],
-  handle: issue,
+  summary: "a person's first session",
+  answer: { status: 201, schema: issuedSessionSchema },
+  refuses: ['user-not-found', 'credential-reset-required'],
+  handle: (context) => withUser(context, (user) => issueSession(context, { user, grant: 'enrolment' })),
 });
 
-async function issue(context: HttpContext): Promise<Response> {
-  const user = await findUser(context.env.DB, context.req.param('userId') ?? '');
-  if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
-  const { id, cookie, createdAtMs, endsAtMs } = await beginSession(context, user);
-  const [createdAt, endsAt] = [timeText(createdAtMs), timeText(endsAtMs)];
+/** Issues a session under a grant of the person's object. Refuses what `PersonObject.issueSession` refuses. */
+export async function issueSession(
+  context: HttpContext,
+  { user, grant }: { readonly user: UserProfile; readonly grant: Grant },
+): Promise<Response> {
+  const { id, secretHash, cookie } = await newSession(context, user);
+  const answer = await askObject(
+    () => personStub(context.env, user.id),
+    (person) => person.issueSession(grant, { id, user, secretHash }),
+  );
+  if (!answer.ok) return refusalProblem(context, answer.refusal);
+  const { made: createdAtMs } = answer.value;
+  const [createdAt, endsAt] = [timeText(createdAtMs), timeText(sessionEndsAtMs(createdAtMs))];
   return context.json({ id, userId: user.id, cookie, createdAt, endsAt }, 201);
 }

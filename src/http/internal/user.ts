@@ -4,34 +4,13 @@ import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/plain-text.ts';
-import { problem } from '#http/problem.ts';
-import { forgetIdentities } from '#store/identities.ts';
-import { enterUser, findUser } from '#store/users.ts';
+import { askObject } from '#http/object-call.ts';
+import { personStub } from '#objects/person-stub.ts';
+import { enterUser, findUserByEmail } from '#store/users.ts';
 
 const userBody = z.strictObject({
   name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
   email: z.email().max(254),
-});
-
-/**
- * DELETE /internal/user/{userId}/identity (ours): the person logs in with another identity next time, by the verified e-mail address. For
- * whoever has lost an account at the issuer, or got a new one. Again it changes nothing.
- *
- * Refuses, in order: the service key, `user-not-found`.
- */
-export const unlinkIdentity = route({
-  method: 'DELETE',
-  path: '/internal/user/:userId/identity',
-  access: 'service',
-  summary: 'lets a person log in with another identity',
-  answer: { status: 204, schema: null },
-  refuses: ['user-not-found'],
-  handle: async (context) => {
-    const user = await findUser(context.env.DB, context.req.param('userId') ?? '');
-    if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
-    await forgetIdentities(context.env.DB, user.id);
-    return context.body(null, 204);
-  },
 });
 
 /** POST /internal/user (ours): enters a person. 201, or 200 with the person who has this e-mail address already. */
@@ -46,7 +25,14 @@ export const createUser = route({
   handle: async (context) => {
     const { name, email } = userBody.parse(await context.req.json());
     const nowMs = Date.now();
+    const known = await findUserByEmail(context.env.DB, email.toLowerCase());
+    if (known !== null) return context.json(known, 200);
     const id = newUserId(nowMs, randomBytes(10));
+    // Before the directory has the person: a person without an object counts as enrolled, and gets no first credential.
+    await askObject(
+      () => personStub(context.env, id),
+      (person) => person.open(),
+    );
     const { user, created } = await enterUser(context.env.DB, {
       id,
       name,

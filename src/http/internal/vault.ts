@@ -34,6 +34,7 @@ import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { firstPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
+import { formerWalletsOf } from '#objects/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 /** In one request: the next one goes on behind them. */
@@ -58,8 +59,16 @@ const vaultBody = z.strictObject({
   mostPending: z.int().positive().max(1_000_000).optional(),
   signingThreshold: z.int().min(2).max(LARGEST_PARTY).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
-  /** How voices count from the first policy on, and the devices of the signers. */
-  approvalMode: z.enum(APPROVAL_MODES).optional(),
+  /**
+   * What makes an approval count. It has no default: `token` means that the coordinator and the holders of service keys are
+   * trusted to count approvals, and the operator has to choose that in words.
+   */
+  approvalMode: z.enum(APPROVAL_MODES, {
+    error:
+      "is required: 'device' (co-signers verify a signature of each signer's device) or " +
+      "'token' (the coordinator and the holders of service keys are trusted to count approvals)",
+  }),
+  /** Devices of the signers. */
   devices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
   /**
    * The identity keys of the co-signers. In device mode the co-signers are asked when it is absent.
@@ -83,6 +92,9 @@ export const vaultSchema = z
     members: z.array(z.strictObject({ userId: z.string(), roles: z.array(z.enum(ROLES)) })),
     policy: policySchema,
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
+    formerWallets: z
+      .array(z.strictObject({ chain: z.string(), address: z.string() }))
+      .meta({ description: 'Addresses on which nothing is signed any more' }),
     keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
   })
   .meta({ id: 'Vault' });
@@ -231,7 +243,8 @@ export function noSuchVault(context: HttpContext): Response {
   return problem(context, 'vault-not-found', { detail: 'There is no vault with this id.' });
 }
 
-export function vaultRecord(context: HttpContext, { id, configuration, members, policy, keys }: Vault) {
+export function vaultRecord(context: HttpContext, vault: Vault) {
+  const { id, configuration, members, policy, keys } = vault;
   return {
     id,
     ...configuration,
@@ -243,6 +256,7 @@ export function vaultRecord(context: HttpContext, { id, configuration, members, 
       chain,
       address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
     })),
+    formerWallets: [...formerWalletsOf(vault)],
     keys: keys.map(({ keyId, scheme, publicKey }) => ({ keyId, scheme, publicKey })),
   };
 }

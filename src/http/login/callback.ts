@@ -1,11 +1,13 @@
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { attemptOf, endedAttemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
+import { askObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
 import { beginSession } from '#http/session/begin.ts';
 import { shielded } from '#http/shield.ts';
 import { endLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
+import { personStub } from '#objects/person-stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 
 /**
@@ -50,7 +52,12 @@ async function end(context: HttpContext): Promise<Response> {
     const detail = 'The issuer knows you, and this service does not. Ask its operator.';
     return problem(context, 'login-unknown', { detail, headers });
   }
-  const { cookie } = await beginSession(context, user);
+  // Before a session opens anything: from now on an operator issues nothing without a credential reset.
+  await askObject(
+    () => personStub(context.env, user.id),
+    (person) => person.recordLogin(),
+  );
+  const cookie = await beginSession(context, user);
   const answer = context.body(null, 302, {
     location: pathOf(context, attempt.to),
     'cache-control': 'no-store',

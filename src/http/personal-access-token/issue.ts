@@ -6,8 +6,11 @@ import { askObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
-import { problem } from '#http/problem.ts';
-import { enterAccessToken, tokenCount } from '#store/access-tokens.ts';
+import { problem, refusalProblem } from '#http/problem.ts';
+import type { NewAccessToken } from '#objects/access-token.ts';
+import { personStub } from '#objects/person-stub.ts';
+import type { Grant } from '#objects/person-storage.ts';
+import { enterAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
 
 /** Spec part 4: a name, and an expiry or none. */
 export const newTokenBody = z.strictObject({ name: tokenName, expiresAt: tokenExpiry.nullish() });
@@ -19,20 +22,59 @@ const MOST_TOKENS = 50;
 export async function issueToken(
   context: HttpContext,
   user: UserProfile,
-  { name, expiresAt }: z.infer<typeof newTokenBody>,
+  body: z.infer<typeof newTokenBody>,
 ): Promise<Response> {
-  if ((await tokenCount(context.env.DB, user.id)) >= MOST_TOKENS) {
-    const detail = `A person has at most ${MOST_TOKENS} tokens. Delete some first.`;
-    return problem(context, 'too-many-access-tokens', { detail });
-  }
-  const [id, secret] = [newTokenId(), newSecret('access-token')];
-  const token = await askObject(
-    () => tokenObject(context, id),
-    (stub) => stub.create({ id, user, name, expiresAt: expiresAt ?? null, secretHash: secret.hash }),
+  const full = await tooMany(context, user);
+  if (full !== null) return full;
+  const { token, value } = newToken(context, user, body);
+  const made = await askObject(
+    () => tokenObject(context, token.id),
+    (stub) => stub.create(token),
   );
-  await enterAccessToken(context.env.DB, { id, userId: user.id, createdAtMs: token.createdAtMs });
-  const value = secret.valueFor(id, context.env.TOKEN_MAC_KEY);
-  return context.json({ ...accessTokenRecord(token), userId: user.id, token: value }, 201, {
-    'cache-control': 'no-store',
-  });
+  if (made === null) throw new Error('a new token was withdrawn before it was made');
+  await enterAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
+  return issued(context, user, { ...accessTokenRecord(made), value });
+}
+
+/**
+ * Issues a token to a person in the operator's name: the first one, or one under a credential reset.
+ * Refuses, in order: `too-many-access-tokens`, what `PersonObject.issueToken` refuses.
+ */
+export async function issueGranted(
+  context: HttpContext,
+  { user, grant }: { readonly user: UserProfile; readonly grant: Grant },
+  body: z.infer<typeof newTokenBody>,
+): Promise<Response> {
+  const full = await tooMany(context, user);
+  if (full !== null) return full;
+  const { token, value } = newToken(context, user, body);
+  const answer = await askObject(
+    () => personStub(context.env, user.id),
+    (person) => person.issueToken(grant, token),
+  );
+  if (!answer.ok) return refusalProblem(context, answer.refusal);
+  const { made, withdrawn } = answer.value;
+  if (withdrawn !== null) await markDeleted(context.env.DB, withdrawn, made.createdAtMs);
+  await enterAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
+  return issued(context, user, { ...accessTokenRecord(made), value });
+}
+
+async function tooMany(context: HttpContext, user: UserProfile): Promise<Response | null> {
+  if ((await tokenCount(context.env.DB, user.id)) < MOST_TOKENS) return null;
+  const detail = `A person has at most ${MOST_TOKENS} tokens. Delete some first.`;
+  return problem(context, 'too-many-access-tokens', { detail });
+}
+
+function newToken(context: HttpContext, user: UserProfile, { name, expiresAt }: z.infer<typeof newTokenBody>) {
+  const [id, secret] = [newTokenId(), newSecret('access-token')];
+  const token: NewAccessToken = { id, user, name, expiresAt: expiresAt ?? null, secretHash: secret.hash };
+  return { token, value: secret.valueFor(id, context.env.TOKEN_MAC_KEY) };
+}
+
+function issued(
+  context: HttpContext,
+  user: UserProfile,
+  { value, ...record }: ReturnType<typeof accessTokenRecord> & { readonly value: string },
+): Response {
+  return context.json({ ...record, userId: user.id, token: value }, 201, { 'cache-control': 'no-store' });
 }

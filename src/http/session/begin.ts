@@ -8,16 +8,29 @@ import { sessionCookie } from '#http/session-cookie.ts';
 import { enterSession } from '#store/sessions.ts';
 
 /**
- * A session for a person who has proven to be one. It is in the list of that person's sessions before it opens anything, so that whoever logs
- * out everywhere logs out of all of them.
+ * A session for a person who has proven to be one, by an identity provider. Gives the value for the Set-Cookie header.
  */
-export async function beginSession(context: HttpContext, user: UserProfile) {
-  const [id, secret] = [newTokenId(), newSecret('session')];
-  await enterSession(context.env.DB, { id, userId: user.id, createdAtMs: Date.now() });
+export async function beginSession(context: HttpContext, user: UserProfile): Promise<string> {
+  const { id, secretHash, cookie } = await newSession(context, user);
   const createdAtMs = await askObject(
     () => sessionObject(context, id),
-    (stub) => stub.create({ id, user, secretHash: secret.hash }),
+    (stub) => stub.create({ id, user, secretHash }),
   );
+  if (createdAtMs === null) throw new Error('a new session was withdrawn before it was made');
+  return cookie;
+}
+
+/**
+ * A session that is not made yet. It is in the list of that person's sessions before it opens anything, so that logging out
+ * everywhere ends all of them.
+ */
+export async function newSession(context: HttpContext, user: UserProfile) {
+  const [id, secret] = [newTokenId(), newSecret('session')];
+  await enterSession(context.env.DB, { id, userId: user.id, createdAtMs: Date.now() });
   const cookie = sessionCookie(secret.valueFor(id, context.env.TOKEN_MAC_KEY));
-  return { id, cookie, createdAtMs, endsAtMs: createdAtMs + SESSION_SECONDS * 1000 };
+  return { id, secretHash: secret.hash, cookie };
+}
+
+export function sessionEndsAtMs(createdAtMs: number): number {
+  return createdAtMs + SESSION_SECONDS * 1000;
 }

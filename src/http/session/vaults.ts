@@ -20,6 +20,9 @@ const vaultSchema = z
     threshold: z.int(),
     approvalMode: z.enum(APPROVAL_MODES),
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string() })),
+    formerWallets: z
+      .array(z.strictObject({ chain: z.string(), address: z.string() }))
+      .meta({ description: 'Addresses on which nothing is signed any more' }),
     members: z.array(z.strictObject({ userId: z.string(), name: z.string() })),
   })
   .meta({ id: 'OwnVault' });
@@ -53,7 +56,7 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const people = Map.groupBy(await peopleAround(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
   const data: z.infer<typeof vaultSchema>[] = [];
-  for (const { id, name, wallets } of await vaultsOf(context.env.DB, actor.userId, MOST_VAULTS)) {
+  for (const { id, name, wallets: listed } of await vaultsOf(context.env.DB, actor.userId, MOST_VAULTS)) {
     const vaultId = parseVaultId(id);
     if (vaultId === null) continue;
     const seen = await askObject(
@@ -61,10 +64,12 @@ async function list(context: HttpContext): Promise<Response> {
       (vault) => vault.settleProjection(actor),
     );
     if (!seen.ok) continue;
-    const { policy, viewer } = seen.value;
+    const { policy, viewer, formerWallets } = seen.value;
     const { threshold, approvalMode } = policy;
     const members = (people.get(id) ?? []).map(({ userId, name: called }) => ({ userId, name: called }));
-    data.push({ id, name, roles: [...viewer.roles], threshold, approvalMode, wallets: [...wallets], members });
+    const wallets = listed.filter(({ address }) => !formerWallets.some((former) => former.address === address));
+    const about = { id, name, roles: [...viewer.roles], threshold, approvalMode };
+    data.push({ ...about, wallets, formerWallets: [...formerWallets], members });
   }
   return context.json({ data, approvalOrigin: approvalOrigin(context.env) });
 }

@@ -33,7 +33,7 @@ const challengeSchema = z
       remaining: z.int(),
       byMe: z.boolean(),
     }),
-    warnings: z.array(warning),
+    warnings: z.array(warning).meta({ description: 'As of the transaction; they are not part of what is approved' }),
     policy: z.strictObject({
       version: z.int(),
       threshold: z.int(),

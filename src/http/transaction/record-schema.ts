@@ -87,7 +87,10 @@ const transactionFields = {
   lookalikeOf: text
     .nullable()
     .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
-  warnings: z.array(warning).meta({ description: 'What a signer should not overlook; an open set of codes' }),
+  warnings: z.array(warning).meta({
+    description:
+      'What a signer should not overlook; an open set of codes. `valid-on-every-chain`: the signature of this message names no chain (EIP-191, EIP-712 without `chainId`)',
+  }),
   messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),
   feePaid: amount.nullable(),

@@ -9,6 +9,7 @@ import {
   voleSid,
   zeroShare,
 } from '#mpc/ecdsa/session.ts';
+import { extendAsSender, type SenderExtension } from '#mpc/ecdsa/ot-extension.ts';
 import type { AfterRound1, AsBob, Round1State } from '#mpc/ecdsa/sign-round1.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import { answerAsAlice } from '#mpc/ecdsa/vole.ts';
@@ -37,47 +38,88 @@ export interface AfterRound2 {
 /** Memory only, single use. */
 export type Round2State = SingleUse<AfterRound2>;
 
+interface CheckedRound1 {
+  readonly before: AfterRound1;
+  readonly received: ReadonlyMap<PartyIndex, Round1Message>;
+  readonly extensions: ReadonlyMap<PartyIndex, SenderExtension>;
+}
+
+/** Memory only, single use. */
+export type CheckedRound1State = SingleUse<CheckedRound1>;
+
 /**
  * Round 2: answer each peer's vector OLE and open the nonce. Nothing leaves before every peer's message passed.
- * Refuses, in this order: a message that is missing, of the wrong length, or of another session (no ban); a failed OT extension
- * check (BAN: each one tells the peer a bit of Delta, see attacks.test.ts).
+ * Refuses what `checkRound1` does.
  */
 export function signRound2(
   state: Round1State,
   inbox: ReadonlyMap<PartyIndex, Uint8Array>,
 ): RoundResult<{ state: Round2State; messages: ReadonlyMap<PartyIndex, Uint8Array> }> {
+  const checked = checkRound1(state, inbox);
+  return checked.ok ? completed(answerRound1(checked.value)) : checked;
+}
+
+/**
+ * Checks what every peer has sent, and answers nothing yet. Where several signatures share their rounds all of them are
+ * checked before one is answered: a refusal that took longer the later it failed would tell a cheating peer WHICH of its
+ * probes has failed, where it may learn one bit of Delta from a round.
+ *
+ * Refuses, in this order: a message that is missing, of the wrong length, or of another session (no ban); a failed OT extension
+ * check (BAN: each one tells the peer a bit of Delta, see attacks.test.ts).
+ */
+export function checkRound1(
+  state: Round1State,
+  inbox: ReadonlyMap<PartyIndex, Uint8Array>,
+): RoundResult<CheckedRound1State> {
   const before = state.take();
-  const { session, r, phi, R } = before;
+  const { session } = before;
   const received = receiveRound1(session, inbox);
   if (!received.ok) return received;
+  const extensions = new Map<PartyIndex, SenderExtension>();
+  for (const [peer, { extension: message }] of received.value) {
+    const extension = extendAsSender(voleSid(session, [peer, session.self]), pairWith(session, peer).asAlice, message);
+    if (extension === null) return bannedBy(peer, 'sign-2/ot-extension');
+    extensions.set(peer, extension);
+  }
+  return completed(new SingleUse({ before, received: received.value, extensions }));
+}
+
+/** Answers what was checked. */
+export function answerRound1(checked: CheckedRound1State): {
+  state: Round2State;
+  messages: ReadonlyMap<PartyIndex, Uint8Array>;
+} {
+  const { before, received, extensions } = checked.take();
+  const { session, r, phi, R } = before;
 
   // Step 7: sk_i = lagrange_i (share_i + tweak) + zeta_i, where the zetas are fresh and sum to zero; pk_i = sk_i G. The Lagrange
   // coefficients sum to 1, so a tweak added to each share adds up to the tweak once.
   const keyShare = modOrder(lagrange(session) * (session.secretShare + session.tweak) + zeroShare(session));
   const publicShare = GENERATOR.multiply(keyShare);
   const commitments = new Map([[session.self, before.commitment]]);
-  for (const [peer, { commitment }] of received.value) commitments.set(peer, commitment);
+  for (const [peer, { commitment }] of received) commitments.set(peer, commitment);
   const echo = echoOf(session, commitments);
 
   const withPeer = new Map<PartyIndex, WithPeer>();
   const messages = new Map<PartyIndex, Uint8Array>();
-  for (const [peer, message] of received.value) {
-    const answered = answerPeer({ ...before, keyShare, publicShare, echo }, peer, message);
-    if (answered === null) return bannedBy(peer, 'sign-2/ot-extension');
-    withPeer.set(peer, answered.kept);
-    messages.set(peer, answered.message);
+  for (const [peer, { commitment }] of received) {
+    const extension = extensions.get(peer);
+    if (extension === undefined) throw new Error(`no checked message of party ${peer}`);
+    const { kept, message } = answerPeer({ ...before, keyShare, publicShare, echo }, peer, extension);
+    withPeer.set(peer, { ...kept, commitment });
+    messages.set(peer, message);
   }
-  return completed({ state: new SingleUse({ session, r, phi, R, keyShare, publicShare, echo, withPeer }), messages });
+  return { state: new SingleUse({ session, r, phi, R, keyShare, publicShare, echo, withPeer }), messages };
 }
 
 type Answering = AfterRound1 & Pick<AfterRound2, 'keyShare' | 'publicShare' | 'echo'>;
 
-/** Step 7, for one P_j; null where its OT extension does not check out. */
+/** Step 7, for one P_j. */
 function answerPeer(
   own: Answering,
   peer: PartyIndex,
-  received: Round1Message,
-): { kept: WithPeer; message: Uint8Array } | null {
+  extension: SenderExtension,
+): { kept: Omit<WithPeer, 'commitment'>; message: Uint8Array } {
   const { session, r, phi, keyShare } = own;
   const asBob = own.asBob.get(peer);
   if (asBob === undefined) throw new Error(`round 1 kept nothing for party ${peer}`);
@@ -85,11 +127,9 @@ function answerPeer(
   // Step 7: answer the vector OLE as Alice with the inputs (r_i, sk_i).
   const inputs = [r, keyShare] as const;
   const sid = voleSid(session, [peer, session.self]);
-  const answer = answerAsAlice(sid, pairWith(session, peer).asAlice, { inputs, message: received.extension });
-  if (answer === null) return null;
+  const { c, reply } = answerAsAlice(sid, pairWith(session, peer).asAlice, { inputs, extension });
 
   // Step 7: Gamma^u = c^u G, Gamma^v = c^v G, psi = phi_i - chi_i,j; send them with the opening of R_i and pk_i.
-  const { c, reply } = answer;
   const points = encodePoints([own.R, GENERATOR.multiply(c[0]), GENERATOR.multiply(c[1]), own.publicShare]);
   const context = messageContext(session, 2, [session.self, peer]);
   const message = encodeRound2({
@@ -100,7 +140,7 @@ function answerPeer(
     psi: modOrder(phi - asBob.chi),
     reply,
   });
-  return { kept: { ...asBob, commitment: received.commitment, c }, message };
+  return { kept: { ...asBob, c }, message };
 }
 
 function receiveRound1(

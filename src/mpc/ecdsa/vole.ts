@@ -2,11 +2,11 @@ import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import { gadget, gadgetWords } from '#mpc/ecdsa/gadget.ts';
 import {
   extendAsReceiver,
-  extendAsSender,
   type ExtensionMessage,
   otherChoice,
   padsOf,
   type ReceiverSeeds,
+  type SenderExtension,
   type SenderSeeds,
 } from '#mpc/ecdsa/ot-extension.ts';
 import { CHECKS, INPUTS, OT_INSTANCES, WIDTH } from '#mpc/ecdsa/parameters.ts';
@@ -61,20 +61,18 @@ export function beginAsBob(
 }
 
 /**
- * Alice, steps 3 to 5, or null where the OT extension check fails. NULL MEANS BAN.
+ * Returns what Alice says and keeps, steps 3 to 5. The extension has passed its check (`extendAsSender`) and is used up.
  *
  * Step 3: a^ random in Z_q^rho; a~_j = alpha0_j - alpha1_j + (a || a^), c_i = - sum_j g_j alpha0_j,i.
  * Step 4: theta = H(sid, a~); eta_k = a^_k + sum_i theta_i,k a_i; mu = H(alpha0_j,l+k + sum_i theta_i,k alpha0_j,i).
  */
 export function answerAsAlice(
   sid: Uint8Array,
-  seeds: SenderSeeds,
-  { inputs, message }: { readonly inputs: readonly [bigint, bigint]; readonly message: ExtensionMessage },
-): { c: readonly [bigint, bigint]; reply: Reply } | null {
-  const extension = extendAsSender(sid, seeds, message);
-  if (extension === null) return null;
+  { delta }: Pick<SenderSeeds, 'delta'>,
+  { inputs, extension }: { readonly inputs: readonly [bigint, bigint]; readonly extension: SenderExtension },
+): { c: readonly [bigint, bigint]; reply: Reply } {
   const { vectors: q, transcript } = extension;
-  const other = otherChoice(q, seeds.delta);
+  const other = otherChoice(q, delta);
   const zeros = padsOf(sid, q);
   const ones = padsOf(sid, other);
   const sacrificed = [randomScalar(), randomScalar()];

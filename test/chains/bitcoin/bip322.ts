@@ -3,11 +3,12 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { verifiesBip340 } from '../../mpc/frost/bip340.ts';
 
 /**
- * Whether a simple BIP-322 signature is of a P2TR script over a text: written from the standard, with no part of the library that the
- * project builds with.
+ * Reports whether a simple BIP-322 signature, behind its variant, is of a P2TR script over a text: written from the standard,
+ * with no part of the library that the project builds with.
  */
 export function isBip322(script: Uint8Array, text: string, signature: string): boolean {
-  const witness = Buffer.from(signature, 'base64');
+  if (!signature.startsWith('smp')) return false;
+  const witness = Buffer.from(signature.slice(3), 'base64');
   if (witness.length !== 66 || witness[0] !== 1 || witness[1] !== 64) return false;
   const messageHash = tagged('BIP0322-signed-message', Buffer.from(text));
   const toSpend = hex(

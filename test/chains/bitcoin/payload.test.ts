@@ -170,5 +170,10 @@ test('a message is never a payment, and only its own bytes are signed', () => {
   const other = message(wallet, 'Sign in to example.org');
   expect(inspectPayload(said, payload(intent, HONEST))).toEqual({ ok: false, refusal: 'wrong-message' });
   expect(inspectPayload({ ...said, format: 'eip191' }, '0x00')).toEqual({ ok: false, refusal: 'intent-not-canonical' });
-  expect(inspectPayload({ ...other, message: '' }, '0x00')).toEqual({ ok: false, refusal: 'intent-not-canonical' });
+  expect(inspectPayload({ ...other, message: 'x'.repeat(16_385) }, '0x00')).toEqual({
+    ok: false,
+    refusal: 'intent-not-canonical',
+  });
+  // BIP-322 knows the empty message.
+  expect(inspectPayload({ ...other, message: '' }, '0x00')).toEqual({ ok: false, refusal: 'wrong-message' });
 });

@@ -53,10 +53,10 @@ test('the example key of BIP-173 has the address of the standard, and each schem
 
 /** BIP-322, test vectors: what the key of this address has signed. */
 const HELLO =
-  'AkcwRAIgZRfIY3p7/DoVTty6YZbWS71bc5Vct9p9Fia83eRmw2QCICK/ENGfwLtptFluMGs2KsqoNSk89pO7F29zJLUx9a/sASECx/EgAxlkQpQ9hYjgGu6EBCPMVPwVIVJqO4XCsMvViHI=';
+  'smpAkcwRAIgZRfIY3p7/DoVTty6YZbWS71bc5Vct9p9Fia83eRmw2QCICK/ENGfwLtptFluMGs2KsqoNSk89pO7F29zJLUx9a/sASECx/EgAxlkQpQ9hYjgGu6EBCPMVPwVIVJqO4XCsMvViHI=';
 
 test('a message is signed as BIP-322 shows it, byte for byte, and no signature fits another message', () => {
-  const witness = Buffer.from(HELLO, 'base64');
+  const witness = Buffer.from(HELLO.slice('smp'.length), 'base64');
   const der = witness.subarray(2, 1 + present(witness[1]));
   const { r, s } = secp256k1.Signature.fromBytes(Uint8Array.from(der), 'der');
   const bytes = (scalar: bigint) => hexToBytes(scalar.toString(16).padStart(64, '0'));

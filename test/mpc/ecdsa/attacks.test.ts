@@ -115,7 +115,8 @@ test('WITHOUT a ban, 128 probes read all of Delta, and then one good session rea
   const sid = randomBytes(32);
   const inputs = [randomScalar(), randomScalar()] as const;
   const { message, choices, vectors } = extendAsReceiver(sid, bob.asBob);
-  const { reply } = answerAsAlice(sid, victim.asAlice, { inputs, message })!;
+  const extension = extendAsSender(sid, victim.asAlice, message)!;
+  const { reply } = answerAsAlice(sid, victim.asAlice, { inputs, extension });
   const q = vectors.map((word, at) => word ^ (learnt[at & 3]! & -bitAt(choices, at >> 2)));
   const [zeros, ones] = [q, q.map((word, at) => word ^ learnt[at & 3]!)].map((rows) => limbsOf(padsOf(sid, rows)));
   const stolen = [0, 1].map((i) =>

@@ -1,11 +1,13 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { RoundResult } from '#mpc/abort.ts';
+import { walletOf, walletShare } from '#mpc/derivation.ts';
 import { combinePartials, type EcdsaSignature } from '#mpc/ecdsa/combine.ts';
 import { signRound1, type Round1State, type SignSession } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2, type Round2State } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { encodePoint, GENERATOR, parsePoint } from '#mpc/secp256k1.ts';
+import type { KeyShare } from '#mpc/share.ts';
 import { dealKey, dealPairs, type DealtKey } from '../dealt-key.ts';
 
 /** Parties around a table, with a mail between them that a test may read and change. Messages are bytes, copied on delivery. */
@@ -34,6 +36,25 @@ export function openRoom(threshold: number, parties: readonly PartyIndex[]): Roo
       tweak,
       pairs: pairs.get(self)!,
     }),
+  };
+}
+
+/** The same parties with the key that they have on a chain. */
+export function onChain({ key, sessionFor }: Room, chain: string): Room {
+  const share = (self: PartyIndex): KeyShare => {
+    const { publicKey, publicShares } = key;
+    const terms = { scheme: 'ecdsa-secp256k1', keyId: 'k', epoch: 1, threshold: 2 } as const;
+    return walletShare({ ...terms, self, secret: key.shares.get(self)!, publicKey, publicShares }, chain);
+  };
+  const parties = [...key.shares.keys()];
+  const { publicKey, publicShares } = walletOf({ scheme: 'ecdsa-secp256k1', ...key }, chain);
+  const shares = new Map(parties.map((self) => [self, share(self).secret]));
+  return {
+    key: { ...key, publicKey, publicShares, shares },
+    sessionFor: (self, signers, terms) => {
+      const { secret: secretShare, publicKey: own, publicShares: all } = share(self);
+      return { ...sessionFor(self, signers, terms), secretShare, publicKey: own, publicShares: all };
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { gadget } from '#mpc/ecdsa/gadget.ts';
+import { extendAsSender } from '#mpc/ecdsa/ot-extension.ts';
 import { answerAsAlice, beginAsBob, type BobState, finishAsBob, type Reply } from '#mpc/ecdsa/vole.ts';
 import { modOrder, ORDER, randomScalar } from '#mpc/secp256k1.ts';
 import { dealPair, party } from '../dealt-key.ts';
@@ -10,9 +11,9 @@ const [bob, alice] = dealPair(party(1), party(2));
 function play(inputs: readonly [bigint, bigint]) {
   const sid = randomBytes(32);
   const { b, message, state } = beginAsBob(sid, bob.asBob);
-  const answer = answerAsAlice(sid, alice.asAlice, { inputs, message });
-  if (answer === null) throw new Error('the honest extension failed');
-  return { b, state, ...answer };
+  const extension = extendAsSender(sid, alice.asAlice, message);
+  if (extension === null) throw new Error('the honest extension failed');
+  return { b, state, ...answerAsAlice(sid, alice.asAlice, { inputs, extension }) };
 }
 
 /** finishAsBob wipes what it used. */

@@ -28,6 +28,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /transaction/estimate-fee': ['initiator', 'signer'],
   'POST /transaction/transfer': ['initiator', 'signer'],
   'POST /transaction/message': ['initiator', 'signer'],
+  'POST /transaction/message/verify': 'oneself',
   'POST /transaction/contract-interaction': ['initiator', 'signer'],
   'POST /transaction/erc20-approve': ['initiator', 'signer'],
   'GET /transaction/:txId': ['viewer', 'initiator', 'signer', 'admin'],
@@ -51,6 +52,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /vault/:vaultId/policy-change/:changeId/approve': ['signer'],
   'POST /vault/:vaultId/policy-change/:changeId/reject': ['signer'],
   'POST /vault/:vaultId/policy-change/:changeId/cancel': ['admin'],
+  'GET /vault/:vaultId/credential-reset': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/credential-reset/:resetId/cancel': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /personal-access-token': 'oneself',
   'GET /personal-access-token/:id': 'owner',
   'PATCH /personal-access-token/:id': 'owner',
@@ -60,6 +63,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /push-subscription': 'oneself',
   'DELETE /push-subscription/:subscriptionId': 'owner',
   'GET /user/me': 'oneself',
+  'GET /user/me/credential-reset': 'oneself',
+  'POST /user/me/credential-reset/:resetId/cancel': 'owner',
   'GET /vault/:vaultId/events': 'session',
   'DELETE /session': 'session',
   'DELETE /sessions': 'session',
@@ -76,10 +81,19 @@ const SUBSCRIPTION = {
     auth: 'BTBZMqHH6r4Tts7J_aSIgg',
   },
 };
+/** The documentation of web3.js, `web3.eth.accounts.sign`. */
+const CLAIM = {
+  chain: 'ethereum',
+  address: '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23',
+  message: 'Some data',
+  signature:
+    '0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c',
+};
 const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/estimate-fee': { to: RECIPIENT, amount: '1' },
   'POST /transaction/transfer': { to: RECIPIENT, amount: '1' },
   'POST /transaction/message': { message: 'hello' },
+  'POST /transaction/message/verify': CLAIM,
   'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },
@@ -135,15 +149,18 @@ async function tried(line: string, person: Person) {
   const transaction = line.includes(':txId') ? await proposed(treasury) : null;
   const change = line.includes(':changeId') ? await policyWanted(treasury) : null;
   const subscription = line.includes(':subscriptionId') ? await subscribed(treasury.alice) : null;
+  const of = line.startsWith('POST /user/me/') ? treasury.alice : treasury.bob;
+  const reset = line.includes(':resetId') ? await asService(`POST /internal/user/${of.id}/credential-reset`) : null;
   const filled = line
     .replace(':txId', String(transaction?.body['id']))
+    .replace(':resetId', String(reset?.body['id']))
     .replace(':vaultId', String(treasury.id))
     .replace(':changeId', change ?? '')
     .replace(':subscriptionId', subscription ?? '')
     .replace(':id', spare?.token.slice(12, 28) ?? '');
   const body = BODIES[line];
-  const place =
-    line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
+  const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
+  const place = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
   return ask(filled, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
 }
 
@@ -197,8 +214,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
   const second = await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
   await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
   const soon = Math.floor(Date.now() / 1000) + 60;
-  const issued = await asService(`POST /internal/user/${person.id}/access-token`, { name: 'short', expiresAt: soon });
-  const expired: string = issued.body['token'];
+  const { token: expired } = await anotherToken(person, soon);
   vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
   expect((await ask('GET /user/me', { token: expired })).body['code']).toBe('token-expired');
   vi.useRealTimers();
@@ -273,7 +289,8 @@ test.each(lines)(
       expect([role, answer.status === 401]).toEqual([role, false]);
     }
     for (const person of [world.neighbour, world.stranger]) {
-      const expected = { oneself: line.startsWith('POST') ? 201 : 200, owner: 404 }[String(rule)] ?? 403;
+      const expected =
+        { oneself: line.startsWith('POST') && !line.endsWith('/verify') ? 201 : 200, owner: 404 }[String(rule)] ?? 403;
       expect((await tried(line, person)).status).toBe(expected);
     }
     if (rule === 'owner') expect((await tried(line, world.treasury.alice)).status).toBeLessThan(300);

@@ -97,8 +97,24 @@ test('a message that is typed data is signed as typed data, in its one spelling'
   const body = { vaultId: treasury.id, chain: 'anvil', message: JSON.stringify(PERMIT, null, 2) };
   const created = await ask('POST /transaction/message', { token, body });
   expect([created.status, created.body['messageFormat']]).toEqual([201, 'eip712']);
+  expect(created.body['warnings']).not.toContainEqual(expect.objectContaining({ code: 'valid-on-every-chain' }));
   const { EIP712Domain, ...types } = JSON.parse(created.body['message']).types;
   expect([types, EIP712Domain.length]).toEqual([PERMIT.types, 2]);
+});
+
+test('a message whose signature names no chain carries a warning, where it is shown and where it is approved', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const { chainId, ...domain } = PERMIT.domain;
+  expect(chainId).toBe(31337);
+  for (const message of ['I own this address', JSON.stringify({ ...PERMIT, domain })]) {
+    const body = { vaultId: treasury.id, chain: 'anvil', message };
+    const created = await ask('POST /transaction/message', { token, body });
+    const challenge = await ask(`GET /transaction/${created.body['id']}/challenge`, { token });
+    for (const { warnings } of [created.body, challenge.body]) {
+      expect(warnings).toContainEqual(expect.objectContaining({ code: 'valid-on-every-chain' }));
+    }
+  }
 });
 
 const BAD: readonly (readonly [Kind, object, string, string])[] = [
@@ -107,7 +123,7 @@ const BAD: readonly (readonly [Kind, object, string, string])[] = [
   ['message', { message: PERMIT }, '/message', 'invalid_type'],
   ['message', { message: '' }, '/message', 'invalid-message'],
   ['message', { message: 'x'.repeat(16_385) }, '/message', 'invalid-message'],
-  ['message', { message: '\uD800' }, '/message', 'invalid-message'],
+  ['message', { message: '\uD800' }, '/message', 'ill-formed-text'],
   ['message', { message: 'pay \u202Eecila' }, '/message', 'deceptive-text'],
   ['message', { message: 'bell\u0007' }, '/message', 'deceptive-text'],
   ['message', { message: JSON.stringify({ ...PERMIT, domain: { chainId: 1 } }) }, '/message', 'invalid-message'],

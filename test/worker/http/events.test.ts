@@ -5,7 +5,7 @@ import { parseVaultId } from '#domain/id.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import type { Promises } from '../main.ts';
 import { UNPRICED } from '../../domain/cast.ts';
-import type { Person, Treasury } from './scene.ts';
+import type { Treasury } from './scene.ts';
 import {
   ask,
   asService,
@@ -14,6 +14,7 @@ import {
   created,
   enter,
   foundTreasury,
+  login,
   RECIPIENT,
   WALLET,
 } from './scene.ts';
@@ -31,11 +32,6 @@ afterEach(async () => {
   for (const close of open) await close();
   open.clear();
 });
-
-async function login(person: Person): Promise<string> {
-  const issued = await asService(`POST /internal/user/${person.id}/session`);
-  return String(issued.body['cookie']).split(';')[0] ?? '';
-}
 
 async function connect(treasury: Treasury, cookie: string, lastEventId?: string): Promise<Response> {
   const { app } = (globalThis as unknown as { promises: Promises }).promises;

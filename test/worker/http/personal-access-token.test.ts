@@ -1,7 +1,7 @@
 import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person } from './scene.ts';
-import { anotherToken, ask, asService, coordinator, enter, PATIENCE_MS } from './scene.ts';
+import { anotherToken, ask, coordinator, enter, PATIENCE_MS } from './scene.ts';
 
 /** Spec part 4, personal access tokens: what their owners do with them, and nobody else. */
 
@@ -80,8 +80,7 @@ test('a change holds from the next request on', async () => {
 test('one that has expired stays visible as disabled, and comes back with a later expiry', async () => {
   const soon = Math.floor(Date.now() / 1000) + 60;
   const trent = await enter('trent');
-  const issued = await asService(`POST /internal/user/${trent.id}/access-token`, { name: 'short', expiresAt: soon });
-  const short: Person = { id: trent.id, token: issued.body['token'] };
+  const short: Person = await anotherToken(trent, soon);
   vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
   expect(code(await ask('GET /user/me', { token: short.token }))).toEqual([401, 'token-expired']);
   const seen = await ask(`GET ${path(short)}`, { token: trent.token });

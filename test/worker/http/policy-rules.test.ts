@@ -141,7 +141,11 @@ test('the largest fee counts into the limit of the native asset, unless the poli
   const paid = await pay(counting);
   expect([paid.status, paid.body['maxFee']]).toEqual([201, '2000']);
   expect(code(await pay(counting, { amount: '1001' }))).toEqual([422, 'policy-forbids']);
-  expect((await policyOf(bare)).body['policy']).toMatchObject({ limitsIncludeFees: true, signOnce: 'quorum', maxFees: null });
+  expect((await policyOf(bare)).body['policy']).toMatchObject({
+    limitsIncludeFees: true,
+    signOnce: 'quorum',
+    maxFees: null,
+  });
 });
 
 test('a day has its limit: decided payments count for 24 hours, failed ones not at all', async () => {

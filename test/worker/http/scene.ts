@@ -4,7 +4,11 @@ import { expect } from 'vitest';
 import type { Promises } from '../main.ts';
 import { expectDocumented } from './documented.ts';
 import { parseKeyId } from '#domain/id.ts';
+import { newSecret, newTokenId } from '#http/credential-value.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { enterAccessToken } from '#store/access-tokens.ts';
+import { enterSession } from '#store/sessions.ts';
+import { findUser } from '#store/users.ts';
 
 export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
 
@@ -87,10 +91,30 @@ export async function enter(name: string, token: Readonly<Record<string, unknown
   return { id: user.body['id'], token: issued.body['token'] };
 }
 
-/** Ten writes a minute are the limit of a token; a test of something else takes another one. */
-export async function anotherToken(person: Person): Promise<Person> {
-  const issued = await asService(`POST /internal/user/${person.id}/access-token`, { name: 'one more' });
-  return { ...person, token: issued.body['token'] };
+/**
+ * Ten writes a minute are the limit of a token; a test of something else takes another one. It is made as `POST
+ * /session/access-token` makes it, but without the limit of three a minute of a session.
+ */
+export async function anotherToken(person: Person, expiresAt: number | null = null): Promise<Person> {
+  const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('access-token')];
+  const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash };
+  const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token);
+  await enterAccessToken(coordinator.DB, { id, userId: user.id, createdAtMs: made?.createdAtMs ?? 0 });
+  return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };
+}
+
+/** The cookie of a session of a person, as the callback of a login makes it. */
+export async function login(person: Person): Promise<string> {
+  const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('session')];
+  await enterSession(coordinator.DB, { id, userId: user.id, createdAtMs: Date.now() });
+  await coordinator.SESSION.getByName(`session:${id}`).create({ id, user, secretHash: secret.hash });
+  return `__Host-session=${secret.valueFor(id, coordinator.TOKEN_MAC_KEY)}`;
+}
+
+async function profileOf({ id }: Person) {
+  const user = await findUser(coordinator.DB, id);
+  if (user === null) throw new Error('a person of the scene is in the directory');
+  return user;
 }
 
 export interface Treasury {
@@ -113,6 +137,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     name: 'Treasury',
     members: [...signers, { userId: victor.id, roles: ['viewer'] }],
     threshold: 2,
+    approvalMode: 'token',
     initialState: 'SUBMITTED',
     chains: ['anvil'],
     ...differences,

@@ -34,7 +34,7 @@ async function directoryOf({ id }: Pick<Treasury, 'id'>) {
 
 async function founding(name: string) {
   const { id } = await enter('trent');
-  const terms = { members: [{ userId: id, roles: ['signer'] }], threshold: 1 } as const;
+  const terms = { members: [{ userId: id, roles: ['signer'] }], threshold: 1, approvalMode: 'token' } as const;
   const body = { name, reference: `acme/${name}`, initialState: 'SUBMITTED', chains: ['anvil'], ...terms };
   return () => asService('POST /internal/vault', body);
 }

@@ -123,7 +123,8 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['note', 'pay \u202Eecila', 'custom'],
   ['note', 'line\u0000', 'custom'],
   ['note', 'two\nlines', 'custom'],
-  ['note', '\uD800', 'custom'],
+  ['note', '\uD800', 'ill-formed-text'],
+  ['externalId', 'a\uDC00', 'ill-formed-text'],
   ['externalId', '', 'invalid_format'],
   ['externalId', 'with space', 'invalid_format'],
   ['externalId', tooLong, 'invalid_format'],
@@ -212,6 +213,7 @@ test('a chain that the vault is not set up for, and a wallet that is still being
     name: 'Young',
     members: [{ userId: treasury.alice.id, roles: ['initiator', 'signer'] }],
     threshold: 1,
+    approvalMode: 'token',
     initialState: 'SUBMITTED',
     chains: ['anvil'],
   });

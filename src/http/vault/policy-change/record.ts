@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/chain.ts';
 import { may, mayCancel } from '#domain/member.ts';
-import { mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import { decisionEndOf, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
 import { voteRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyHash } from '#objects/new-transaction.ts';
@@ -32,7 +32,11 @@ export const policyChangeSchema = z
     createdBy: text.nullable().meta({ description: 'Null for an operator' }),
     createdAt: time,
     updatedAt: time,
-    expiresAt: time,
+    expiresAt: time.meta({ description: 'Signers decide until then' }),
+    mandateEndsAt: time.meta({
+      description:
+        'Co-signers adopt the policy until then; part of the signed bytes, so it is void for good afterwards',
+    }),
   })
   .meta({ id: 'PolicyChange' });
 
@@ -57,7 +61,8 @@ export function policyChangeRecord(
     createdBy: change.createdBy?.userId ?? null,
     createdAt: timeText(change.createdAtMs),
     updatedAt: timeText(change.updatedAtMs),
-    expiresAt: timeText(change.expiresAtMs),
+    expiresAt: timeText(decisionEndOf(change)),
+    mandateEndsAt: timeText(change.expiresAtMs),
   };
 }
 

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { ShareExport } from '#domain/export-list.ts';
+import { exportListBytes } from '#domain/export-list.ts';
+import type { SignedExportList } from '#nodes/export-lists.ts';
+import type { HistoryEntry } from '#objects/history.ts';
+import { EXPORT_REQUESTED } from '#objects/recovery-exports.ts';
+import { runCommand } from './command-line.ts';
+import { chainFault } from './verify-history.ts';
+
+/**
+ * `npm run verify-exports -- --peers FILE --nonce HEX --lists FILE HISTORY...`: compares what the co-signers say that they exported
+ * (`GET /vault/{vaultId}/recovery-exports?nonce=HEX`, the nonce drawn for this one question) with the saved pages of the vault's history.
+ * `--peers` names the PEERS setting of the co-signers. Exit 0 when each export is in the history; 1 with those that are not.
+ */
+
+/** Clocks of two accounts may differ, and the last co-signer is asked some seconds after the line was written. */
+const TOLERANCE_MS = 5 * 60_000;
+
+export interface ExportAudit {
+  /** What the reader sent with the question. */
+  readonly nonce: string;
+  /** Number of each co-signer to the hex of its signing key, as the reader knows it from the deployment. */
+  readonly signingKeys: ReadonlyMap<number, string>;
+  readonly keyIds: readonly string[];
+  readonly history: readonly Pick<HistoryEntry, 'action' | 'detail' | 'atMs'>[];
+}
+
+/** Returns in words what is wrong with the lists: nothing when every co-signer signed one, and each export has a line in the history. */
+export function exportFaults(lists: readonly SignedExportList[], audit: ExportAudit): readonly string[] {
+  const faults: string[] = [];
+  for (const keyId of audit.keyIds) {
+    for (const [node, signingKey] of audit.signingKeys) {
+      const who = `co-signer ${node}, key ${keyId}`;
+      const list = lists.find((one) => one.keyId === keyId && one.node === node);
+      if (list === undefined) faults.push(`${who}: no list`);
+      else if (list.nonce !== audit.nonce) faults.push(`${who}: the list answers another question`);
+      else if (!isSigned(list, signingKey)) faults.push(`${who}: the signature is wrong`);
+      else faults.push(...hiddenExports(list.exports, keyId, audit.history).map((when) => `${who}: ${when}`));
+    }
+  }
+  return faults;
+}
+
+/** Every export takes a line of its own: one line does not excuse two packages of one co-signer. */
+function hiddenExports(
+  exports: readonly ShareExport[],
+  keyId: string,
+  history: ExportAudit['history'],
+): readonly string[] {
+  const lines = history.filter(({ action, detail }) => action === EXPORT_REQUESTED && detail === keyId);
+  const unused = new Set(lines);
+  const hidden: string[] = [];
+  for (const { seq, atMs, epoch } of exports) {
+    const line = [...unused].find((one) => Math.abs(one.atMs - atMs) <= TOLERANCE_MS);
+    if (line !== undefined) unused.delete(line);
+    else hidden.push(`export ${seq} of epoch ${epoch} at ${new Date(atMs).toISOString()} is not in the history`);
+  }
+  return hidden;
+}
+
+function isSigned(list: SignedExportList, signingKey: string): boolean {
+  try {
+    return ed25519.verify(hexToBytes(list.signature), exportListBytes(list), hexToBytes(signingKey));
+  } catch {
+    return false;
+  }
+}
+
+function main(): void {
+  const text = { type: 'string' } as const;
+  const { values, positionals } = parseArgs({
+    options: { peers: text, nonce: text, lists: text },
+    allowPositionals: true,
+  });
+  const { peers, nonce, lists: listsFile } = values;
+  if (peers === undefined || nonce === undefined || listsFile === undefined || positionals.length === 0) {
+    throw new Error('--peers FILE --nonce HEX --lists FILE, and the saved pages of the history, the oldest first');
+  }
+  const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+  const pinned = Object.entries(read(peers) as Record<string, { readonly signing: string }>);
+  const { lists } = read(listsFile) as { readonly lists: readonly SignedExportList[] };
+  const lines = positionals.flatMap((file) => (read(file) as { history: Parameters<typeof chainFault>[0] }).history);
+  const broken = chainFault(lines);
+  if (broken !== null) throw new Error(broken);
+  // The keys that the history names, and those that the co-signers name.
+  const named = lines.filter(({ action }) => action === 'key').flatMap(({ detail }) => detail ?? []);
+  const audit = {
+    nonce,
+    signingKeys: new Map(pinned.map(([node, { signing }]) => [Number.parseInt(node, 10), signing])),
+    keyIds: [...new Set([...named, ...lists.map(({ keyId }) => keyId)])],
+    history: lines,
+  };
+  if (audit.keyIds.length === 0) throw new Error('neither the history nor a list names a key');
+  const faults = exportFaults(lists, audit);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  console.log(`${lists.length} lists, and each export is in the history`);
+}
+
+if (import.meta.main) await runCommand(async () => main());

@@ -1,0 +1,52 @@
+import type { Membership } from '#cosigner/membership.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { Policy } from '#domain/policy.ts';
+import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { equalBytes } from '#mpc/transcript.ts';
+
+/**
+ * A co-signer attests a policy that it has adopted. Among t attestations one is of an honest
+ * co-signer, which has checked the approvals of that policy and of all before it, in their time.
+ */
+
+/** The signature of this co-signer that it has adopted a policy. */
+export function attest({ own }: Pick<Membership, 'own'>, policy: Policy): Promise<Uint8Array> {
+  return signAsNode(own, attestationBytes(own.index, policy));
+}
+
+/**
+ * Reports whether a policy is attested: by this co-signer itself (it adopted the policy with another
+ * key of the vault), or by as many others as sign together.
+ *
+ * @param threshold of the key. Where it is n there are never enough others, and a co-signer that
+ * catches up needs a mandate that has not expired.
+ */
+export async function isAttested(
+  { own, peers }: Pick<Membership, 'own' | 'peers'>,
+  policy: Policy,
+  {
+    threshold,
+    attestations,
+  }: { readonly threshold: number; readonly attestations: ReadonlyMap<PartyIndex, Uint8Array> },
+): Promise<boolean> {
+  const mine = attestations.get(own.index);
+  // Ed25519 is deterministic (RFC 8032): the same key gives the same signature.
+  if (mine !== undefined && equalBytes(mine, await attest({ own }, policy))) return true;
+  let others = 0;
+  for (const [party, peer] of peers) {
+    const signature = attestations.get(party);
+    if (signature !== undefined && (await verifyAsNode(peer, attestationBytes(party, policy), signature))) others += 1;
+  }
+  return others >= threshold;
+}
+
+function attestationBytes(cosigner: PartyIndex, policy: Policy): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/policy-attestation/v1', [
+    ['cosigner', String(cosigner)],
+    ['vaultId', String(policy.vaultId)],
+    ['version', String(policy.version)],
+    ['policyHash', policyHashOf(policy)],
+  ]);
+}

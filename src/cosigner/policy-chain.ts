@@ -1,0 +1,112 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { mandateOf, policyOf, type SentMandate } from '#cosigner/sent-policy.ts';
+import { fieldsOf, Malformed } from '#cosigner/wire.ts';
+import { provenVotes } from '#devices/voice.ts';
+import { hasRequiredDevice, voicesFor } from '#domain/approval.ts';
+import type { Policy } from '#domain/policy.ts';
+import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** A policy with the approvals that put it in force; the mandate is null for version 1. */
+export interface SentPolicy {
+  readonly policy: Policy;
+  readonly mandate: SentMandate | null;
+}
+
+/**
+ * Reports whether `next` is a valid successor of `current`: version + 1, same vault, hash chained,
+ * approved by the quorum that `current` asks for a change of itself. The time of the mandate is
+ * checked apart (`isExpired`), because a co-signer that was away catches up later.
+ */
+export async function follows(current: Policy, next: Policy, mandate: SentMandate | null): Promise<boolean> {
+  if (mandate === null) return false;
+  const proven = await provenVotes(mandate.approvals, current);
+  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
+  return (
+    next.version === current.version + 1 &&
+    next.vaultId === current.vaultId &&
+    next.previousHash === policyHashOf(current) &&
+    voicesFor(digest, proven, current).size >= thresholdForChange(current) &&
+    hasRequiredDevice(digest, proven, current)
+  );
+}
+
+/**
+ * Reports whether a mandate has expired. Rejections and cancellations of a change live in the
+ * coordinator alone, so a mandate without an end could be used years after its signers saw it end.
+ */
+export function isExpired(mandate: SentMandate, nowMs: number): boolean {
+  return nowMs >= mandate.expiresAtMs;
+}
+
+/** What a chain of policies is held against. */
+export interface ChainTerms {
+  readonly nowMs: number;
+  /** Whether the last policy has to be attested in any case: by a co-signer that joins a key that exists. */
+  readonly isJoining: boolean;
+  /** Whether enough co-signers attest that they adopted exactly this policy (`isAttested`). */
+  readonly isAttested: (policy: Policy) => Promise<boolean>;
+}
+
+/** Ours: far more than a vault ever has. The size of a request bounds the list as well. */
+const MAX_POLICIES = 1000;
+
+/**
+ * The policies of a chain: version 1 without a predecessor, and each further one a valid successor
+ * of the one before (`follows`). Every hash names the one before, so the last hash stands for the
+ * whole history, and attestations of the last policy stand for mandates that have expired.
+ *
+ * The policies are read and checked one by one: a coordinator that sends a long list of policies
+ * without mandates has the co-signer parse two of them.
+ *
+ * Refuses `malformed` for a chain that cannot be, `mandate-expired` for one with an expired mandate
+ * that too few co-signers attest, `not-enough-witnesses` for a co-signer that joins without attestations.
+ * Throws `Malformed`.
+ */
+export async function readChain(
+  sent: Iterable<SentPolicy>,
+  terms: ChainTerms,
+): Promise<Result<readonly Policy[], Refused>> {
+  const policies: Policy[] = [];
+  let expired = 0;
+  for (const { policy, mandate } of sent) {
+    const current = policies.at(-1);
+    const isNext = current === undefined ? isFirst(policy, mandate) : await follows(current, policy, mandate);
+    if (!isNext) return refused(refusal('malformed', 'policies'));
+    if (mandate !== null && isExpired(mandate, terms.nowMs)) expired += 1;
+    policies.push(policy);
+  }
+  const head = policies.at(-1);
+  if (head === undefined) return refused(refusal('malformed', 'policies'));
+  if (!(terms.isJoining || expired > 0) || (await terms.isAttested(head))) return accepted(policies);
+  return refused(refusal(terms.isJoining ? 'not-enough-witnesses' : 'mandate-expired', String(head.version)));
+}
+
+/** The policies of a list, each read when it is asked for. Throws `Malformed`. */
+export function* sentPoliciesOf(value: unknown): Generator<SentPolicy> {
+  if (!Array.isArray(value) || value.length > MAX_POLICIES) throw new Malformed('policies');
+  for (const one of value) yield sentPolicyOf(one);
+}
+
+function isFirst({ version, previousHash }: Policy, mandate: SentMandate | null): boolean {
+  return version === 1 && previousHash === NO_PREVIOUS_POLICY && mandate === null;
+}
+
+/** Throws `Malformed`. */
+export function sentPolicyOf(value: unknown): SentPolicy {
+  const { policy, mandate } = fieldsOf(value, ['policy', 'mandate']);
+  return { policy: policyOf(policy), mandate: mandate === null ? null : mandateOf(mandate) };
+}
+
+const HASHES = new WeakMap<Policy, string>();
+
+/** Lower-case hex SHA-256 of a policy, computed once for each object. */
+export function policyHashOf(policy: Policy): string {
+  const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
+  HASHES.set(policy, hash);
+  return hash;
+}

@@ -1,0 +1,49 @@
+import type { Membership } from '#cosigner/membership.ts';
+import { type Refused, refusal } from '#cosigner/refusal.ts';
+import { recordBytes, type SignedRecord } from '#cosigner/signed-record.ts';
+import type { Policy } from '#domain/policy.ts';
+import { verifyAsNode } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+
+/**
+ * Sign once, even when the co-signer that two groups share is hostile. A receipt is the signature of
+ * a co-signer over its sign-once row for one attempt of a transaction. It writes the row first, after
+ * the full check of the bytes; the row fixes the nonce, nonce account or first coin for all attempts.
+ * A co-signer that gave a receipt for one payment refuses to sign, and to give a receipt for, another
+ * payment of the same transaction. So with receipts of every co-signer a second signature needs a
+ * group without an honest member.
+ *
+ * The co-signers of the session give no receipt apart: each of them writes its row before its first
+ * message, and without that message there is no signature.
+ */
+export interface ReceiptTerms {
+  readonly membership: Membership;
+  readonly keyId: string;
+  readonly signers: readonly PartyIndex[];
+  /** What this co-signer commits to in this session. */
+  readonly record: SignedRecord;
+  readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
+}
+
+/** Reports whether a policy asks for receipts of every co-signer. An absent rule is `quorum`. */
+export function needsReceipts({ rules }: Policy): boolean {
+  return rules.signOnce === 'every-cosigner';
+}
+
+/**
+ * The refusal for the first co-signer whose receipt is missing or wrong, or null. A co-signer that
+ * this one has banned owes none: it was caught cheating, and must not block the vault.
+ */
+export async function receiptFault(
+  { membership, keyId, signers, record, isBanned }: ReceiptTerms,
+  receipts: ReadonlyMap<PartyIndex, Uint8Array>,
+): Promise<Refused | null> {
+  const bytes = recordBytes(keyId, record);
+  for (const [party, peer] of membership.peers) {
+    if (signers.includes(party)) continue;
+    const receipt = receipts.get(party);
+    if (receipt !== undefined && (await verifyAsNode(peer, bytes, receipt))) continue;
+    if (!(await isBanned(party))) return refusal('receipt-missing', null, party);
+  }
+  return null;
+}

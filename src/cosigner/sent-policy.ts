@@ -1,0 +1,167 @@
+import { isCanonicalAddress, isCanonicalAsset, isKnownChain } from '#chains/canonical-spelling.ts';
+import { parseDevice } from '#devices/device-key.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { Device } from '#domain/device.ts';
+import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
+import { parsePolicyChangeId, parseUserId, parseVaultId } from '#domain/id.ts';
+import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
+import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
+import { type Policy, policyFault } from '#domain/policy.ts';
+import type { PolicyMandate } from '#domain/policy-change.ts';
+import { MOST_RULES, type Rules } from '#domain/rules.ts';
+import type { Vote } from '#domain/transaction.ts';
+import { LARGEST_PARTY } from '#mpc/party.ts';
+import {
+  amountOf,
+  type Fields,
+  fieldsOf,
+  hexOf,
+  listOf,
+  Malformed,
+  present,
+  textOf,
+  voteOf,
+  wholeNumberOf,
+} from '#cosigner/wire.ts';
+
+/** Reads policies and mandates as a coordinator sends them. Throws `Malformed`. */
+
+const POLICY_FIELDS = [
+  'vaultId',
+  'version',
+  'signers',
+  'threshold',
+  'approvalMode',
+  'devices',
+  'rules',
+  'previousHash',
+] as const;
+
+/** A key that is none, or that is called by the name of another, is as good as no policy. */
+function deviceOf(value: unknown): Device {
+  const isPasskey = Object(value).algorithm === 'webauthn-p256';
+  const own = isPasskey ? ['credentialId', 'rpId', 'origin'] : [];
+  const fields = fieldsOf(value, ['keyId', 'userId', 'algorithm', 'publicKey', ...own]);
+  const text = (name: string) => (isPasskey ? textOf(fields[name]) : null);
+  const device = parseDevice({
+    userId: present(parseUserId(textOf(fields['userId'], 64))),
+    algorithm: textOf(fields['algorithm'], 64),
+    publicKey: textOf(fields['publicKey'], 130),
+    credentialId: text('credentialId'),
+    rpId: text('rpId'),
+    origin: text('origin'),
+  });
+  if (typeof device === 'string' || device.keyId !== fields['keyId']) throw new Malformed('device');
+  if (device.publicKey !== fields['publicKey']) throw new Malformed('device');
+  return device;
+}
+
+/** The fields that a policy has to have, and those of the optional ones that it has. */
+function fieldsWith(value: unknown, required: readonly string[], optional: readonly string[]): Fields {
+  const given = optional.filter((name) => Object.hasOwn(Object(value), name));
+  return fieldsOf(value, [...required, ...given]);
+}
+
+export function policyOf(value: unknown): Policy {
+  const fields = fieldsWith(value, POLICY_FIELDS, ['cosigners']);
+  const approvalMode = APPROVAL_MODES.find((one) => one === fields['approvalMode']);
+  if (approvalMode === undefined) throw new Malformed('approvalMode');
+  const policy: Policy = {
+    vaultId: present(parseVaultId(wholeNumberOf(fields['vaultId']))),
+    version: wholeNumberOf(fields['version']),
+    signers: listOf(fields['signers'], 100, (signer) => present(parseUserId(textOf(signer, 64)))),
+    threshold: wholeNumberOf(fields['threshold']),
+    approvalMode,
+    devices: listOf(fields['devices'], MOST_DEVICES, deviceOf),
+    rules: rulesOf(fields['rules']),
+    previousHash: hexOf(fields['previousHash'], 32),
+    ...(fields['cosigners'] === undefined ? {} : { cosigners: listOf(fields['cosigners'], LARGEST_PARTY, pinOf) }),
+  };
+  if (policyFault(policy) !== null) throw new Malformed('policy');
+  return policy;
+}
+
+function pinOf(value: unknown): CosignerPin {
+  const { index, signing } = fieldsOf(value, ['index', 'signing']);
+  return { index: wholeNumberOf(index), signing: hexOf(signing, 32) };
+}
+
+function rulesOf(value: unknown): Rules {
+  const fields = fieldsWith(
+    value,
+    ['addressBook', 'recipients', 'limits', 'higherThresholds', 'unreadableThreshold'],
+    ['signOnce', 'limitsIncludeFees', 'maxFees', 'requiredDevice', 'unboundMessages'],
+  );
+  const recipients = fields['recipients'];
+  if (recipients !== 'anyone' && recipients !== 'address-book') throw new Malformed('recipients');
+  return {
+    recipients,
+    addressBook: listOf(fields['addressBook'], MOST_RULES, (entry) => {
+      const { chain, address, name } = fieldsOf(entry, ['chain', 'address', 'name']);
+      const place = { chain: textOf(chain, 64), address: textOf(address, 128) };
+      if (!isCanonicalAddress(place.chain, place.address)) throw new Malformed('addressBook');
+      return { ...place, name: textOf(name, 128) };
+    }),
+    limits: listOf(fields['limits'], MOST_RULES, (limit) => {
+      const { chain, tokenAddress, perTransaction, perDay } = fieldsOf(limit, [...ASSET, 'perTransaction', 'perDay']);
+      return {
+        ...assetOf(chain, tokenAddress),
+        perTransaction: perTransaction === null ? null : amountOf(perTransaction),
+        perDay: perDay === null ? null : amountOf(perDay),
+      };
+    }),
+    higherThresholds: listOf(fields['higherThresholds'], MOST_RULES, (step) => {
+      const { chain, tokenAddress, above, threshold } = fieldsOf(step, [...ASSET, 'above', 'threshold']);
+      return { ...assetOf(chain, tokenAddress), above: amountOf(above), threshold: wholeNumberOf(threshold) };
+    }),
+    unreadableThreshold: fields['unreadableThreshold'] === null ? null : wholeNumberOf(fields['unreadableThreshold']),
+    ...optionalRulesOf(fields),
+  };
+}
+
+/** Rules that a policy of before does not have. One that is there has to be one of its values. */
+function optionalRulesOf(fields: Fields): OptionalRules {
+  const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages } = fields;
+  return {
+    ...(signOnce === undefined ? {} : { signOnce: oneOf(SIGN_ONCE_MODES, signOnce) }),
+    ...(limitsIncludeFees === undefined ? {} : { limitsIncludeFees: oneOf([true, false], limitsIncludeFees) }),
+    ...(maxFees === undefined ? {} : { maxFees: listOf(maxFees, MOST_RULES, feeCapOf) }),
+    ...(requiredDevice === undefined ? {} : { requiredDevice: oneOf(REQUIRED_DEVICES, requiredDevice) }),
+    ...(unboundMessages === undefined ? {} : { unboundMessages: oneOf(UNBOUND_MESSAGE_RULES, unboundMessages) }),
+  };
+}
+
+function oneOf<T>(values: readonly T[], given: unknown): T {
+  return present(values.find((one) => one === given) ?? null);
+}
+
+function feeCapOf(value: unknown): FeeCap {
+  const { chain, amount } = fieldsOf(value, ['chain', 'amount']);
+  const name = textOf(chain, 64);
+  if (!isKnownChain(name)) throw new Malformed('maxFees');
+  return { chain: name, amount: amountOf(amount) };
+}
+
+const ASSET = ['chain', 'tokenAddress'] as const;
+
+function assetOf(chain: unknown, tokenAddress: unknown) {
+  const asset = { chain: textOf(chain, 64), tokenAddress: tokenAddress === null ? null : textOf(tokenAddress, 128) };
+  if (!isCanonicalAsset(asset.chain, asset.tokenAddress)) throw new Malformed('asset');
+  return asset;
+}
+
+/** What brought a policy in force. Whose voices they are, and for what, is looked at later. */
+export function mandateOf(value: unknown): SentMandate {
+  const fields = fieldsOf(value, ['id', 'note', 'createdAtMs', 'expiresAtMs', 'approvals']);
+  return {
+    id: present(parsePolicyChangeId(textOf(fields['id'], 64))),
+    note: fields['note'] === null ? null : textOf(fields['note']),
+    createdAtMs: wholeNumberOf(fields['createdAtMs']),
+    expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
+    approvals: listOf(fields['approvals'], 100, voteOf),
+  };
+}
+
+export interface SentMandate extends Omit<PolicyMandate, 'policy'> {
+  readonly approvals: readonly Vote[];
+}

@@ -1,0 +1,57 @@
+import { useState } from 'preact/hooks';
+import { api, good } from '#dashboard/api.ts';
+import type { CredentialReset } from '#dashboard/api.ts';
+import type { Loaded } from '#dashboard/loading.tsx';
+import { Fault, reasonOf, useLoaded } from '#dashboard/loading.tsx';
+import { Time } from '#dashboard/parts.tsx';
+import { Who } from '#dashboard/people.tsx';
+
+/** The open credential resets of members of a vault, each with a way to cancel it. */
+export function VaultCredentialResets({ vaultId }: { readonly vaultId: string }) {
+  const line = api.vault[':vaultId']['credential-reset'];
+  const { loaded, reload } = useLoaded(vaultId, async () => (await good(line.$get({ param: { vaultId } }))).data);
+  const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { vaultId, resetId } }));
+  return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
+}
+
+/** The reader's own. */
+export function OwnCredentialResets() {
+  const line = api.user.me['credential-reset'];
+  const { loaded, reload } = useLoaded('own credential resets', async () => (await good(line.$get())).data);
+  const cancel = (resetId: string) => good(line[':resetId'].cancel.$post({ param: { resetId } }));
+  return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
+}
+
+function Banners(props: {
+  readonly loaded: Loaded<readonly CredentialReset[]>;
+  readonly cancel: (resetId: string) => Promise<unknown>;
+  readonly reload: () => void;
+}) {
+  const { loaded, cancel, reload } = props;
+  const [fault, complain] = useState<string | null>(null);
+  const resets = loaded.state === 'ready' ? loaded.value : [];
+  const open = resets.filter(({ state }) => state === 'PENDING' || state === 'READY');
+  return (
+    <>
+      {open.map(({ id, userId, effectiveAt }) => (
+        <div key={id} class="problem" role="alert">
+          <p>
+            An operator requested new credentials for <Who userId={userId} />. They can be issued from{' '}
+            <Time iso={effectiveAt} />. If <Who userId={userId} /> did not ask for this, cancel it now.
+          </p>
+          <button
+            type="button"
+            class="no"
+            onClick={() => {
+              complain(null);
+              cancel(id).then(reload, (error: unknown) => complain(reasonOf(error)));
+            }}
+          >
+            Cancel the reset
+          </button>
+        </div>
+      ))}
+      <Fault why={loaded.state === 'failed' ? loaded.why : fault} />
+    </>
+  );
+}

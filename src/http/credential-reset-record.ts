@@ -1,0 +1,61 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import type { CredentialReset } from '#domain/credential-reset.ts';
+import { cancellationBytes, CREDENTIAL_RESET_STATES, resetStateAt } from '#domain/credential-reset.ts';
+import type { VaultId } from '#domain/id.ts';
+import { timeText } from '#http/time-text.ts';
+
+const time = z.iso.datetime();
+
+const resetFields = {
+  id: z.string(),
+  userId: z.string(),
+  userName: z.string(),
+  state: z.enum(CREDENTIAL_RESET_STATES).meta({
+    description:
+      'PENDING: the delay runs. READY: it has passed, and the operator has collected nothing. Both can be cancelled.',
+  }),
+  requestedAt: time,
+  effectiveAt: time.meta({ description: 'No credential is issued before' }),
+  expiresAt: time,
+  endedAt: time.nullable(),
+  cancelledBy: z.strictObject({ userId: z.string(), deviceKeyId: z.string().nullable() }).nullable(),
+};
+
+export const credentialResetSchema = z.strictObject(resetFields).meta({ id: 'CredentialReset' });
+
+export const vaultCredentialResetSchema = z
+  .strictObject({
+    ...resetFields,
+    digest: z
+      .string()
+      .meta({ description: 'What a device of the person signs to cancel it: hex SHA-256 of canonical' }),
+    canonical: z.string().meta({ description: 'The bytes that the cancellation encodes to, in hex' }),
+  })
+  .meta({ id: 'VaultCredentialReset' });
+
+/** A credential reset as every endpoint answers it. */
+export function credentialResetRecord(reset: CredentialReset): z.infer<typeof credentialResetSchema> {
+  const { cancellation, endedAtMs } = reset;
+  return {
+    id: reset.id,
+    userId: reset.userId,
+    userName: reset.userName,
+    state: resetStateAt(reset, Date.now()),
+    requestedAt: timeText(reset.requestedAtMs),
+    effectiveAt: timeText(reset.effectiveAtMs),
+    expiresAt: timeText(reset.expiresAtMs),
+    endedAt: endedAtMs === null ? null : timeText(endedAtMs),
+    cancelledBy: cancellation === null ? null : { userId: cancellation.userId, deviceKeyId: cancellation.deviceKeyId },
+  };
+}
+
+/** The same in a vault, with what a device signs there. */
+export function vaultCredentialResetRecord(
+  reset: CredentialReset,
+  vaultId: VaultId,
+): z.infer<typeof vaultCredentialResetSchema> {
+  const bytes = cancellationBytes(reset, vaultId);
+  return { ...credentialResetRecord(reset), digest: bytesToHex(sha256(bytes)), canonical: bytesToHex(bytes) };
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import * as z from 'zod';
+import { newCredentialResetId } from '#domain/id.ts';
+import { route } from '#http/context.ts';
+import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
+import { issuedSessionSchema, issueSession } from '#http/internal/session.ts';
+import { withReset, withUser } from '#http/internal/user-path.ts';
+import { askObject } from '#http/object-call.ts';
+import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
+import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { personStub } from '#objects/person-stub.ts';
+
+const COLLECTION_REFUSALS = [
+  'user-not-found',
+  'credential-reset-not-found',
+  'credential-reset-not-pending',
+  'credential-reset-not-ready',
+] as const;
+
+/**
+ * POST /internal/user/{userId}/credential-reset (ours): an operator asks for another credential of a person. Every member of
+ * every vault of the person is notified, and nothing is issued before the delay has passed. 201, or 200 with the reset that is
+ * open already: a second request neither restarts nor shortens the delay.
+ *
+ * Refuses, in order: the service key, `user-not-found`, `too-many-credential-resets`.
+ */
+export const requestCredentialReset = route({
+  method: 'POST',
+  path: '/internal/user/:userId/credential-reset',
+  access: 'service',
+  summary: 'requests a credential reset, which takes effect after a delay',
+  answer: { status: 201, schema: credentialResetSchema },
+  refuses: ['user-not-found', 'too-many-credential-resets'],
+  handle: (context) =>
+    withUser(context, async (user) => {
+      const id = newCredentialResetId(Date.now(), randomBytes(10));
+      const requested = await askObject(
+        () => personStub(context.env, user.id),
+        (person) => person.requestReset({ id, userId: user.id, userName: user.name }),
+      );
+      if (!requested.ok) return refusalProblem(context, requested.refusal);
+      const { reset, isNew } = requested.value;
+      return context.json(credentialResetRecord(reset), isNew ? 201 : 200);
+    }),
+});
+
+const credentialsSchema = z
+  .strictObject({
+    enrolment: z.enum(['open', 'issued', 'over']).meta({
+      description:
+        'open: no credential was ever issued. issued: the first one can be issued again until the person uses it. over: a later one takes a credential reset',
+    }),
+    data: z.array(credentialResetSchema),
+    nextCursor: z
+      .null()
+      .meta({ description: 'The newest resets are all that is listed; the history of each vault has the others' }),
+  })
+  .meta({ id: 'Credentials' });
+
+/** GET /internal/user/{userId}/credential-reset (ours): how a person gets a credential now. Refuses `user-not-found`. */
+export const readCredentialResets = route({
+  method: 'GET',
+  path: '/internal/user/:userId/credential-reset',
+  access: 'service',
+  summary: 'the enrolment and the credential resets of a person',
+  answer: { status: 200, schema: credentialsSchema },
+  refuses: ['user-not-found'],
+  handle: (context) =>
+    withUser(context, async (user) => {
+      const person = () => personStub(context.env, user.id);
+      const enrolment = await askObject(person, (stub) => stub.enrolment());
+      const resets = await askObject(person, (stub) => stub.resets());
+      return context.json({ enrolment, data: resets.map(credentialResetRecord), nextCursor: null });
+    }),
+});
+
+/**
+ * POST /internal/user/{userId}/credential-reset/{resetId}/access-token (ours): after the delay, a token for the person. When the
+ * answer is lost, ask again: until the person has used the token, another one takes its place.
+ *
+ * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`, `credential-reset-not-found`,
+ * `credential-reset-not-pending`, `credential-reset-not-ready`.
+ */
+export const collectAccessToken = route({
+  method: 'POST',
+  path: '/internal/user/:userId/credential-reset/:resetId/access-token',
+  access: 'service',
+  summary: 'a token for a person, after the delay of a credential reset',
+  body: newTokenBody,
+  answer: { status: 201, schema: issuedTokenSchema },
+  refuses: ['too-many-access-tokens', ...COLLECTION_REFUSALS],
+  handle: async (context) => {
+    const body = newTokenBody.parse(await context.req.json());
+    return withReset(context, (user, grant) => issueGranted(context, { user, grant }, body));
+  },
+});
+
+/** POST /internal/user/{userId}/credential-reset/{resetId}/session (ours): the same as a session. */
+export const collectSession = route({
+  method: 'POST',
+  path: '/internal/user/:userId/credential-reset/:resetId/session',
+  access: 'service',
+  summary: 'a session for a person, after the delay of a credential reset',
+  answer: { status: 201, schema: issuedSessionSchema },
+  refuses: COLLECTION_REFUSALS,
+  handle: (context) => withReset(context, (user, grant) => issueSession(context, { user, grant })),
+});
+
+/**
+ * POST /internal/user/{userId}/credential-reset/{resetId}/identity (ours): after the delay, the person may log in with another
+ * identity, by the verified e-mail address. For a person who has lost an account at the issuer, or has a new one.
+ */
+export const releaseIdentity = route({
+  method: 'POST',
+  path: '/internal/user/:userId/credential-reset/:resetId/identity',
+  access: 'service',
+  summary: 'lets a person log in with another identity, after the delay of a credential reset',
+  answer: { status: 204, schema: null },
+  refuses: COLLECTION_REFUSALS,
+  handle: (context) =>
+    withReset(context, async (user, id) => {
+      const released = await askObject(
+        () => personStub(context.env, user.id),
+        (person) => person.releaseIdentity(id, user.id),
+      );
+      return released.ok ? context.body(null, 204) : refusalProblem(context, released.refusal);
+    }),
+});

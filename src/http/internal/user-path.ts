@@ -1,0 +1,27 @@
+import type { UserProfile } from '#domain/access-token.ts';
+import type { CredentialResetId } from '#domain/id.ts';
+import { parseCredentialResetId } from '#domain/id.ts';
+import type { HttpContext } from '#http/context.ts';
+import { problem, refusalProblem } from '#http/problem.ts';
+import { findUser } from '#store/users.ts';
+
+/** Answers for the person of the path. Refuses `user-not-found`. */
+export async function withUser(
+  context: HttpContext,
+  answer: (user: UserProfile) => Promise<Response>,
+): Promise<Response> {
+  const user = await findUser(context.env.DB, context.req.param('userId') ?? '');
+  if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
+  return answer(user);
+}
+
+/** Answers for a credential reset of the person of the path. Refuses, in order: `user-not-found`, `credential-reset-not-found`. */
+export function withReset(
+  context: HttpContext,
+  answer: (user: UserProfile, id: CredentialResetId) => Promise<Response>,
+): Promise<Response> {
+  return withUser(context, async (user) => {
+    const id = parseCredentialResetId(context.req.param('resetId') ?? '');
+    return id === null ? refusalProblem(context, { code: 'credential-reset-not-found' }) : answer(user, id);
+  });
+}

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { actorOf, route } from '#http/context.ts';
+import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
+import { askObject } from '#http/object-call.ts';
+import { cancelled } from '#http/vault/credential-reset/cancel.ts';
+import { resetIdOf } from '#http/vault/credential-reset/path.ts';
+import { personStub } from '#objects/person-stub.ts';
+
+const listSchema = z
+  .strictObject({
+    data: z.array(credentialResetSchema),
+    nextCursor: z
+      .null()
+      .meta({ description: 'The newest resets are all that is listed; the history of each vault has the others' }),
+  })
+  .meta({ id: 'CredentialResetList' });
+
+/** GET /user/me/credential-reset (ours): the credential resets of the caller, newest first. Refuses: the credential. */
+export const ownCredentialResets = route({
+  method: 'GET',
+  path: '/user/me/credential-reset',
+  access: 'user-profile',
+  summary: "the caller's credential resets, newest first",
+  answer: { status: 200, schema: listSchema },
+  refuses: [],
+  handle: async (context) => {
+    const { user } = context.get('caller');
+    const resets = await askObject(
+      () => personStub(context.env, user.id),
+      (person) => person.resets(),
+    );
+    return context.json({ data: resets.map(credentialResetRecord), nextCursor: null });
+  },
+});
+
+/**
+ * POST /user/me/credential-reset/{resetId}/cancel (ours): the caller, who still has a credential, wants no other one. Again it is
+ * 200 and changes nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `credential-reset-not-found`, `credential-reset-not-pending`.
+ */
+export const cancelOwnCredentialReset = route({
+  method: 'POST',
+  path: '/user/me/credential-reset/:resetId/cancel',
+  access: 'write',
+  summary: "cancels a credential reset of the caller's",
+  answer: { status: 200, schema: credentialResetSchema },
+  refuses: ['credential-reset-not-found', 'credential-reset-not-pending'],
+  handle: async (context) => {
+    const id = resetIdOf(context);
+    if (id instanceof Response) return id;
+    const { userId, tokenId } = actorOf(context);
+    return cancelled(context, { id, userId }, { userId, tokenId, deviceKeyId: null });
+  },
+});

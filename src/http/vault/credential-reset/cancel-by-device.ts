@@ -1,0 +1,53 @@
+import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/context.ts';
+import { credentialResetSchema } from '#http/credential-reset-record.ts';
+import { deviceSignatureBody, givenSignature } from '#http/device-body.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { shielded } from '#http/shield.ts';
+import { cancelled } from '#http/vault/credential-reset/cancel.ts';
+import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+/**
+ * POST /vault/{vaultId}/credential-reset/{resetId}/cancel-by-device (ours): the person cancels the reset with a device of theirs
+ * that is in the policy in force of the vault. It takes no credential, because the person may have lost all of them. The device
+ * signs the SHA-256 of the canonical bytes of conclave/credential-reset-cancellation/v1 over vaultId, userId and resetId.
+ *
+ * Refuses, in order: the body, `quota-exceeded` (of the address), `invalid-request`, `credential-reset-not-found`,
+ * `device-signature-refused`, `credential-reset-not-pending`.
+ */
+export const cancelByDevice = route({
+  method: 'POST',
+  path: '/vault/:vaultId/credential-reset/:resetId/cancel-by-device',
+  access: 'anyone',
+  summary: "cancels a credential reset with a device of the person's, without a credential",
+  body: deviceSignatureBody,
+  answer: { status: 200, schema: credentialResetSchema },
+  refuses: [
+    'quota-exceeded',
+    'credential-reset-not-found',
+    'device-signature-refused',
+    'credential-reset-not-pending',
+    'unavailable',
+  ],
+  handle: cancel,
+});
+
+async function cancel(context: HttpContext): Promise<Response> {
+  const flood = await shielded(context);
+  if (flood !== null) return flood;
+  const named = vaultResetOf(context);
+  if (named instanceof Response) return named;
+  const given = await givenSignature(context);
+  if (given === null) {
+    return refusalProblem(context, { code: 'device-signature-refused', fault: 'unknown-device' });
+  }
+  const heard = await askObject(
+    () => vaultStub(context.env, named.vaultId),
+    (vault) => vault.heardCancellation(named.resetId, given),
+  );
+  if (!heard.ok) return refusalProblem(context, heard.refusal);
+  const { userId } = heard.value;
+  return cancelled(context, heard.value, { userId, tokenId: null, deviceKeyId: given.keyId });
+}

@@ -1,0 +1,52 @@
+import type { Cancellation, CredentialReset } from '#domain/credential-reset.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
+import { personStub } from '#objects/person-stub.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+/**
+ * POST /vault/{vaultId}/credential-reset/{resetId}/cancel (ours): a member of a vault of the person cancels the reset, whatever
+ * the member's role. Again it is 200 and changes nothing.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `credential-reset-not-found`, `credential-reset-not-pending`.
+ */
+export const cancelCredentialReset = route({
+  method: 'POST',
+  path: '/vault/:vaultId/credential-reset/:resetId/cancel',
+  access: 'write',
+  summary: 'cancels a credential reset of a member',
+  answer: { status: 200, schema: credentialResetSchema },
+  refuses: ['forbidden', 'credential-reset-not-found', 'credential-reset-not-pending'],
+  handle: cancel,
+});
+
+async function cancel(context: HttpContext): Promise<Response> {
+  const named = vaultResetOf(context);
+  if (named instanceof Response) return named;
+  const actor = actorOf(context);
+  const read = await askObject(
+    () => vaultStub(context.env, named.vaultId),
+    (vault) => vault.credentialResets(actor, named.resetId),
+  );
+  if (!read.ok) return refusalProblem(context, read.refusal);
+  const [reset] = read.value;
+  if (reset === undefined) return refusalProblem(context, { code: 'credential-reset-not-found' });
+  return cancelled(context, reset, { userId: actor.userId, tokenId: actor.tokenId, deviceKeyId: null });
+}
+
+/** Cancels a reset at the person's object, which informs the vaults. */
+export async function cancelled(
+  context: HttpContext,
+  { id, userId }: Pick<CredentialReset, 'id' | 'userId'>,
+  cancellation: Cancellation,
+): Promise<Response> {
+  const answer = await askObject(
+    () => personStub(context.env, userId),
+    (person) => person.cancelReset(id, cancellation),
+  );
+  return answer.ok ? context.json(credentialResetRecord(answer.value)) : refusalProblem(context, answer.refusal);
+}

@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/credential-reset-record.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+const listSchema = z
+  .strictObject({
+    data: z.array(vaultCredentialResetSchema),
+    nextCursor: z.null().meta({ description: 'The newest resets are all that is listed; the history has the others' }),
+  })
+  .meta({ id: 'VaultCredentialResetList' });
+
+/**
+ * GET /vault/{vaultId}/credential-reset (ours): the credential resets of members of the vault, newest first.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const listCredentialResets = route({
+  method: 'GET',
+  path: '/vault/:vaultId/credential-reset',
+  access: 'read',
+  summary: 'credential resets of members, newest first',
+  answer: { status: 200, schema: listSchema },
+  refuses: ['forbidden'],
+  handle: list,
+});
+
+async function list(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const actor = actorOf(context);
+  const read = await askObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.credentialResets(actor, null),
+  );
+  if (!read.ok) return refusalProblem(context, read.refusal);
+  const data = read.value.map((reset) => vaultCredentialResetRecord(reset, vaultId));
+  return context.json({ data, nextCursor: null });
+}

@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { parseVaultIdText } from '#domain/id.ts';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { refusalProblem } from '#http/problem.ts';
+import { invalidRequest } from '#http/request-check.ts';
+import { cosignersOf } from '#nodes/cosigner-client.ts';
+import type { SignedExportList } from '#nodes/export-lists.ts';
+import { exportListOf, exportListSchema } from '#nodes/export-lists.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+const exportsQuery = z.strictObject({
+  nonce: z.string().regex(/^[0-9a-f]{64}$/, 'is 32 bytes in lower-case hex'),
+});
+
+const exportsSchema = z
+  .strictObject({
+    lists: z.array(exportListSchema),
+    missing: z.array(z.strictObject({ keyId: z.string(), node: z.int(), reason: z.string() })),
+  })
+  .meta({ id: 'RecoveryExports' });
+
+/**
+ * GET /vault/{vaultId}/recovery-exports (ours): which recovery packages each co-signer gave out, as it signed just now over the nonce of the
+ * reader. `npm run verify-exports` compares the lists with the history: an export that the coordinator hid is in the lists alone.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`.
+ */
+export const recoveryExports = route({
+  method: 'GET',
+  path: '/vault/:vaultId/recovery-exports',
+  access: 'read',
+  summary: 'which recovery packages each co-signer gave out, with its signature',
+  query: exportsQuery,
+  answer: { status: 200, schema: exportsSchema },
+  refuses: ['forbidden'],
+  handle: readExports,
+});
+
+async function readExports(context: HttpContext): Promise<Response> {
+  const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
+  if (vaultId === null) {
+    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'is not a vault id' }]);
+  }
+  const { nonce } = exportsQuery.parse(context.req.query());
+  const actor = actorOf(context);
+  const object = () => vaultStub(context.env, vaultId);
+  const entered = await askObject(object, (vault) => vault.settleProjection(actor));
+  if (!entered.ok) return refusalProblem(context, entered.refusal);
+  const vault = await askObject(object, (stub) => stub.describe());
+  const lists: SignedExportList[] = [];
+  const missing: z.infer<typeof exportsSchema>['missing'] = [];
+  for (const node of cosignersOf(context.env)) {
+    for (const { keyId, publicShares } of vault?.keys ?? []) {
+      if (!(String(node.index) in publicShares)) continue;
+      const list = await exportListOf(node, keyId, nonce);
+      if (list.ok) lists.push(list.value);
+      else missing.push({ keyId, node: node.index, reason: list.refusal.code });
+    }
+  }
+  return context.json({ lists, missing });
+}

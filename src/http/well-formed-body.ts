@@ -1,0 +1,53 @@
+import { pointerTo } from '#http/json-pointer.ts';
+import type { FieldFault } from '#http/problem.ts';
+
+/** A body is UTF-8, so an escape is the only way for a surrogate to come in. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
+const MAX_FAULTS = 10;
+
+interface Place {
+  readonly value: unknown;
+  readonly name: string;
+  /** Null for the body itself. */
+  readonly parent: Place | null;
+}
+
+/**
+ * Returns a fault for every text and every name in a JSON body that has a lone surrogate, at most
+ * ten. Such text has no bytes in UTF-8: databases and digests write U+FFFD in its place, so two
+ * different texts would be taken for one. A body that is not JSON has no fault here; the check of
+ * its schema refuses it.
+ *
+ * The walk keeps its own stack: 64 kB of brackets are deeper than the stack of any runtime.
+ */
+export function illFormedTexts(body: string): readonly FieldFault[] {
+  if (!SURROGATE_ESCAPE.test(body)) return [];
+  const faults: FieldFault[] = [];
+  const open: Place[] = [{ value: parsed(body), name: '', parent: null }];
+  for (let place = open.pop(); place !== undefined && faults.length < MAX_FAULTS; place = open.pop()) {
+    const { value } = place;
+    if (typeof value === 'string' && !value.isWellFormed()) faults.push(faultAt(place, 'is not well-formed Unicode'));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value).toReversed()) {
+      const child = { value: inner as unknown, name, parent: place };
+      if (!name.isWellFormed()) faults.push(faultAt(child, 'has a name that is not well-formed Unicode'));
+      open.push(child);
+    }
+  }
+  return faults.slice(0, MAX_FAULTS);
+}
+
+function faultAt(place: Place, detail: string): FieldFault {
+  const path: string[] = [];
+  for (let at: Place = place; at.parent !== null; at = at.parent) path.push(at.name);
+  return { pointer: pointerTo(path.toReversed()), code: 'ill-formed-text', detail };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return null;
+  }
+}

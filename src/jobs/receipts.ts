@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+
+const given = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
+
+/**
+ * The receipts of co-signers that take no part in a signature, by their numbers (cosigner/receipt.ts). One that is away gives none:
+ * the signers decide whether they sign without it. A refusal is a fault, since the same request may be refused by the next group.
+ */
+export async function receiptsOf(
+  nodes: readonly CosignerClient[],
+  keyId: string,
+  request: unknown,
+): Promise<Result<Readonly<Record<string, string>>, CosignerFault>> {
+  const receipts: Record<string, string> = {};
+  const answers = await Promise.all(nodes.map((node) => node.call(`key/${keyId}/receipt`, { request })));
+  for (const [i, answer] of answers.entries()) {
+    const node = nodes[i];
+    if (node === undefined) continue;
+    if (!answer.ok && answer.refusal.code !== 'unreachable') return refused(answer.refusal);
+    const read = answer.ok ? given.safeParse(answer.value) : null;
+    if (read?.success === true) receipts[String(node.index)] = read.data.receipt;
+  }
+  return accepted(receipts);
+}

@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import type { ExportList } from '#domain/export-list.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+
+/** A list of exports as its co-signer signed it. */
+export const exportListSchema = z.strictObject({
+  keyId: z.string(),
+  node: z.int(),
+  nonce: z.string(),
+  exports: z.array(z.strictObject({ seq: z.int(), atMs: z.int(), epoch: z.int(), recoveryKey: z.string() })),
+  signature: z.string().meta({ description: 'Hex: Ed25519 by the identity of the co-signer' }),
+});
+
+export type SignedExportList = ExportList & { readonly signature: string };
+
+/** Returns the exports of a key that a co-signer recorded, signed over `nonce`. The signature is the reader's to verify. */
+export async function exportListOf(
+  node: CosignerClient,
+  keyId: string,
+  nonce: string,
+): Promise<Result<SignedExportList, CosignerFault>> {
+  const answer = await node.call(`key/${keyId}/exports`, { nonce });
+  if (!answer.ok) return answer;
+  const list = exportListSchema.safeParse(answer.value);
+  if (list.success) return accepted(list.data);
+  return refused({ node: node.index, code: 'unreachable', detail: 'answered something else', culprit: node.index });
+}

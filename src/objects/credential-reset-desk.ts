@@ -1,0 +1,102 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { signatureFault } from '#devices/voice.ts';
+import type { CredentialReset } from '#domain/credential-reset.ts';
+import { announcedAtMs, cancellationBytes } from '#domain/credential-reset.ts';
+import type { DeviceSignature } from '#domain/device.ts';
+import type { CredentialResetId } from '#domain/id.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor } from '#domain/transaction.ts';
+import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
+import type { VaultHost } from '#objects/vault-host.ts';
+import { writeVaultChange } from '#objects/vault-writes.ts';
+
+/** Members look at the newest ones; the history has all. */
+const SHOWN_RESETS = 20;
+
+const ACTIONS = {
+  PENDING: 'request-credential-reset',
+  COMPLETED: 'complete-credential-reset',
+  CANCELLED: 'cancel-credential-reset',
+  EXPIRED: 'expire-credential-reset',
+} as const;
+
+/** What a vault knows of the credential resets of its members. The object of each person decides; this is what people see. */
+export class CredentialResetDesk {
+  readonly #host: VaultHost;
+
+  constructor(host: VaultHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Enters a version of a reset, with a line in the history and a notification of every member. A version that is known changes
+   * nothing. Returns the time before which nothing is issued, as the members were notified of it; null where the
+   * person does not belong to the vault.
+   */
+  async record(reset: CredentialReset): Promise<number | null> {
+    const { storage, commits } = this.#host;
+    const vault = this.#host.vault();
+    if (vault === null) return null;
+    const known = storage.resets.read(reset.id);
+    const isMember = vault.members.some(({ userId }) => userId === reset.userId);
+    if (known === null && (!isMember || reset.state !== 'PENDING')) return null;
+    if (known !== null && known.version >= reset.version) return known.effectiveAtMs;
+    const nowMs = Date.now();
+    const effectiveAtMs = known?.effectiveAtMs ?? announcedAtMs(reset, nowMs);
+    await commits.run(() => {
+      storage.resets.put({ ...reset, effectiveAtMs });
+      writeVaultChange(storage, vault, {
+        action: ACTIONS[reset.state],
+        detail: detailOf({ ...reset, effectiveAtMs }),
+        actor: actorOf(reset),
+      });
+      if (!storage.isTelling) return;
+      const dueAtMs = nowMs + PROJECTION_DELAY_MS;
+      storage.owe({ transactionId: reset.id, job: 'notify', version: reset.version, dueAtMs, tries: 0 });
+    });
+    return effectiveAtMs;
+  }
+
+  /** The newest first, or the one that is asked for. Refuses, in order: `forbidden`, `credential-reset-not-found`. */
+  read(actor: Actor, id: CredentialResetId | null): Result<readonly CredentialReset[], Refusal> {
+    const entered = this.#host.enter(actor, 'view');
+    if (!entered.ok) return entered;
+    const { resets } = this.#host.storage;
+    if (id === null) return accepted(resets.newest(SHOWN_RESETS));
+    const reset = resets.read(id);
+    return reset === null ? refused({ code: 'credential-reset-not-found' }) : accepted([reset]);
+  }
+
+  /**
+   * Returns the reset that a device of the person wants to cancel. The device belongs to the policy in force, so that a device
+   * that was lost and removed cancels nothing.
+   * Refuses, in order: `credential-reset-not-found`, `device-signature-refused`.
+   */
+  async heard(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
+    const vault = this.#host.vault();
+    const reset = vault === null ? null : this.#host.storage.resets.read(id);
+    if (vault === null || reset === null) return refused({ code: 'credential-reset-not-found' });
+    const isOwn = ({ keyId, userId }: (typeof vault.policy.devices)[number]) =>
+      keyId === given.keyId && userId === reset.userId;
+    const device = vault.policy.devices.find(isOwn);
+    const digest = bytesToHex(sha256(cancellationBytes(reset, vault.id)));
+    const fault = device === undefined ? 'unknown-device' : await signatureFault(device, digest, given);
+    return fault === null ? accepted(reset) : refused({ code: 'device-signature-refused', fault });
+  }
+}
+
+function detailOf({ id, userId, effectiveAtMs, cancellation }: CredentialReset): string {
+  const cancelledBy = cancellation === null ? {} : { cancelledBy: cancellation.userId };
+  const device = cancellation?.deviceKeyId == null ? {} : { device: cancellation.deviceKeyId };
+  return JSON.stringify({ id, userId, effectiveAtMs, ...cancelledBy, ...device });
+}
+
+/** A person with a credential; null for the operator, for time, and for a device, which the detail names. */
+function actorOf({ cancellation }: CredentialReset): Actor | null {
+  if (cancellation === null || cancellation.tokenId === null) return null;
+  // The address is left out: the person may have cancelled in another vault, whose members alone see it.
+  return { userId: cancellation.userId, tokenId: cancellation.tokenId, address: null };
+}

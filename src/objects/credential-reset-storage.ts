@@ -1,0 +1,123 @@
+import type { CredentialReset } from '#domain/credential-reset.ts';
+import { STORED_RESET_STATES } from '#domain/credential-reset.ts';
+import type { CredentialResetId } from '#domain/id.ts';
+import { parseCredentialResetId, parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
+
+/** The same table in a person's object, which decides, and in a vault's, which knows what its members were notified of. */
+export const CREDENTIAL_RESET_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS credential_reset (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL,
+    user_name TEXT NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    state TEXT NOT NULL CHECK (state IN ('PENDING', 'COMPLETED', 'CANCELLED', 'EXPIRED')),
+    requested_at_ms INTEGER NOT NULL,
+    delay_ms INTEGER NOT NULL,
+    effective_at_ms INTEGER NOT NULL CHECK (effective_at_ms >= requested_at_ms + delay_ms),
+    expires_at_ms INTEGER NOT NULL,
+    ended_at_ms INTEGER CHECK ((ended_at_ms IS NULL) = (state = 'PENDING')),
+    cancelled_by TEXT CHECK ((cancelled_by IS NULL) = (state <> 'CANCELLED')),
+    token_id TEXT,
+    device_key_id TEXT
+  ) WITHOUT ROWID;
+`;
+
+interface Row {
+  readonly [column: string]: SqlStorageValue;
+  readonly id: string;
+  readonly user_id: string;
+  readonly user_name: string;
+  readonly version: number;
+  readonly state: string;
+  readonly requested_at_ms: number;
+  readonly delay_ms: number;
+  readonly effective_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly ended_at_ms: number | null;
+  readonly cancelled_by: string | null;
+  readonly token_id: string | null;
+  readonly device_key_id: string | null;
+}
+
+/** Credential resets of one object. Every write happens inside the object's `transactionSync`. */
+export class CredentialResetStorage {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  read(id: CredentialResetId): CredentialReset | null {
+    return this.#rows('WHERE id = ?', id)[0] ?? null;
+  }
+
+  /** The newest first. */
+  newest(limit: number): readonly CredentialReset[] {
+    return this.#rows('ORDER BY id DESC LIMIT ?', limit);
+  }
+
+  requestedSince(sinceMs: number): number {
+    return this.#rows('WHERE requested_at_ms > ?', sinceMs).length;
+  }
+
+  /** Stores it, unless a later version is there: that is a bug, and the commit fails. */
+  put(reset: CredentialReset): void {
+    this.#sql.exec(CREDENTIAL_RESET_SCHEMA);
+    const known = this.read(reset.id);
+    if (known !== null && known.version > reset.version) throw new Error('a credential reset must not go back');
+    const { cancellation } = reset;
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO credential_reset VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      reset.id,
+      reset.userId,
+      reset.userName,
+      reset.version,
+      reset.state,
+      reset.requestedAtMs,
+      reset.delayMs,
+      reset.effectiveAtMs,
+      reset.expiresAtMs,
+      reset.endedAtMs,
+      cancellation?.userId ?? null,
+      cancellation?.tokenId ?? null,
+      cancellation?.deviceKeyId ?? null,
+    );
+  }
+
+  /** An object without a reset has no table: looking leaves nothing behind. */
+  #rows(clause: string, ...bindings: (string | number)[]): readonly CredentialReset[] {
+    const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'credential_reset'";
+    if (this.#sql.exec(table).toArray().length === 0) return [];
+    return this.#sql
+      .exec<Row>(`SELECT * FROM credential_reset ${clause}`, ...bindings)
+      .toArray()
+      .map(resetOf);
+  }
+}
+
+function resetOf(row: Row): CredentialReset {
+  const [id, userId] = [parseCredentialResetId(row.id), parseUserId(row.user_id)];
+  const state = STORED_RESET_STATES.find((one) => one === row.state);
+  const cancelledBy = row.cancelled_by === null ? null : parseUserId(row.cancelled_by);
+  if (id === null || userId === null || state === undefined) throw new Error('a stored credential reset must parse');
+  return {
+    id,
+    userId,
+    userName: row.user_name,
+    version: row.version,
+    state,
+    requestedAtMs: row.requested_at_ms,
+    delayMs: row.delay_ms,
+    effectiveAtMs: row.effective_at_ms,
+    expiresAtMs: row.expires_at_ms,
+    endedAtMs: row.ended_at_ms,
+    cancellation:
+      cancelledBy === null
+        ? null
+        : {
+            userId: cancelledBy,
+            tokenId: row.token_id === null ? null : parseTokenId(row.token_id),
+            deviceKeyId: row.device_key_id === null ? null : parseDeviceKeyId(row.device_key_id),
+          },
+  };
+}

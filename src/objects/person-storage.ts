@@ -1,0 +1,118 @@
+import type { TokenId, VaultId } from '#domain/id.ts';
+import { parseTokenId, parseVaultId } from '#domain/id.ts';
+import type { CredentialResetId } from '#domain/id.ts';
+import { CREDENTIAL_RESET_SCHEMA, CredentialResetStorage } from '#objects/credential-reset-storage.ts';
+
+/**
+ * `person` has its row from the moment the person is entered. A person who is older than this table has none and counts as
+ * enrolled. `issued` has the newest credential of each grant, `announced` the version of each reset that each vault knows.
+ */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS person (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), enrolled INTEGER NOT NULL CHECK (enrolled IN (0, 1)));
+  CREATE TABLE IF NOT EXISTS issued (grant_id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('access-token', 'session', 'identity')), credential_id TEXT) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS announced (reset_id TEXT NOT NULL, vault_id INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (reset_id, vault_id)) WITHOUT ROWID;
+`;
+
+/** In place of the id of a credential, of an identity that the directory has no more. */
+const RELEASED = 'released';
+
+/** What allows an operator to issue a credential: the person's enrolment, or a reset. */
+export type Grant = 'enrolment' | CredentialResetId;
+
+export type IssuedCredential =
+  | { readonly kind: 'access-token' | 'session'; readonly id: TokenId }
+  /** The person may log in with another identity; not released while the directory has the old one. */
+  | { readonly kind: 'identity'; readonly isReleased: boolean };
+
+/** Reads and writes of one person's object. Every write happens inside the object's `transactionSync`. */
+export class PersonStorage {
+  readonly #sql: SqlStorage;
+  readonly resets: CredentialResetStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.resets = new CredentialResetStorage(sql);
+  }
+
+  createTables(): void {
+    this.#sql.exec(SCHEMA);
+    this.#sql.exec(CREDENTIAL_RESET_SCHEMA);
+  }
+
+  /** Enters a new person, who has never had a credential. Again it changes nothing. */
+  open(): void {
+    this.createTables();
+    this.#sql.exec('INSERT OR IGNORE INTO person (only_row, enrolled) VALUES (0, 0)');
+  }
+
+  /** Reports whether the enrolment is over. True for a person who is not known here: that person is older than this object. */
+  isEnrolled(): boolean {
+    if (!this.#exists()) return true;
+    const row = this.#sql.exec<{ enrolled: number }>('SELECT enrolled FROM person').toArray()[0];
+    return row === undefined || row.enrolled === 1;
+  }
+
+  endEnrolment(): void {
+    this.#sql.exec('UPDATE person SET enrolled = 1');
+  }
+
+  /** The newest credential that was issued under a grant; null when none was. */
+  issued(grant: Grant): IssuedCredential | null {
+    if (!this.#exists()) return null;
+    const query = 'SELECT kind, credential_id FROM issued WHERE grant_id = ?';
+    const row = this.#sql.exec<{ kind: string; credential_id: string | null }>(query, grant).toArray()[0];
+    if (row === undefined) return null;
+    const id = parseTokenId(row.credential_id ?? '');
+    if (row.kind === 'identity') return { kind: 'identity', isReleased: row.credential_id === RELEASED };
+    if (id === null) throw new Error('an issued credential has an id');
+    return { kind: row.kind === 'session' ? 'session' : 'access-token', id };
+  }
+
+  putIssued(grant: Grant, credential: IssuedCredential): void {
+    const put = 'INSERT OR REPLACE INTO issued (grant_id, kind, credential_id) VALUES (?, ?, ?)';
+    const id = credential.kind === 'identity' ? (credential.isReleased ? RELEASED : null) : credential.id;
+    this.#sql.exec(put, grant, credential.kind, id);
+  }
+
+  /** A vault has to know of a reset. Again it changes nothing. */
+  addVault(resetId: CredentialResetId, vaultId: VaultId): void {
+    const add = 'INSERT OR IGNORE INTO announced (reset_id, vault_id, version) VALUES (?, ?, 0)';
+    this.#sql.exec(add, resetId, vaultId);
+  }
+
+  /** A vault knows this version of a reset. */
+  putAnnounced(resetId: CredentialResetId, vaultId: VaultId, version: number): void {
+    const put = 'UPDATE announced SET version = max(version, ?) WHERE reset_id = ? AND vault_id = ?';
+    this.#sql.exec(put, version, resetId, vaultId);
+  }
+
+  /** A vault has nothing to know: it does not exist, or the person does not belong to it. */
+  removeVault(resetId: CredentialResetId, vaultId: VaultId): void {
+    this.#sql.exec('DELETE FROM announced WHERE reset_id = ? AND vault_id = ?', resetId, vaultId);
+  }
+
+  /** The vaults that do not know this version of a reset. */
+  vaultsBehind(resetId: CredentialResetId, version: number): readonly VaultId[] {
+    if (!this.#exists()) return [];
+    const query = 'SELECT vault_id FROM announced WHERE reset_id = ? AND version < ?';
+    const rows = this.#sql.exec<{ vault_id: number }>(query, resetId, version).toArray();
+    return rows.flatMap((row) => parseVaultId(row.vault_id) ?? []);
+  }
+
+  /** The resets that some vault does not know as they are. */
+  unannounced(): readonly string[] {
+    if (!this.#exists()) return [];
+    const query =
+      'SELECT DISTINCT reset_id FROM announced JOIN credential_reset ON id = reset_id WHERE announced.version < credential_reset.version';
+    return this.#sql
+      .exec<{ reset_id: string }>(query)
+      .toArray()
+      .map((row) => row.reset_id);
+  }
+
+  /** Looking at a person without an object leaves nothing behind. */
+  #exists(): boolean {
+    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'announced'";
+    return this.#sql.exec(query).toArray().length > 0;
+  }
+}

@@ -1,0 +1,299 @@
+import { DurableObject } from 'cloudflare:workers';
+import type { Cancellation, CredentialReset } from '#domain/credential-reset.ts';
+import {
+  announced,
+  ended,
+  isOpen,
+  MAX_RESETS_A_DAY,
+  newReset,
+  resetDelayMs,
+  resetStateAt,
+} from '#domain/credential-reset.ts';
+import type { CredentialResetId, TokenId, UserId } from '#domain/id.ts';
+import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { DAY_MS } from '#domain/rules.ts';
+import type { NewAccessToken, TokenView } from '#objects/access-token.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { Grant, IssuedCredential } from '#objects/person-storage.ts';
+import { PersonStorage } from '#objects/person-storage.ts';
+import type { NewSession } from '#objects/session.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import { errorText } from '#store/error-text.ts';
+import { forgetIdentities } from '#store/identities.ts';
+import { vaultIdsOf } from '#store/vaults.ts';
+
+/** How long to wait before vaults that could not be informed are asked again. */
+const ANNOUNCEMENT_RETRY_MS = 5_000;
+/** An operator looks at the newest ones. */
+const SHOWN_RESETS = 20;
+
+/** A credential that was issued. */
+export interface Issued<T> {
+  readonly made: T;
+  /** The token whose place it takes, because it was unused; null when there was none. */
+  readonly withdrawn: TokenId | null;
+}
+
+/**
+ * One person: the truth for how many credentials an operator may issue. The first one comes by enrolment and can be issued
+ * again until the person has used it, because an answer can be lost; a later one comes by a reset, after a delay in which
+ * people can cancel it. Credentials that the person makes with a credential of their own are no concern of this object.
+ */
+export class PersonObject extends DurableObject<CoordinatorEnv> {
+  readonly #storage: PersonStorage;
+  /** Credentials are issued one after the other: each waits for the objects of the credential before it. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+    super(ctx, env);
+    this.#storage = new PersonStorage(ctx.storage.sql);
+  }
+
+  /** Enters a new person, before the directory has the person. Again it changes nothing. */
+  open(): void {
+    this.ctx.storage.transactionSync(() => this.#storage.open());
+  }
+
+  /**
+   * Makes a token under a grant.
+   * Refuses, in order: `credential-reset-required` (of the enrolment), what `#grantFault` refuses.
+   */
+  issueToken(grant: Grant, token: NewAccessToken): Promise<Result<Issued<TokenView>, Refusal>> {
+    const stub = () => this.env.ACCESS_TOKEN.getByName(`token:${token.id}`);
+    return this.#issue(grant, { kind: 'access-token', id: token.id }, () => stub().create(token));
+  }
+
+  /** Makes a session under a grant, and gives when it began. Refuses as `issueToken` does. */
+  issueSession(grant: Grant, session: NewSession): Promise<Result<Issued<number>, Refusal>> {
+    const stub = () => this.env.SESSION.getByName(`session:${session.id}`);
+    return this.#issue(grant, { kind: 'session', id: session.id }, () => stub().create(session));
+  }
+
+  /** Allows the person to log in with another identity, under a reset and once. Refuses as `issueToken` does. */
+  releaseIdentity(id: CredentialResetId, userId: UserId): Promise<Result<Issued<boolean>, Refusal>> {
+    return this.#issue(id, { kind: 'identity', isReleased: false }, async () => {
+      await forgetIdentities(this.env.DB, userId);
+      // Only now: should this object end before, the operator asks again.
+      this.#write(() => this.#storage.putIssued(id, { kind: 'identity', isReleased: true }));
+      return true;
+    });
+  }
+
+  /**
+   * The person has logged in by an identity provider, so the enrolment is over. A credential that an operator has issued and
+   * that is unused is withdrawn: the holder of a service key could have kept it for later.
+   */
+  async recordLogin(): Promise<void> {
+    if (this.#storage.isEnrolled()) return;
+    await this.#inTurn(async () => {
+      const earlier = this.#storage.issued('enrolment');
+      if (earlier !== null) await this.#withdraw(earlier);
+      this.ctx.storage.transactionSync(() => this.#storage.endEnrolment());
+    });
+  }
+
+  /** Reports how far the enrolment has come. An issued credential can be issued again for as long as it is unused. */
+  enrolment(): 'open' | 'issued' | 'over' {
+    if (this.#storage.isEnrolled()) return 'over';
+    return this.#storage.issued('enrolment') === null ? 'open' : 'issued';
+  }
+
+  /** The newest first. */
+  resets(): readonly CredentialReset[] {
+    return this.#storage.resets.newest(SHOWN_RESETS);
+  }
+
+  /**
+   * Requests a reset; while one is open, gives that one as it is. A second request neither restarts nor shortens the delay.
+   * Refuses `too-many-credential-resets`.
+   */
+  async requestReset(
+    request: Pick<CredentialReset, 'id' | 'userId' | 'userName'>,
+  ): Promise<Result<{ readonly reset: CredentialReset; readonly isNew: boolean }, Refusal>> {
+    const nowMs = Date.now();
+    this.#expire(nowMs);
+    const [newest] = this.#storage.resets.newest(1);
+    const open = newest !== undefined && isOpen(newest, nowMs) ? newest : null;
+    if (open === null) {
+      if (this.#storage.resets.requestedSince(nowMs - DAY_MS) >= MAX_RESETS_A_DAY) {
+        return refused({ code: 'too-many-credential-resets', limit: MAX_RESETS_A_DAY });
+      }
+      const reset = newReset({ ...request, delayMs: resetDelayMs(this.env.CREDENTIAL_RESET_DELAY_SECONDS) }, nowMs);
+      this.#write(() => this.#storage.resets.put(reset));
+    }
+    await this.#announce();
+    const reset = this.#storage.resets.read(open?.id ?? request.id);
+    if (reset === null) throw new Error('a reset that was just stored must be there');
+    return accepted({ reset, isNew: open === null });
+  }
+
+  /**
+   * Cancels a reset. Again it changes nothing.
+   * Refuses, in order: `credential-reset-not-found`, `credential-reset-not-pending`.
+   */
+  async cancelReset(id: CredentialResetId, cancellation: Cancellation): Promise<Result<CredentialReset, Refusal>> {
+    const nowMs = Date.now();
+    this.#expire(nowMs);
+    const reset = this.#storage.resets.read(id);
+    if (reset === null) return refused({ code: 'credential-reset-not-found' });
+    if (reset.state === 'CANCELLED') return accepted(reset);
+    if (!isOpen(reset, nowMs)) {
+      return refused({ code: 'credential-reset-not-pending', state: resetStateAt(reset, nowMs) });
+    }
+    const cancelled = ended(reset, { state: 'CANCELLED', cancellation }, nowMs);
+    this.#write(() => this.#storage.resets.put(cancelled));
+    await this.#announce();
+    return accepted(cancelled);
+  }
+
+  override async alarm(): Promise<void> {
+    try {
+      this.#expire(Date.now());
+      await this.#announce();
+    } catch (error) {
+      console.error(JSON.stringify({ event: 'person-alarm-failed', error: errorText(error) }));
+      await this.ctx.storage.setAlarm(Date.now() + ANNOUNCEMENT_RETRY_MS);
+    }
+  }
+
+  /** @param make makes the credential in its own object; null where that was withdrawn before */
+  async #issue<T>(
+    grant: Grant,
+    credential: IssuedCredential,
+    make: () => Promise<T | null>,
+  ): Promise<Result<Issued<T>, Refusal>> {
+    return this.#inTurn(async () => {
+      // A vault that the person has joined since has to know, and its members get the whole delay.
+      const isAnnounced = grant === 'enrolment' || (await this.#announce());
+      if (!isAnnounced) return refused({ code: 'credential-reset-not-ready', effectiveAtMs: null });
+      const fault = this.#grantFault(grant);
+      if (fault !== null) return refused(fault);
+      const earlier = this.#storage.issued(grant);
+      if (earlier !== null && (await this.#withdraw(earlier)) === 'used') return refused(this.#usedUp(grant));
+      // Withdrawing awaits, so a cancellation can land meanwhile: the grant is judged again where it is written.
+      const late = this.#grantFault(grant);
+      if (late !== null) return refused(late);
+      this.#write(() => this.#take(grant, credential));
+      const made = await make();
+      if (made === null) throw new Error('a new credential was withdrawn before it was made');
+      await this.#announce();
+      const withdrawn = earlier?.kind === 'access-token' ? earlier.id : null;
+      return accepted({ made, withdrawn });
+    });
+  }
+
+  /**
+   * Refuses, in order: `credential-reset-required` (of the enrolment); `credential-reset-not-found`,
+   * `credential-reset-not-pending`, `credential-reset-not-ready`.
+   */
+  #grantFault(grant: Grant): Refusal | null {
+    if (grant === 'enrolment') return this.#storage.isEnrolled() ? { code: 'credential-reset-required' } : null;
+    const [reset, nowMs] = [this.#storage.resets.read(grant), Date.now()];
+    if (reset === null) return { code: 'credential-reset-not-found' };
+    const state = resetStateAt(reset, nowMs);
+    if (state === 'COMPLETED' && nowMs < reset.expiresAtMs) return null;
+    if (state === 'PENDING') return { code: 'credential-reset-not-ready', effectiveAtMs: reset.effectiveAtMs };
+    if (state !== 'READY') return { code: 'credential-reset-not-pending', state };
+    const behind = this.#storage.vaultsBehind(reset.id, reset.version);
+    return behind.length === 0 ? null : { code: 'credential-reset-not-ready', effectiveAtMs: null };
+  }
+
+  /** The person has used what was issued under a grant, so nothing more comes of it. */
+  #usedUp(grant: Grant): Refusal {
+    if (grant !== 'enrolment') return { code: 'credential-reset-not-pending', state: 'COMPLETED' };
+    this.ctx.storage.transactionSync(() => this.#storage.endEnrolment());
+    return { code: 'credential-reset-required' };
+  }
+
+  /** Before the credential is made: what is made without a record could never be withdrawn. */
+  #take(grant: Grant, credential: IssuedCredential): void {
+    this.#storage.putIssued(grant, credential);
+    const reset = grant === 'enrolment' ? null : this.#storage.resets.read(grant);
+    if (reset !== null) this.#storage.resets.put(ended(reset, { state: 'COMPLETED' }, Date.now()));
+  }
+
+  async #withdraw(credential: IssuedCredential): Promise<'withdrawn' | 'used'> {
+    if (credential.kind === 'identity') return credential.isReleased ? 'used' : 'withdrawn';
+    const { id, kind } = credential;
+    return kind === 'session'
+      ? this.env.SESSION.getByName(`session:${id}`).withdrawUnused()
+      : this.env.ACCESS_TOKEN.getByName(`token:${id}`).withdrawUnused();
+  }
+
+  /** Ends a reset that was not collected in time. */
+  #expire(nowMs: number): void {
+    const [newest] = this.#storage.resets.newest(1);
+    if (newest?.state !== 'PENDING' || resetStateAt(newest, nowMs) !== 'EXPIRED') return;
+    this.#write(() => this.#storage.resets.put(ended(newest, { state: 'EXPIRED' }, nowMs)));
+  }
+
+  /**
+   * Informs each vault of the person of what it does not know of the resets, and sets the alarm for what is left. Running it twice
+   * is harmless: a vault ignores a version that it knows. While a reset is pending the directory is asked for vaults that have
+   * come since. Reports whether the directory and every vault could be asked.
+   */
+  async #announce(): Promise<boolean> {
+    const [newest] = this.#storage.resets.newest(1);
+    if (newest === undefined) return true;
+    let isDone = true;
+    try {
+      if (newest.state === 'PENDING') await this.#addVaults(newest);
+      for (const text of this.#storage.unannounced()) {
+        const id = parseCredentialResetId(text);
+        if (id !== null) await this.#informVaults(id);
+      }
+    } catch (error) {
+      isDone = false;
+      console.error(JSON.stringify({ event: 'announcement-failed', reset: newest.id, error: errorText(error) }));
+    }
+    await this.#arm(isDone);
+    return isDone;
+  }
+
+  async #addVaults({ id, userId }: { readonly id: CredentialResetId; readonly userId: UserId }): Promise<void> {
+    const vaultIds = (await vaultIdsOf(this.env.DB, userId)).flatMap((number) => parseVaultId(number) ?? []);
+    this.ctx.storage.transactionSync(() => {
+      for (const vaultId of vaultIds) this.#storage.addVault(id, vaultId);
+    });
+  }
+
+  async #informVaults(id: CredentialResetId): Promise<void> {
+    const reset = this.#storage.resets.read(id);
+    if (reset === null) return;
+    for (const vaultId of this.#storage.vaultsBehind(id, reset.version)) {
+      const announcedAtMs = await vaultStub(this.env, vaultId).recordCredentialReset(reset);
+      this.ctx.storage.transactionSync(() => {
+        if (announcedAtMs === null) return this.#storage.removeVault(id, vaultId);
+        this.#storage.putAnnounced(id, vaultId, reset.version);
+        const now = this.#storage.resets.read(id);
+        if (now !== null) this.#storage.resets.put(announced(now, announcedAtMs));
+      });
+    }
+  }
+
+  /** One storage transaction, and the alarm that informs the vaults should this object end here. */
+  #write(writes: () => void): void {
+    this.ctx.storage.transactionSync(() => {
+      this.#storage.createTables();
+      writes();
+      void this.ctx.storage.setAlarm(Date.now() + ANNOUNCEMENT_RETRY_MS);
+    });
+  }
+
+  async #arm(isDone: boolean): Promise<void> {
+    const [newest, nowMs] = [this.#storage.resets.newest(1)[0], Date.now()];
+    if (!isDone) return this.ctx.storage.setAlarm(nowMs + ANNOUNCEMENT_RETRY_MS);
+    if (newest?.state !== 'PENDING') return;
+    const { effectiveAtMs, expiresAtMs } = newest;
+    await this.ctx.storage.setAlarm(nowMs < effectiveAtMs ? effectiveAtMs : expiresAtMs);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+}

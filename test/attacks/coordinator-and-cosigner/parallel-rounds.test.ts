@@ -1,0 +1,75 @@
+/**
+ * Attack: A co-signer probes the choice bits of its peer in many sessions at once, before the first ban is written.
+ * Attacker: coordinator-and-cosigner
+ * Co-signers: 1
+ * Finding: 3
+ * Defence: Each round needs one of 16 permits of the pair, over all keys, and none is given to a banned peer.
+ */
+import { expect, test, vi } from 'vitest';
+import { ecdsaKey, type Lie, signatureOf } from '../../cosigner/ecdsa-scene.ts';
+import type { Begun, Pair } from '../../cosigner/sessions-scene.ts';
+import { begin, nextFor, twoCosigners } from '../../cosigner/sessions-scene.ts';
+
+/** Each answer tells the cheater one bit of 128, which all sessions of the pair share: the bound is 16 bits. */
+
+const SESSIONS = 40;
+const MOST_ANSWERS = 16;
+
+/** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
+const OT_EXTENSION = 64;
+
+/** Mallory's choice differs from instance to instance in every column, so that each session fails the check. */
+const probe: Lie = (message, round) => {
+  if (round === 1) for (let at = OT_EXTENSION; at < OT_EXTENSION + 16; at++) message[at] = (message[at] ?? 0) ^ 0xff;
+};
+
+/** Sessions that mallory has begun side by side, under two keys of the vault. */
+async function probes(pair: Pair): Promise<readonly Begun[]> {
+  const keys = [ecdsaKey('first'), ecdsaKey('second')];
+  const all: Begun[] = [];
+  for (let i = 0; i < SESSIONS; i++) all.push(await begin(pair, signatureOf(keys[i % 2]!, { lie: probe })));
+  return all;
+}
+
+test('while the ban is on its way, sixteen probes are answered and all others are not', async () => {
+  const pair = await twoCosigners();
+  const all = await probes(pair);
+  const gate = Promise.withResolvers<void>();
+  let caught = 0;
+  pair.waitBeforeBan = () => {
+    caught += 1;
+    return gate.promise;
+  };
+  const codes: string[] = [];
+  const rounds = all.map(async (begun) => {
+    const answer = await pair.honest.sessions.round(nextFor(pair.honest, begun));
+    codes.push(answer.ok ? 'answered' : `${answer.refusal.code} ${answer.refusal.detail}`);
+  });
+  await vi.waitFor(() => expect(caught + codes.length).toBe(SESSIONS), { timeout: 30_000 });
+  expect([caught, codes.length]).toEqual([MOST_ANSWERS, SESSIONS - MOST_ANSWERS]);
+  expect(new Set(codes)).toEqual(new Set(['peer-banned null']));
+  gate.resolve();
+  await Promise.all(rounds);
+  const answered = codes.filter((code) => code === 'aborted sign-2/ot-extension');
+  expect([answered.length, codes.length]).toEqual([MOST_ANSWERS, SESSIONS]);
+});
+
+test('the permits of the probes that were caught let no further probe in', async () => {
+  const pair = await twoCosigners();
+  const [first, ...others] = await probes(pair);
+  const caught = await pair.honest.sessions.round(nextFor(pair.honest, first!));
+  expect(caught).toMatchObject({ ok: false, refusal: { code: 'aborted', detail: 'sign-2/ot-extension' } });
+  const answers = await Promise.all(others.map((one) => pair.honest.sessions.round(nextFor(pair.honest, one))));
+  expect(new Set(answers.map((answer) => (answer.ok ? 'answered' : answer.refusal.code)))).toEqual(
+    new Set(['peer-banned']),
+  );
+});
+
+test('an honest peer is not slowed down: forty signatures one after the other are all begun and answered', async () => {
+  const pair = await twoCosigners();
+  const key = ecdsaKey();
+  for (let i = 0; i < SESSIONS; i++) {
+    const begun = await begin(pair, signatureOf(key));
+    expect((await pair.honest.sessions.round(nextFor(pair.honest, begun))).ok).toBe(true);
+  }
+});

@@ -1,0 +1,78 @@
+/**
+ * Attack: The coordinator holds the last round back until a device is revoked or the time is over, then asks for it.
+ * Attacker: coordinator-and-cosigner
+ * Co-signers: 1
+ * Finding: 3
+ * Defence: Before the last round a co-signer checks again what it checked in `open`, by its policies and clock of now.
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import { signingEndsAtMs } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+import { ScriptDevice } from '#local/script-device.ts';
+import { alice, bob, carol, NOON_MS, policy } from '../../domain/cast.ts';
+import { digestOf, next, request } from '../../cosigner/check-scene.ts';
+import type { Paused } from '../../cosigner/last-round-scene.ts';
+import { KEY_ID, pausedSignature } from '../../cosigner/last-round-scene.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => void vi.useRealTimers());
+
+const people = [alice, bob, carol].map((actor) => ({ actor, device: ScriptDevice.create() }));
+const [ofAlice, ofBob, ofCarol] = people.map(({ actor, device }) => device.asDevice(actor.userId));
+const withAll: Policy = {
+  ...policy,
+  approvalMode: 'device',
+  devices: inOrderOfKeys([ofAlice!, ofBob!, ofCarol!]),
+};
+/** Bob's phone was stolen: alice and carol have taken it out. */
+const withoutBobs = next(withAll, { devices: inOrderOfKeys([ofAlice!, ofCarol!]) });
+
+function signedBy(digest: string, ...actors: readonly Actor[]): readonly Vote[] {
+  return people
+    .filter(({ actor }) => actors.includes(actor))
+    .map(({ actor, device }) => ({ actor, digest, device: device.signed(digest), atMs: NOON_MS }));
+}
+
+/** A theft that bob's stolen phone and a careless alice have signed while the phone still counted. */
+async function theft() {
+  const paused = await pausedSignature(withAll);
+  const intent = paused.transfer(withAll);
+  return { ...paused, intent, asked: request({ approvals: signedBy(digestOf(intent), alice, bob) }, intent) };
+}
+
+/** The co-signer adopts the policy without the stolen phone, as alice and carol want it. */
+async function revoke({ keeper }: Pick<Paused, 'keeper'>): Promise<void> {
+  const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
+  const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 3_600_000 };
+  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(withoutBobs))));
+  const adopting = { policy: withoutBobs, mandate: { ...mandate, approvals: signedBy(digest, alice, carol) } };
+  const adopted = await keeper.adopt(KEY_ID, adopting, new Map());
+  expect(adopted).toMatchObject({ ok: true });
+}
+
+test('while both devices count, the coordinator and its co-signer get the signature', async () => {
+  const { sign, asked } = await theft();
+  expect(await sign(asked, async () => {})).toBe('signs');
+});
+
+test('a device that is revoked between the rounds signs nothing any more', async () => {
+  const paused = await theft();
+  expect(await paused.sign(paused.asked, () => revoke(paused))).toBe('sign/not-allowed');
+});
+
+test('what was held back for longer than the signers wanted is signed by no last round', async () => {
+  const { sign, asked, intent } = await theft();
+  expect(await sign(asked, async () => void vi.setSystemTime(signingEndsAtMs(intent)))).toBe('sign/not-allowed');
+});
+
+test('a stolen old share is of no use in a session that was opened before the refresh', async () => {
+  const { sign, asked, refresh } = await theft();
+  expect(await sign(asked, refresh)).toBe('sign/not-allowed');
+});

@@ -1,0 +1,70 @@
+/**
+ * Attack: A co-signer probes one choice bit in each of the signatures of a round; the coordinator times which failed first.
+ * Attacker: coordinator-and-cosigner
+ * Co-signers: 1
+ * Finding: 3
+ * Defence: All signatures of a round are checked before one is answered, so a refusal takes the same work whichever fails.
+ */
+import { randomBytes } from '@noble/hashes/utils.js';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Step } from '#cosigner/protocol.ts';
+import { prepareSigning } from '#cosigner/signing.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { SingleUse } from '#mpc/single-use.ts';
+import { ecdsaKey } from '../../cosigner/ecdsa-scene.ts';
+import { HONEST, MALLORY } from '../../cosigner/sessions-scene.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** The coins of one P2WPKH transaction: each is a signature of its own, and all share their rounds. */
+const COINS = 12;
+/** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
+const OT_EXTENSION = 64;
+
+const key = ecdsaKey();
+
+interface Refusal {
+  readonly step: Step;
+  /** How often the co-signer drew randomness: twice, at least, for each signature that it answered. */
+  readonly draws: number;
+  /** How many states of signatures it has used. */
+  readonly used: number;
+}
+
+/** What the honest co-signer does with round 2, where mallory has lied in the signatures of these coins. */
+async function probed(coins: readonly number[]): Promise<Refusal> {
+  const messages = Array.from({ length: COINS }, () => randomBytes(32));
+  const prepared = (self: PartyIndex) => {
+    const share = key.share(self);
+    const occasion = new Uint8Array();
+    const common = { share, signers: [HONEST, MALLORY], messages, occasion };
+    return prepareSigning({ ...common, commitTo: () => {}, stillAllowed: async () => true }, key.pairs.get(self)!);
+  };
+  const sid = randomBytes(32);
+  const [honest, mallory] = [prepared(HONEST).begin(sid), prepared(MALLORY).begin(sid)];
+  const [first, lie] = [await honest.run(new Map()), await mallory.run(new Map())];
+  const bytes = lie.step.type === 'messages' ? lie.step.messages.get(HONEST)! : new Uint8Array();
+  for (const coin of coins) {
+    const start = (coin * bytes.length) / COINS + OT_EXTENSION;
+    for (let at = start; at < start + 16; at++) bytes[at] = bytes[at]! ^ 0xff;
+  }
+  const [draw, use] = [vi.spyOn(crypto, 'getRandomValues'), vi.spyOn(SingleUse.prototype, 'take')];
+  const { step } = await first.next!.run(new Map([[MALLORY, bytes]]));
+  return { step, draws: draw.mock.calls.length, used: use.mock.calls.length };
+}
+
+test('without a lie every signature of the round is answered', async () => {
+  const { step, draws } = await probed([]);
+  expect(step.type).toBe('messages');
+  expect(draws).toBeGreaterThanOrEqual(2 * COINS);
+});
+
+test.each([[[0]], [[5]], [[11]], [[3, 7]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]])(
+  'a lie in the signatures of the coins %j is refused after the same work, in the same words',
+  async (coins) => {
+    const { step, draws, used } = await probed(coins);
+    expect(step).toEqual({ type: 'abort', abort: { culprit: MALLORY, step: 'sign-2/ot-extension', ban: true } });
+    // All are checked, and none is answered.
+    expect({ draws, used }).toEqual({ draws: 0, used: COINS });
+  },
+);

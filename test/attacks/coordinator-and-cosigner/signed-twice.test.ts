@@ -1,0 +1,106 @@
+/**
+ * Attack: one approved payment is signed twice, at two nonces, by two groups whose shared co-signer is hostile.
+ * Attacker: coordinator and co-signer
+ * Co-signers: 1
+ * Finding: 2.3
+ * Defence: before the last round each signer requires receipts of every co-signer of the vault; a receipt fixes the nonce.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Policy } from '#domain/policy.ts';
+import { generateKey } from '#local/generate-key.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { relay } from '#jobs/relay.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { addressOn } from '#chains/address-on.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, present, startNodes } from '../../cosigner/nodes.ts';
+import { Puppet } from '../../cosigner/puppet.ts';
+import { openBody } from '../../cosigner/refused-by-all.ts';
+import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
+
+let nodes: Nodes;
+let puppet: Puppet;
+const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
+const keys = new Map<Policy, VaultKey>();
+
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes();
+  puppet = await Puppet.ofNode2(nodes.folder);
+  for (const policy of [guarded, byDevice]) {
+    const scheme = 'ecdsa-secp256k1';
+    const made = await generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+    if (!made.ok) throw new Error(made.refusal.reason);
+    const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+    keys.set(policy, { ...made.value, addresses: { anvil: present(address) } });
+  }
+}, 120_000);
+afterAll(() => nodes.stop());
+
+function crew(): readonly CosignerClient[] {
+  return [...nodes.some(1), puppet, ...nodes.some(3)];
+}
+
+function paid(policy: Policy, nonce: bigint): ApprovedTransfer {
+  puppet.inForce = policy;
+  const asked = approvedTransfer({ key: present(keys.get(policy)), governedBy: policy, nonce });
+  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
+  return { ...asked, approvals, policies: [{ policy, mandate: null }] };
+}
+
+const atNonce = (asked: ApprovedTransfer, nonce: bigint) => ({ ...asked, attempt: attemptOf(asked.intent, { nonce }) });
+
+test('the hostile co-signer signs with one honest one, and no second payment with the other', async () => {
+  const asked = paid(guarded, 5n);
+  expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
+  // Co-signer 3 gave its receipt for nonce 5: it neither signs nonce 6 nor gives a receipt for it.
+  for (const group of [crew(), [puppet, ...nodes.some(3)], [...nodes.some(1), puppet]]) {
+    expect(await thresholdSign(group, atNonce(asked, 6n))).toMatchObject({ ok: false });
+  }
+  // The same bytes again are signed by any group: a lost answer loses nothing.
+  expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
+});
+
+test('an honest signer gives no last message without the receipt of the one that stands aside', async () => {
+  const asked = paid(guarded, 7n);
+  const { keyId } = present(keys.get(guarded));
+  const session = (receipts: Readonly<Record<string, string>>) =>
+    relay({
+      nodes: [...nodes.some(1), puppet],
+      place: () => `key/${keyId}`,
+      request: () => openBody(asked, [1, 2]),
+      receipts: async () => ({ ok: true, value: receipts }),
+    });
+  const without = await session({});
+  expect(without.ok ? 'signed' : [without.refusal.code, without.refusal.culprit]).toEqual(['receipt-missing', 3]);
+  const forged = await puppet.receipt(keyId, openBody(asked, [1, 2]));
+  const instead = await session({ 3: forged });
+  expect(instead.ok ? 'signed' : instead.refusal.code).toBe('receipt-missing');
+  const [third] = nodes.some(3);
+  const of = (request: ApprovedTransfer) =>
+    present(third).call(`key/${keyId}/receipt`, { request: openBody(request, [1, 2]).request });
+  const elsewhere = await of(paid(guarded, 8n));
+  const other = elsewhere.ok ? (elsewhere.value as { receipt: string }).receipt : '';
+  const reused = await session({ 3: other });
+  expect(reused.ok ? 'signed' : reused.refusal.code).toBe('receipt-missing');
+  const honest = await of(asked);
+  const receipt = honest.ok ? (honest.value as { receipt: string }).receipt : '';
+  expect((await session({ 3: receipt })).ok).toBe(true);
+});
+
+test('a receipt takes the full check: none for bytes that no quorum has approved', async () => {
+  const asked = paid(guarded, 9n);
+  const [third] = nodes.some(3);
+  const { request } = openBody({ ...asked, approvals: asked.approvals.slice(0, 1) }, [1, 2]);
+  const answer = await present(third).call(`key/${present(keys.get(guarded)).keyId}/receipt`, { request });
+  expect(answer.ok ? 'given' : answer.refusal.code).toBe('not-enough-approvals');
+});
+
+test('what a quorum alone withstands with 2 of 3 is no hostile co-signer: there one payment is signed twice', async () => {
+  const asked = paid(byDevice, 5n);
+  expect(await thresholdSign([...nodes.some(1), puppet], asked)).toMatchObject({ ok: true });
+  expect(await thresholdSign([puppet, ...nodes.some(3)], atNonce(asked, 6n))).toMatchObject({ ok: true });
+});

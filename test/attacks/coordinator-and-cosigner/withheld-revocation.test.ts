@@ -1,0 +1,73 @@
+/**
+ * Attack: the coordinator withholds a revocation from one honest co-signer, and a hostile one signs with it for the revoked devices.
+ * Attacker: coordinator and co-signer
+ * Co-signers: 1
+ * Finding: 2.7
+ * Defence: the policy in force is part of the session, so co-signers with different policies never sign together.
+ */
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { addressOn } from '#chains/address-on.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { anvilAdapter, approvedTransfer, present, startNodes } from '../../cosigner/nodes.ts';
+import { Puppet } from '../../cosigner/puppet.ts';
+import {
+  approvalsOf,
+  changeTo,
+  first,
+  LAPTOP,
+  NEW_LAPTOP,
+  NEW_PHONE,
+  PHONE,
+  revoked,
+  shownTo,
+} from '../policy-scene.ts';
+
+let nodes: Nodes;
+let puppet: Puppet;
+let key: VaultKey;
+const change = changeTo(revoked, [LAPTOP, PHONE]);
+
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes();
+  puppet = await Puppet.ofNode2(nodes.folder);
+  const scheme = 'ecdsa-secp256k1';
+  const made = await generateKey(crew(), { scheme, threshold: 2, policies: [first] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+  key = { ...made.value, addresses: { anvil: present(address) } };
+  expect(await shownTo(nodes.some(1), key.keyId, change)).toEqual(['adopted']);
+}, 120_000);
+afterAll(() => nodes.stop());
+
+function crew(): readonly CosignerClient[] {
+  return [...nodes.some(1), puppet, ...nodes.some(3)];
+}
+
+function payment(...signs: Parameters<typeof approvalsOf>[1][]) {
+  const asked = approvedTransfer({ key, governedBy: byDevice });
+  return { ...asked, policies: [first], approvals: approvalsOf(asked.transaction.digest, ...signs) };
+}
+
+test('two honest co-signers of which one knows the revocation do not sign together', async () => {
+  const theft = payment(LAPTOP, PHONE);
+  expect(await thresholdSign(nodes.some(1, 3), theft)).toMatchObject({ ok: false });
+  expect(await thresholdSign(nodes.some(1, 3), { ...theft, policies: [first, change] })).toMatchObject({ ok: false });
+  // Now both know it, and the people of now pay.
+  const mine = { ...payment(NEW_LAPTOP, NEW_PHONE), policies: [first, change] };
+  expect(await shownTo(nodes.some(3), key.keyId, change)).toEqual(['adopted']);
+  expect(await thresholdSign(nodes.some(1, 3), mine)).toMatchObject({ ok: true });
+});
+
+test('after the revocation a hostile co-signer finds no honest one for the revoked devices', async () => {
+  for (const policy of [byDevice, revoked]) {
+    puppet.inForce = policy;
+    expect(await thresholdSign([puppet, ...nodes.some(3)], payment(LAPTOP, PHONE))).toMatchObject({ ok: false });
+  }
+});

@@ -1,0 +1,85 @@
+/**
+ * Attack: revoked devices sign a new intent under the superseded policy; the coordinator has it signed as a cancellation whose fee is the wallet.
+ * Attacker: coordinator and devices
+ * Co-signers: 0
+ * Finding: 2.2
+ * Defence: the policy in force judges a cancellation, unless the co-signer has a record of that very transaction.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Attempt } from '#domain/transaction.ts';
+import { effectOf } from '#domain/intent.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
+import { approvedTransfer, attemptOf, newKey, startNodes } from '../../cosigner/nodes.ts';
+import { amount } from '../../domain/cast.ts';
+import { refusedByAll } from '../../cosigner/refused-by-all.ts';
+import {
+  approvalsOf,
+  changeTo,
+  first,
+  LAPTOP,
+  NEW_LAPTOP,
+  NEW_PHONE,
+  PHONE,
+  revoked,
+  shownTo,
+} from '../policy-scene.ts';
+
+let nodes: Nodes;
+let key: VaultKey;
+const change = changeTo(revoked, [LAPTOP, PHONE]);
+const policies = [first, change];
+/** A payment of before, signed while its policy was in force. */
+let before: ApprovedTransfer;
+
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes();
+  key = await newKey(nodes.all, { governedBy: byDevice });
+  before = { ...approvedTransfer({ key, governedBy: byDevice, nonce: 5n }), policies: [first] };
+  before = { ...before, approvals: approvalsOf(before.transaction.digest, LAPTOP, PHONE) };
+  expect(await thresholdSign(nodes.some(1, 2), before)).toMatchObject({ ok: true });
+  expect(await shownTo(nodes.all, key.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
+}, 90_000);
+afterAll(() => nodes.stop());
+
+/** Bytes that pay nothing to the wallet itself, at this price per gas. */
+function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint, nonce: bigint): Attempt {
+  // The intent's own cap is what the co-signers hold the bytes against.
+  const effect = { ...effectOf(of.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
+  return { ...attemptOf(effect, { maxFeePerGas, nonce }, number), purpose: 'cancellation' };
+}
+
+test('a fresh intent under the superseded policy is neither paid nor cancelled for its revoked devices', async () => {
+  const theft = approvedTransfer({ key, governedBy: byDevice });
+  const asked = { ...theft, policies, approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
+  await refusedByAll(nodes, asked, 'not-enough-approvals');
+  const burning = { ...asked, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
+  await refusedByAll(nodes, burning, 'not-enough-approvals');
+  // The creation time is the coordinator's word: dating it back before the change helps nobody.
+  const backdated = approvedTransfer({ key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
+  const approvals = approvalsOf(backdated.transaction.digest, LAPTOP, PHONE);
+  const again = { ...backdated, policies, approvals, attempt: cancellation(backdated, 1, 2_000_000_000_000n, 9n) };
+  await refusedByAll(nodes, again, 'not-enough-approvals');
+});
+
+test('what was signed before the change is cancelled by those that have its record, and paid no other way', async () => {
+  const asked = { ...before, policies, attempt: cancellation(before, 2, 2_200_000_000n, 5n) };
+  // Co-signer 3 has no record of it.
+  expect(await thresholdSign(nodes.some(1, 3), asked)).toMatchObject({ ok: false });
+  const dear = { ...asked, attempt: cancellation(before, 2, 3_000_000_000_000n, 5n) };
+  expect(await thresholdSign(nodes.some(1, 2), dear)).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining('fee-above-cap') as string,
+  });
+  expect(await thresholdSign(nodes.some(1, 2), asked)).toMatchObject({ ok: true });
+});
+
+test('the people of now cancel what nobody has a record of', async () => {
+  const mine = approvedTransfer({ key, governedBy: byDevice });
+  const approvals = approvalsOf(mine.transaction.digest, NEW_LAPTOP, NEW_PHONE);
+  const asked = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };
+  expect(await thresholdSign(nodes.some(1, 3), asked)).toEqual({ ok: true, signatures: [expect.anything()] });
+});

@@ -1,0 +1,103 @@
+/**
+ * Attack: the coordinator asks the co-signers for recovery packages and writes nothing into the history of the vault.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 20
+ * Defence: each co-signer records and rations its exports, and signs the list over a nonce that the auditor drew.
+ */
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publicIdentity } from '#mpc/identity.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { ExportAudit } from '#local/verify-exports.ts';
+import { exportFaults } from '#local/verify-exports.ts';
+import { identitySecretsIn } from '../../cosigner/identity-secrets.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { newKey, present, startNodes } from '../../cosigner/nodes.ts';
+import type { SignedExportList } from '#nodes/export-lists.ts';
+import { exportListOf } from '#nodes/export-lists.ts';
+
+const RECOVERY_KEYS = [1, 2, 3].map((node) => publicIdentity(String(node).repeat(64)).exchange);
+
+let nodes: Nodes;
+let key: VaultKey;
+beforeAll(async () => {
+  nodes = await startNodes(3, { recoveryKeys: RECOVERY_KEYS });
+  key = await newKey(nodes.all);
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const newNonce = () => bytesToHex(randomBytes(32));
+
+/** What an auditor knows: the keys of the co-signers from the deployment, and the history that the coordinator shows. */
+function audit(nonce: string, requestedAtMs: readonly number[]): ExportAudit {
+  const signing = identitySecretsIn(nodes.folder).map((secret) => publicIdentity(secret).signing);
+  return {
+    nonce,
+    signingKeys: new Map(signing.map((one, i) => [i + 1, one])),
+    keyIds: [key.keyId],
+    history: requestedAtMs.map((atMs) => ({ action: 'recovery-export', detail: key.keyId, atMs })),
+  };
+}
+
+async function listsOver(nonce: string): Promise<readonly SignedExportList[]> {
+  const lists: SignedExportList[] = [];
+  for (const node of nodes.all) {
+    const answer = await exportListOf(node, key.keyId, nonce);
+    if (!answer.ok) throw new Error(answer.refusal.code);
+    lists.push(answer.value);
+  }
+  return lists;
+}
+
+const exportFrom = (index: number) => present(nodes.all[index - 1]).call(`key/${key.keyId}/recovery`, {});
+
+test('an export that the history has passes, and one that it does not have is seen at the co-signers that gave it', async () => {
+  const before = newNonce();
+  const nothing = await listsOver(before);
+  expect(exportFaults(nothing, audit(before, []))).toEqual([]);
+  const requestedAtMs = Date.now();
+  for (const node of [1, 2, 3]) expect(await exportFrom(node)).toMatchObject({ ok: true });
+  const honest = newNonce();
+  expect(exportFaults(await listsOver(honest), audit(honest, [requestedAtMs]))).toEqual([]);
+  // Without a line: two co-signers give a second package.
+  for (const node of [1, 2]) expect(await exportFrom(node)).toMatchObject({ ok: true });
+  const nonce = newNonce();
+  const lists = await listsOver(nonce);
+  expect(lists.map(({ exports }) => exports.map(({ seq, recoveryKey }) => [seq, recoveryKey]))).toEqual([
+    [1, 2].map((seq) => [seq, RECOVERY_KEYS[0]]),
+    [1, 2].map((seq) => [seq, RECOVERY_KEYS[1]]),
+    [[1, RECOVERY_KEYS[2]]],
+  ]);
+  const hidden = /^co-signer [12], key .*: export 2 of epoch 1 at .* is not in the history$/;
+  expect(exportFaults(lists, audit(nonce, [requestedAtMs]))).toEqual([
+    expect.stringMatching(hidden),
+    expect.stringMatching(hidden),
+  ]);
+  // The list of before the second export, a row left out of the new one, and no list at all.
+  const [first, second] = [present(lists[0]), present(lists[1])];
+  const cut = { ...second, exports: second.exports.slice(0, 1) };
+  const renamed = { ...first, nonce: before, exports: [] };
+  expect(exportFaults([...nothing.slice(0, 1), cut], audit(nonce, [requestedAtMs]))).toEqual([
+    `co-signer 1, key ${key.keyId}: the list answers another question`,
+    `co-signer 2, key ${key.keyId}: the signature is wrong`,
+    `co-signer 3, key ${key.keyId}: no list`,
+  ]);
+  expect(exportFaults([renamed], audit(before, []))).toContain(`co-signer 1, key ${key.keyId}: the signature is wrong`);
+});
+
+test('the rows survive a restart, and a co-signer gives ten packages of a key a day', async () => {
+  await nodes.restart();
+  for (let i = 2; i <= 10; i++) expect(await exportFrom(3)).toMatchObject({ ok: true });
+  expect(await exportFrom(3)).toMatchObject({ ok: false, refusal: { code: 'too-many-exports' } });
+  const nonce = newNonce();
+  expect(present((await listsOver(nonce))[2]).exports.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('the coordinator alone may ask for packages and lists', async () => {
+  for (const action of ['recovery', 'exports']) {
+    const url = `${nodes.originOf(1)}/key/${key.keyId}/${action}`;
+    const body = JSON.stringify(action === 'exports' ? { nonce: newNonce() } : {});
+    expect((await fetch(url, { method: 'POST', body })).status).toBe(401);
+  }
+});

@@ -1,0 +1,100 @@
+/**
+ * Attack: a stranger who knows the address of a co-signer streams a body without an end, so that its memory fills and all sessions end.
+ * Attacker: network
+ * Co-signers: 0
+ * Finding: 2.11
+ * Defence: headers, time and length are judged before the body, and reading stops at the first byte beyond four million.
+ */
+import type { IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { startNodes } from '../../cosigner/nodes.ts';
+
+const MAX_BODY_BYTES = 4_000_000;
+/** What the stranger has ready: the first co-signer that reads it to its end has held five times its limit. */
+const WHOLE_BYTES = 5 * MAX_BODY_BYTES;
+const CHUNK_BYTES = 50_000;
+/** So many questions of the coordinator are answered before the stranger sends the next part of the body. */
+const ANSWERS_BETWEEN = 20;
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await startNodes();
+}, 60_000);
+afterAll(() => nodes.stop());
+
+/** Headers of the right form, with a signature by nobody. */
+const plausible = () => ({ [REQUEST_TIME]: String(Date.now()), [REQUEST_SIGNATURE]: 'A'.repeat(86) });
+
+interface Streamed {
+  readonly status: number;
+  readonly code: string;
+  /** Bytes of the body that left the stranger before the answer came. */
+  readonly sentBytes: number;
+}
+
+/**
+ * Sends the headers, then the body in parts, and stops when there is an answer. Between two parts the co-signer serves others: whatever it
+ * could say to what it has it has said by then. No clock is needed, and a co-signer that waits for the whole body gets it.
+ */
+async function stream(headers: Record<string, string>, partBytes: readonly number[]): Promise<Streamed> {
+  const url = `${nodes.originOf(1)}/pair/2/open`;
+  const request = httpRequest(url, { method: 'POST', headers, agent: false });
+  // The co-signer hangs up on a body that it does not want.
+  request.on('error', () => {});
+  const answers: IncomingMessage[] = [];
+  const answered = new Promise<IncomingMessage>((resolve) => {
+    request.once('response', (response) => {
+      answers.push(response);
+      resolve(response);
+    });
+  });
+  request.flushHeaders();
+  let sentBytes = 0;
+  for (const bytes of partBytes) {
+    for (let i = 0; i < ANSWERS_BETWEEN && answers.length === 0; i++) await nodes.all[0].call('pairs/status', {});
+    if (answers.length > 0) break;
+    for (let sent = 0; sent < bytes && answers.length === 0; sent += CHUNK_BYTES) {
+      const chunk = new Uint8Array(Math.min(CHUNK_BYTES, bytes - sent));
+      sentBytes += chunk.length;
+      await new Promise<void>((resolve) => {
+        request.write(chunk, () => resolve());
+      });
+    }
+  }
+  if (answers.length === 0) request.end();
+  const response = await answered;
+  let text = '';
+  for await (const part of response.setEncoding('utf8')) text += String(part);
+  request.destroy();
+  const { refusal } = JSON.parse(text) as { readonly refusal: { readonly code: string } };
+  return { status: response.statusCode ?? 0, code: refusal.code, sentBytes };
+}
+
+test.each<[string, () => Record<string, string>]>([
+  ['without headers', () => ({})],
+  ['without a signature', () => ({ [REQUEST_TIME]: String(Date.now()) })],
+  ['with half a signature', () => ({ ...plausible(), [REQUEST_SIGNATURE]: 'A'.repeat(43) })],
+  ['of ten minutes ago', () => ({ ...plausible(), [REQUEST_TIME]: String(Date.now() - 600_000) })],
+  ['with a word as time', () => ({ ...plausible(), [REQUEST_TIME]: 'now' })],
+])('a stream %s is refused before one byte of it is sent', async (_name, headers) => {
+  const refused = await stream(headers(), [WHOLE_BYTES]);
+  expect(refused).toEqual({ status: 401, code: 'not-my-coordinator', sentBytes: 0 });
+});
+
+test('a length beyond the limit is refused before one byte is sent', async () => {
+  const headers = { ...plausible(), 'content-length': String(MAX_BODY_BYTES + 1) };
+  expect(await stream(headers, [MAX_BODY_BYTES + 1])).toEqual({ status: 413, code: 'body-too-large', sentBytes: 0 });
+});
+
+test('of a stream with headers of the right form four million bytes are read, and the first beyond ends it', async () => {
+  const parts = [MAX_BODY_BYTES, 1, WHOLE_BYTES - MAX_BODY_BYTES - 1];
+  const refused = await stream(plausible(), parts);
+  expect(refused).toEqual({ status: 413, code: 'body-too-large', sentBytes: MAX_BODY_BYTES + 1 });
+});
+
+test('a body of the largest size by nobody is refused by its signature', async () => {
+  expect(await stream(plausible(), [MAX_BODY_BYTES])).toMatchObject({ status: 401, code: 'not-my-coordinator' });
+});

@@ -1,0 +1,63 @@
+/**
+ * Attack: the thief of a service key mints tokens and sessions for all signers of a token-mode vault and approves a payment.
+ * Attacker: operator
+ * Co-signers: 0
+ * Finding: P4
+ * Defence: an operator issues a person's first credential only; every later one takes a credential reset with a delay.
+ */
+import { expect, test } from 'vitest';
+import { ask, asService, enter } from '../../worker/http/scene.ts';
+import { outcome, paymentWith, treasuryInUse } from './thief.worker.ts';
+
+test('a service key mints no token for people who have used theirs, and so no payment is approved', async () => {
+  const treasury = await treasuryInUse();
+  const { alice, bob, carol } = treasury;
+  const answers = [];
+  for (const { id } of [alice, bob, carol]) {
+    answers.push(await asService(`POST /internal/user/${id}/access-token`, { name: 'stolen' }));
+  }
+  const stolen = answers.flatMap(({ body }) => (body['token'] === undefined ? [] : [String(body['token'])]));
+  expect(await paymentWith(treasury, stolen)).toBeNull();
+  expect(answers.map(outcome)).toEqual(answers.map(() => [409, 'credential-reset-required']));
+});
+
+test('a service key mints no session for people who have used their credentials', async () => {
+  const { alice, bob, carol } = await treasuryInUse();
+  for (const { id } of [alice, bob, carol]) {
+    expect(outcome(await asService(`POST /internal/user/${id}/session`))).toEqual([409, 'credential-reset-required']);
+  }
+});
+
+test('the answer with the first token can be lost: another token takes its place until the person has used it', async () => {
+  const user = await asService('POST /internal/user', { name: 'Dora', email: 'dora@enrolment.example' });
+  const path = `/internal/user/${user.body['id']}`;
+  const state = async () => (await asService(`GET ${path}/credential-reset`)).body['enrolment'];
+  expect(await state()).toBe('open');
+  const lost = await asService(`POST ${path}/access-token`, { name: 'first' });
+  const again = await asService(`POST ${path}/session`);
+  const third = await asService(`POST ${path}/access-token`, { name: 'third' });
+  expect([lost.status, again.status, third.status, await state()]).toEqual([201, 201, 201, 'issued']);
+  // Only the newest is good: what the thief of a key has kept from before opens nothing.
+  expect(outcome(await ask('GET /user/me', { token: lost.body['token'] }))).toEqual([401, 'token-invalid']);
+  const headers = { cookie: String(again.body['cookie']).split(';')[0] ?? '' };
+  expect(outcome(await ask('GET /user/me', { headers }))).toEqual([401, 'session-invalid']);
+  expect((await ask('GET /user/me', { token: third.body['token'] })).status).toBe(200);
+  const late = await asService(`POST ${path}/access-token`, { name: 'fourth' });
+  expect([outcome(late), await state()]).toEqual([[409, 'credential-reset-required'], 'over']);
+  expect((await ask('GET /user/me', { token: third.body['token'] })).status).toBe(200);
+});
+
+test('of many first tokens that are asked for at once one is good', async () => {
+  const { id } = (await asService('POST /internal/user', { name: 'Eve', email: 'eve@enrolment.example' })).body;
+  const asked = () => asService(`POST /internal/user/${id}/access-token`, { name: 'first' });
+  const answers = await Promise.all(Array.from({ length: 8 }, asked));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  const used = await Promise.all(answers.map(({ body }) => ask('GET /user/me', { token: body['token'] })));
+  expect(used.filter(({ status }) => status === 200)).toHaveLength(1);
+});
+
+test('what a token itself may do stays: its value is rotated without an operator', async () => {
+  const alice = await enter('alice');
+  const line = `POST /personal-access-token/${alice.token.slice(12, 28)}/rotate`;
+  expect((await ask(line, { token: alice.token })).status).toBe(200);
+});

@@ -1,0 +1,81 @@
+import { expect, vi } from 'vitest';
+import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import type { Answer, Person, Treasury } from '../../worker/http/scene.ts';
+import { ask, asService, coordinator, foundTreasury } from '../../worker/http/scene.ts';
+
+/** What the thief of a service key sees and does: `asService` is the thief. */
+
+export const HOUR_MS = 60 * 60 * 1000;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const outcome = ({ status, body }: Answer) => [status, body['code']];
+
+/** A token-mode vault whose people have all used their credentials, and which the directory knows. */
+export async function treasuryInUse(): Promise<Treasury> {
+  const treasury = await foundTreasury();
+  const { alice, bob, carol, victor } = treasury;
+  for (const { token } of [alice, bob, carol, victor]) {
+    expect((await ask('GET /user/me', { token })).status).toBe(200);
+  }
+  expect((await asService(`GET /internal/vault/${treasury.id}`)).status).toBe(200);
+  return treasury;
+}
+
+/** Requests a reset, which is new. Gives its id. */
+export async function requested({ id }: Person): Promise<string> {
+  const answer = await asService(`POST /internal/user/${id}/credential-reset`);
+  expect([answer.status, answer.body['state'], answer.body['endedAt']]).toEqual([201, 'PENDING', null]);
+  return answer.body['id'];
+}
+
+/** Every way to collect something under a reset. */
+export async function collected({ id }: Person, resetId: string): Promise<readonly Answer[]> {
+  const path = `/internal/user/${id}/credential-reset/${resetId}`;
+  return [
+    await asService(`POST ${path}/access-token`, { name: 'stolen' }),
+    await asService(`POST ${path}/session`),
+    await asService(`POST ${path}/identity`),
+  ];
+}
+
+/** Moves the clock of the service. The test file restores it. */
+export function later(ms: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+}
+
+/** What the vault's history says of a reset: action, person behind it, and what the line names. */
+export async function historyOf(treasury: Treasury, resetId: string) {
+  const { body } = await ask(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
+  const lines: readonly Record<string, unknown>[] = body['history'];
+  return lines
+    .filter(({ detail }) => String(detail).includes(resetId))
+    .map(({ action, actor, detail }) => ({
+      action,
+      by: actor === null ? null : (actor as { userId: string }).userId,
+      detail: JSON.parse(String(detail)) as Record<string, unknown>,
+    }));
+}
+
+/** The people whom the vault has a notification for. */
+export async function notified(treasury: Treasury, resetId: string): Promise<readonly string[]> {
+  const [id, vaultId] = [parseCredentialResetId(resetId), parseVaultId(treasury.id)];
+  if (id === null || vaultId === null) throw new Error('a reset and a vault have ids');
+  const work = await vaultStub(coordinator, vaultId).notificationWork([id]);
+  return work.flatMap(({ notification }) => [...notification.userIds]);
+}
+
+/** The whole payment of the thief, with whatever tokens there are. Gives the state that it reaches. */
+export async function paymentWith(treasury: Treasury, tokens: readonly string[]): Promise<string | null> {
+  const [first] = tokens;
+  if (first === undefined) return null;
+  const body = { vaultId: treasury.id, chain: 'anvil', to: `0x${'66'.repeat(20)}`, amount: '1000' };
+  const made = await ask('POST /transaction/transfer', { token: first, body });
+  if (made.status !== 201) return null;
+  let state: string = made.body['state'];
+  for (const token of tokens) {
+    const approved = await ask(`POST /transaction/${made.body['id']}/approve`, { token });
+    state = approved.body['state'] ?? state;
+  }
+  return state;
+}

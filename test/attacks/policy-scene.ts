@@ -1,0 +1,81 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { DeviceSignature } from '#domain/device.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
+import { ScriptDevice } from '#local/script-device.ts';
+import { byDevice, laptop, phone } from '../cosigner/device-scene.ts';
+import { alice, bob, carol } from '../domain/cast.ts';
+
+/**
+ * A vault in device mode whose people change its policy: alice has a laptop and bob a phone under
+ * version 1. Under version 2 both are revoked, and alice and bob have new devices.
+ */
+
+/** A signer's device, as the stories name it. */
+export interface Signs {
+  readonly actor: Actor;
+  readonly device: { signed(digest: string): DeviceSignature };
+}
+
+export const LAPTOP: Signs = { actor: alice, device: laptop };
+export const PHONE: Signs = { actor: bob, device: phone };
+
+const [newLaptop, newPhone, newKey] = [ScriptDevice.create(), ScriptDevice.create(), ScriptDevice.create()];
+export const NEW_LAPTOP: Signs = { actor: alice, device: newLaptop };
+export const NEW_PHONE: Signs = { actor: bob, device: newPhone };
+
+export const first: AdoptedPolicy = { policy: byDevice, mandate: null };
+
+/** Version 2: the devices of version 1 are revoked. */
+export const revoked: Policy = {
+  ...byDevice,
+  version: 2,
+  devices: inOrderOfKeys([
+    newLaptop.asDevice(alice.userId),
+    newPhone.asDevice(bob.userId),
+    newKey.asDevice(carol.userId),
+  ]),
+  previousHash: policyHashOf(byDevice),
+};
+
+export function approvalsOf(digest: string, ...signs: readonly Signs[]): readonly Vote[] {
+  return signs.map(({ actor, device }) => ({ actor, digest, device: device.signed(digest), atMs: Date.now() }));
+}
+
+const MINUTE_MS = 60_000;
+
+/** A policy change with the approvals of these devices; it expires in an hour unless the story says otherwise. */
+export function changeTo(
+  policy: Policy,
+  signs: readonly Signs[],
+  expiresAtMs: number = Date.now() + 60 * MINUTE_MS,
+): AdoptedPolicy {
+  const createdAtMs = Math.min(Date.now(), expiresAtMs) - MINUTE_MS;
+  const terms = { id: newPolicyChangeId(createdAtMs, randomBytes(10)), note: null, createdAtMs, expiresAtMs };
+  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(policy))));
+  return { policy, mandate: { ...terms, policy, approvals: approvalsOf(digest, ...signs) } };
+}
+
+/** What each of these co-signers says when it is shown a policy: `adopted`, or the code of its refusal. */
+export async function shownTo(
+  nodes: readonly CosignerClient[],
+  keyId: string,
+  adopting: AdoptedPolicy,
+  attestedBy: readonly CosignerClient[] = [],
+): Promise<readonly string[]> {
+  const attestations = await attestationsOf(attestedBy, keyId, adopting.policy.version);
+  const answers: string[] = [];
+  for (const node of nodes) {
+    const answer = await node.call(`key/${keyId}/policy`, { ...sentPolicy(adopting), attestations });
+    answers.push(answer.ok ? 'adopted' : answer.refusal.code);
+  }
+  return answers;
+}

@@ -1,0 +1,84 @@
+/**
+ * Attack: the coordinator exports every recovery package, and a thief steals one of the offline secrets.
+ * Attacker: thief-of-secrets
+ * Co-signers: 0
+ * Finding: 20
+ * Defence: each co-signer pins a recovery key of its own, so one secret opens one share.
+ */
+import { x25519 } from '@noble/curves/ed25519.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { VaultKey } from '#domain/vault.ts';
+import { openRecovery } from '#local/rebuild-key.ts';
+import { recovered } from '#local/recover.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import { sealForRecovery } from '#mpc/recovery.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { newKey, startNodes } from '../../cosigner/nodes.ts';
+import { dealKey, party } from '../../mpc/dealt-key.ts';
+
+const CHAIN = 'eip155:31337';
+const publicHalf = (secret: Uint8Array) => bytesToHex(x25519.getPublicKey(secret));
+/** In three safes. */
+const SECRETS = [1, 2, 3].map(() => randomBytes(32));
+const [first = '', second = '', third = ''] = SECRETS.map((secret) => bytesToHex(secret));
+
+let nodes: Nodes;
+let key: VaultKey;
+let packages: readonly RecoveryPackage[];
+beforeAll(async () => {
+  nodes = await startNodes(3, { recoveryKeys: SECRETS.map(publicHalf) });
+  key = await newKey(nodes.all);
+  packages = await Promise.all(
+    nodes.all.map(async (node) => {
+      const answer = await node.call(`key/${key.keyId}/recovery`, {});
+      if (!answer.ok) throw new Error(answer.refusal.code);
+      return answer.value as RecoveryPackage;
+    }),
+  );
+}, 60_000);
+afterAll(() => nodes.stop());
+
+test('one secret opens the share of one co-signer, and no key', async () => {
+  for (const [i, secret] of [first, second, third].entries()) {
+    const { wallets, faults } = await recovered([secret], packages, [CHAIN]);
+    expect(wallets).toEqual([]);
+    expect(faults).toContain(`${key.keyId} of epoch 1: 1 shares, and it takes 2 that make the key`);
+    const opens = await Promise.all(packages.map(async (one) => typeof (await openRecovery(secret, one)) === 'bigint'));
+    expect(opens).toEqual([0, 1, 2].map((node) => node === i));
+  }
+});
+
+test('a package that names the stolen key as its own does not open', async () => {
+  const renamed = packages.map((one) => ({ ...one, recoveryKey: packages[0]?.recoveryKey ?? '' }));
+  const { wallets, faults } = await recovered([first], renamed, [CHAIN]);
+  expect([wallets, faults.filter((fault) => fault.includes('does-not-open')).length]).toEqual([[], 2]);
+});
+
+test('as many secrets as co-signers that sign recover the key', async () => {
+  for (const secrets of [
+    [first, second],
+    [first, third],
+    [second, third],
+    [third, second, first],
+  ]) {
+    const { wallets } = await recovered(secrets, packages, [CHAIN]);
+    expect(wallets.map(({ address }) => address)).toEqual([key.addresses['anvil']]);
+  }
+});
+
+test('packages of a deployment with one recovery key for all are opened by its one secret as before', async () => {
+  const parties = [party(1), party(2), party(3)];
+  const dealt = dealKey(2, parties);
+  const sealed = await Promise.all(
+    parties.map((self) => {
+      const secret = dealt.shares.get(self) ?? 0n;
+      const whole = { scheme: 'ecdsa-secp256k1' as const, keyId: 'a'.repeat(64), epoch: 1, threshold: 2 };
+      const { publicKey, publicShares } = dealt;
+      const recoveryKey = packages[0]?.recoveryKey ?? '';
+      return sealForRecovery(recoveryKey, { ...whole, self, secret, publicKey, publicShares });
+    }),
+  );
+  expect((await recovered([first], sealed, [CHAIN])).wallets).toHaveLength(1);
+  expect((await recovered([second, third], sealed, [CHAIN])).wallets).toEqual([]);
+});

@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ed25519, x25519 } from '@noble/curves/ed25519.js';
+import { hkdf } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { identitySecrets } from '#mpc/identity.ts';
+import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/secp256k1.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/nodes.ts';
+import { RefreshRun } from '../../cosigner/refresh-scene.ts';
+
+/**
+ * Attack: records all traffic between co-signers, and later steals the identity secrets of some or all of them.
+ * Attacker: thief-of-secrets
+ * Co-signers: f
+ * Finding: 2.6
+ * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets end with the session.
+ */
+
+/** Where the parts of an envelope are; the layout is public. */
+const [SID, ROUND, FROM, TO, IV, CIPHERTEXT, SIGNATURE_BYTES] = [1, 33, 34, 35, 36, 48, 64] as const;
+const NODES = [1, 2, 3] as const;
+/** The third message of a dealing is the value of a polynomial: 32 bytes. */
+const DEALING_ROUND = 3;
+
+let nodes: Nodes;
+/** The recorded traffic: every body and every answer, parsed. */
+let recorded: readonly unknown[];
+/** Hex of every public share of every epoch. */
+const publicShares = new Set<string>();
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  const key = await newKey(nodes.all);
+  const refreshed = await new RefreshRun(key).finish(nodes.all);
+  const signed = await thresholdSign(nodes.some(1, 2), approvedTransfer({ key: refreshed }));
+  if (!signed.ok) throw new Error(signed.reason);
+  recorded = nodes.seen.map((text) => JSON.parse(text) as unknown);
+  for (const { publicShares: points } of [key, refreshed])
+    for (const point of Object.values(points)) publicShares.add(point);
+}, 120_000);
+afterAll(() => nodes.stop());
+
+/** The X25519 secrets of the co-signers whose identity secrets the thief has. */
+type Loot = ReadonlyMap<number, Uint8Array>;
+
+function lootOf(...indices: readonly number[]): Loot {
+  const { cosigners }: { cosigners: readonly { identity: string }[] } = JSON.parse(
+    readFileSync(join(nodes.folder, 'secrets.json'), 'utf8'),
+  );
+  return new Map(indices.map((i) => [i, identitySecrets(present(cosigners[i - 1]).identity).exchange]));
+}
+
+/** Every co-signer's pinned X25519 key: public. */
+function pinned(): ReadonlyMap<number, Uint8Array> {
+  return new Map([...lootOf(...NODES)].map(([i, secret]) => [i, x25519.getPublicKey(secret)]));
+}
+
+/** Every value under this name anywhere in the traffic. */
+function everyValueOf(name: string, within: unknown = recorded): unknown[] {
+  if (typeof within !== 'object' || within === null) return [];
+  const here = Array.isArray(within) ? [] : [(within as Record<string, unknown>)[name]];
+  return [...here, ...Object.values(within).flatMap((one) => everyValueOf(name, one))].filter(
+    (one) => one !== undefined,
+  );
+}
+
+function recordedEnvelopes(): readonly Uint8Array[] {
+  const texts = everyValueOf('envelopes').flatMap((one) => Object.values(one as Record<string, string>));
+  return [...new Set(texts)].map((text) => Uint8Array.from(Buffer.from(text, 'base64')));
+}
+
+/** The first 32 bytes of each opening: an ephemeral public key, if there is one. */
+function recordedEphemeralKeys(): readonly Uint8Array[] {
+  const texts = everyValueOf('opening').map(String);
+  return [...new Set(texts)].map((text) => Uint8Array.from(Buffer.from(text, 'base64')).slice(0, 32));
+}
+
+/**
+ * What the thief can compute of the secrets of a channel: static with static, and each static with
+ * each ephemeral key.
+ */
+function* secretsOf(loot: Loot, from: number, to: number, ephemeral: readonly Uint8Array[]): Generator<Uint8Array> {
+  const keys = pinned();
+  for (const [mine, theirs] of [
+    [from, to],
+    [to, from],
+  ] as const) {
+    const secret = loot.get(mine);
+    if (secret === undefined) continue;
+    const fixed = x25519.getSharedSecret(secret, present(keys.get(theirs)));
+    yield fixed;
+    yield concatBytes(new Uint8Array(32), fixed);
+    for (const key of ephemeral) yield concatBytes(x25519.getSharedSecret(secret, key), fixed);
+  }
+}
+
+/**
+ * Opens an envelope by what the thief has; null where nothing fits. The signature on it keeps no
+ * thief from reading.
+ */
+async function read(bytes: Uint8Array, loot: Loot, ephemeral: readonly Uint8Array[] = []): Promise<Uint8Array | null> {
+  const [from, to] = [bytes[FROM] ?? 0, bytes[TO] ?? 0];
+  for (const secret of secretsOf(loot, from, to, ephemeral)) {
+    for (const name of ['conclave/envelope/v1', 'conclave/envelope/v2']) {
+      const info = concatBytes(utf8ToBytes(name), Uint8Array.of(from, to));
+      const raw = hkdf(sha256, secret, bytes.slice(SID, ROUND), info, 32);
+      const key = await crypto.subtle.importKey('raw', Uint8Array.from(raw), 'AES-GCM', false, ['decrypt']);
+      const parameters = { name: 'AES-GCM', iv: bytes.slice(IV, CIPHERTEXT), additionalData: bytes.slice(0, IV) };
+      const sealed = bytes.slice(CIPHERTEXT, -SIGNATURE_BYTES);
+      const opened = await crypto.subtle.decrypt(parameters, key, sealed).catch(() => null);
+      if (opened !== null) return new Uint8Array(opened);
+    }
+  }
+  return null;
+}
+
+/**
+ * The value of a line through two points: what a dealer keeps for itself follows from what it has
+ * sent.
+ */
+function onLine(
+  x: number,
+  [[a, fa], [b, fb]]: readonly [readonly [number, bigint], readonly [number, bigint]],
+): bigint {
+  const at = (i: number, k: number) => modOrder(BigInt(x - k) * invertScalar(modOrder(BigInt(i - k))));
+  return modOrder(fa * at(a, b) + fb * at(b, a));
+}
+
+/** Every share that follows from the opened messages of the dealings and fits a public share. */
+async function sharesStolenWith(loot: Loot): Promise<readonly string[]> {
+  const dealings = new Map<string, Map<string, bigint>>();
+  for (const bytes of recordedEnvelopes()) {
+    const body = bytes[ROUND] === DEALING_ROUND ? await read(bytes, loot) : null;
+    const value = body === null ? null : SECP256K1.parseScalar(body);
+    if (value === null) continue;
+    const sid = bytesToHex(bytes.slice(SID, ROUND));
+    const dealing = dealings.get(sid) ?? new Map<string, bigint>();
+    dealings.set(sid, dealing.set(`${bytes[FROM]} ${bytes[TO]}`, value));
+  }
+  const stolen: string[] = [];
+  for (const dealt of dealings.values()) {
+    for (const node of NODES) {
+      const [j, k] = NODES.filter((one) => one !== node) as [number, number];
+      const [toJ, toK] = [dealt.get(`${node} ${j}`), dealt.get(`${node} ${k}`)];
+      const own =
+        toJ === undefined || toK === undefined
+          ? 0n
+          : onLine(node, [
+              [j, toJ],
+              [k, toK],
+            ]);
+      const share = modOrder(own + (dealt.get(`${j} ${node}`) ?? 0n) + (dealt.get(`${k} ${node}`) ?? 0n));
+      const point = share === 0n ? '' : bytesToHex(encodePoint(GENERATOR.multiply(share)));
+      if (publicShares.has(point)) stolen.push(point);
+    }
+  }
+  return stolen;
+}
+
+test('the identity secret of one co-signer, stolen later, gives no share of any epoch', async () => {
+  expect(publicShares.size).toBe(6);
+  for (const node of NODES) expect([node, await sharesStolenWith(lootOf(node))]).toEqual([node, []]);
+}, 120_000);
+
+test('the identity secrets of all co-signers, stolen later, open no recorded envelope', async () => {
+  const [envelopes, ephemeral] = [recordedEnvelopes(), recordedEphemeralKeys()];
+  // Three pairings, a key, its proofs, three pairings, new shares, their proofs, a signature.
+  expect(envelopes.length).toBeGreaterThan(80);
+  let opened = 0;
+  for (const bytes of envelopes) if ((await read(bytes, lootOf(...NODES))) !== null) opened += 1;
+  expect(opened).toBe(0);
+  expect(await sharesStolenWith(lootOf(...NODES))).toEqual([]);
+  // Nor by any static key with any ephemeral one: those of one dealing are enough to show it.
+  const dealt = present(
+    envelopes.find((bytes) => bytes[ROUND] === DEALING_ROUND && bytes.length === IV + 12 + 32 + 16 + 64),
+  );
+  expect(ephemeral.length).toBeGreaterThan(20);
+  expect(await read(dealt, lootOf(...NODES), ephemeral)).toBeNull();
+}, 120_000);
+
+test('the thief reads what was sealed under the static keys alone', async () => {
+  const [loot, sid, iv, body] = [lootOf(1), randomBytes(32), randomBytes(12), randomBytes(32)];
+  const header = concatBytes(Uint8Array.of(2), sid, Uint8Array.of(DEALING_ROUND, 2, 1));
+  const secret = x25519.getSharedSecret(present(loot.get(1)), present(pinned().get(2)));
+  const raw = hkdf(sha256, secret, sid, concatBytes(utf8ToBytes('conclave/envelope/v1'), Uint8Array.of(2, 1)), 32);
+  const key = await crypto.subtle.importKey('raw', Uint8Array.from(raw), 'AES-GCM', false, ['encrypt']);
+  const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: header }, key, body);
+  const signed = concatBytes(header, iv, new Uint8Array(sealed));
+  const envelope = concatBytes(signed, ed25519.sign(signed, randomBytes(32)));
+  expect(await read(envelope, loot)).toEqual(body);
+  expect(await read(envelope, lootOf(3))).toBeNull();
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { relay } from '#jobs/relay.ts';
+import type { Release } from './session-scene.ts';
+import { SessionNode } from './session-scene.ts';
+
+/**
+ * A release that changes the protocol speaks the old one as well: co-signers are upgraded one after
+ * the other.
+ */
+
+const [A, B, C] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)] as const;
+const speaking = (...protocols: readonly string[]): Release => ({ protocols, constantOf: (protocol) => protocol });
+
+function runOf(nodes: readonly SessionNode[], protocols: readonly string[]) {
+  return relay({ nodes, place: () => 'key/test', request: () => ({}) }, protocols);
+}
+
+async function ranUnder(nodes: readonly SessionNode[], protocols: readonly string[]) {
+  const outcome = await runOf(nodes, protocols);
+  if (!outcome.ok) throw new Error(outcome.refusal.code);
+  expect(new Set([...outcome.value.values()].map(({ sid }) => sid)).size).toBe(1);
+  expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
+  return nodes.map(({ asked }) => asked);
+}
+
+test('co-signers of one release run the newest protocol, and are asked once', async () => {
+  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(B, A)), [B, A])).toEqual([[B], [B]]);
+});
+
+test('an upgraded co-signer and one of before run the older protocol', async () => {
+  const asked = [
+    [B, A],
+    [B, A],
+  ];
+  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [B, A])).toEqual(asked);
+  expect(await ranUnder(await SessionNode.two(speaking(A), speaking(B, A)), [B, A])).toEqual(asked);
+});
+
+test('a coordinator of before runs the older protocol with upgraded co-signers', async () => {
+  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(B, A)), [A])).toEqual([[A], [A]]);
+});
+
+test('a coordinator takes the newest protocol that all co-signers have, whichever of them refuses first', async () => {
+  const asked = [
+    [C, A],
+    [C, A],
+  ];
+  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [C, B, A])).toEqual(asked);
+});
+
+test('co-signers without a common protocol run no session, each names what it speaks, and nobody is banned', async () => {
+  const nodes = await SessionNode.two(speaking(B), speaking(A));
+  const refusal = { node: 1, code: 'protocol-mismatch', detail: B, culprit: null };
+  for (const protocols of [[B, A], [A], [C]]) expect(await runOf(nodes, protocols)).toEqual({ ok: false, refusal });
+  expect(await runOf(nodes, [B])).toEqual({ ok: false, refusal: { ...refusal, node: 2, detail: A } });
+  expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
+  // Only the first coordinator speaks both, and tries once more.
+  expect(nodes.map(({ asked }) => asked)).toEqual([
+    [B, A, A, C, B],
+    [B, A, A, C, B],
+  ]);
+});
+
+test('a refusal with a protocol that the coordinator does not speak is not tried', async () => {
+  const nodes = await SessionNode.two(speaking(C), speaking(C, A));
+  expect(await runOf(nodes, [B, A])).toMatchObject({ ok: false, refusal: { code: 'protocol-mismatch', detail: C } });
+  expect(nodes.map(({ asked }) => asked)).toEqual([[B], [B]]);
+});

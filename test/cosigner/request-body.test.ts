@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { claimsAtMost, readBody } from '#cosigner/request-body.ts';
+
+/** What a co-signer reads of a request, through a service binding as well, where no signature is asked for. */
+
+const URL_OF_NOBODY = 'http://cosigner/pairs/status';
+
+/** A request whose body gives a thousand bytes at each turn and counts the turns. */
+function streamed(turns: number) {
+  const seen = { turns: 0, isCancelled: false };
+  const body = new ReadableStream({
+    type: 'bytes',
+    pull: (controller) => {
+      if (seen.turns === turns) {
+        controller.close();
+        controller.byobRequest?.respond(0);
+        return;
+      }
+      seen.turns += 1;
+      controller.enqueue(new Uint8Array(1000).fill(seen.turns));
+    },
+    cancel: () => {
+      seen.isCancelled = true;
+    },
+  });
+  const request = new Request(URL_OF_NOBODY, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  return { request, seen };
+}
+
+test('a body up to the limit is read as it is', async () => {
+  const { request, seen } = streamed(3);
+  const body = await readBody(request, 3000);
+  expect([body?.length, body?.[0], body?.[1000], body?.[2999]]).toEqual([3000, 1, 2, 3]);
+  expect(seen).toEqual({ turns: 3, isCancelled: false });
+  expect(await readBody(new Request(URL_OF_NOBODY, { method: 'POST' }), 3000)).toEqual(new Uint8Array());
+});
+
+test('the first byte beyond the limit ends the stream, of which no more is taken', async () => {
+  const { request, seen } = streamed(1_000_000);
+  expect(await readBody(request, 2999)).toBeNull();
+  // One turn may be waiting already when the stream is cancelled.
+  expect(seen.turns).toBeLessThanOrEqual(4);
+  expect(seen.isCancelled).toBe(true);
+});
+
+test.each<[string, string | null, boolean]>([
+  ['no length', null, true],
+  ['the largest length', '4000', true],
+  ['one byte more', '4001', false],
+  ['a length that is no number', '4e2', false],
+  ['a length of two values', '10, 10', false],
+  ['a length of twenty digits', '1'.repeat(20), false],
+])('%s is judged before the body', (_name, length, isTaken) => {
+  const headers = length === null ? {} : { 'content-length': length };
+  expect(claimsAtMost(new Request(URL_OF_NOBODY, { method: 'POST', headers }), 4000)).toBe(isTaken);
+});

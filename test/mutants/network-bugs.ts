@@ -1,0 +1,82 @@
+import type { Bug } from './bug.ts';
+
+/** An approval for one network that becomes a signature on another, and vaults of before their networks had keys. */
+export const NETWORK_BUGS: readonly Bug[] = [
+  {
+    name: 'networks: P2WPKH has one key on all of them',
+    file: 'src/mpc/derivation.ts',
+    was: "if (scheme === 'ecdsa-secp256k1' && !isBitcoinTestNetwork(chain)) return null;",
+    is: "if (scheme === 'ecdsa-secp256k1') return null;",
+    caughtBy: ['test/cosigner/networks.test.ts'],
+  },
+  {
+    name: 'networks: the key of P2WPKH on mainnet changes',
+    file: 'src/domain/chain.ts',
+    was: "return caip2.startsWith('bip122:') && caip2 !== `bip122:${BITCOIN_MAINNET_GENESIS}`;",
+    is: "return caip2.startsWith('bip122:');",
+    caughtBy: ['test/mpc/ecdsa/derivation.test.ts'],
+  },
+  {
+    name: 'networks: the derived key goes through the tweak of taproot',
+    file: 'src/mpc/derivation.ts',
+    was: "return scheme === 'frost-secp256k1-tr' ? throughTaproot(child, publicKey) : child;",
+    is: "return scheme === 'frost-ed25519' ? child : throughTaproot(child, publicKey);",
+    caughtBy: ['test/mpc/ecdsa/derivation.test.ts'],
+  },
+  {
+    name: 'networks: typed data without chainId counts as bound to its chain',
+    file: 'src/chains/evm/message.ts',
+    was: "return !typed.ok || !Object.hasOwn(typed.value.domain, 'chainId');",
+    is: 'return !typed.ok;',
+    caughtBy: ['test/chains/exposure.test.ts'],
+  },
+  {
+    name: 'networks: the exposure of a text does not say that no chain is named',
+    file: 'src/chains/exposure.ts',
+    was: 'return isUnboundMessage(action) ? { ...stake, isUnbound: true } : stake;',
+    is: 'return stake;',
+    caughtBy: ['test/attacks/coordinator/message-on-every-chain.test.ts'],
+  },
+  {
+    name: 'networks: signers are not warned of a message that names no chain',
+    file: 'src/chains/warnings.ts',
+    was: 'if (!isUnboundMessage(intent)) return [];',
+    is: "if (intent.kind === 'message') return [];",
+    caughtBy: ['test/attacks/coordinator/message-on-every-chain.test.ts'],
+  },
+  {
+    name: 'networks: recovery forgets the former wallets of test networks',
+    file: 'local/recover.ts',
+    was: "if (scheme !== 'ecdsa-secp256k1' || !isBitcoinTestNetwork(chain)) return null;",
+    is: "if (scheme !== 'ecdsa-secp256k1' || isBitcoinTestNetwork(chain)) return null;",
+    caughtBy: ['test/local/recover.test.ts'],
+  },
+  {
+    name: 'networks: a vault of before keeps the address of its mainnet key',
+    file: 'src/objects/vault.ts',
+    was: 'if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());',
+    is: '',
+    caughtBy: ['test/worker/network-keys.test.ts'],
+  },
+  {
+    name: 'networks: an address that is right becomes a former one',
+    file: 'src/objects/wallets.ts',
+    was: 'if (address !== addressOn(chain.caip2, key.scheme, hexToBytes(key.publicKey))) return key;',
+    is: '',
+    caughtBy: ['test/worker/network-keys.test.ts'],
+  },
+  {
+    name: 'networks: co-signers are asked about a former address',
+    file: 'src/jobs/sign.ts',
+    was: 'if (work.key.addresses[work.chain.name] !== intent.from) {',
+    is: "if (intent.from === '') {",
+    caughtBy: ['test/worker/network-keys.test.ts'],
+  },
+  {
+    name: 'networks: a former address is shown as one to pay to',
+    file: 'src/http/session/vaults.ts',
+    was: '!formerWallets.some((former) => former.address === address)',
+    is: "address !== '' && formerWallets.length >= 0",
+    caughtBy: ['test/worker/network-keys.test.ts'],
+  },
+];

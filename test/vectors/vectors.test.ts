@@ -1,0 +1,11 @@
+import { testBitcoinVectors } from './bitcoin-vectors.ts';
+import { testFrostVectors } from './frost-vectors.ts';
+import { testHpkeVectors } from './hpke-vectors.ts';
+import { testSignatureVectors } from './signature-vectors.ts';
+
+/** Independent vectors in Node. README.md names their sources. */
+
+testSignatureVectors();
+testFrostVectors();
+testBitcoinVectors();
+testHpkeVectors();
