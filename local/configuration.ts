@@ -34,6 +34,8 @@ export interface Settings {
   readonly cosigners?: number;
   /** Number to origin of those that run elsewhere, as if in other accounts; none of them is configured here then. */
   readonly cosignerUrls?: Readonly<Record<string, string>>;
+  /** Of the approval page; the dashboard asks for passkeys itself when absent. */
+  readonly approvalOrigin?: string;
   /** The LOGIN setting; nobody logs in when absent. */
   readonly login?: object;
   /** One for each co-signer, in order, that its shares are sealed for on demand; '' for one that seals none. None at all when absent. */
@@ -88,6 +90,7 @@ export function configure(folder: string, settings: Settings): Configuration {
         CHAINS: JSON.stringify(settings.chains ?? []),
         PRICE_SOURCES:
           settings.prices === undefined ? '' : JSON.stringify([{ type: 'static', prices: settings.prices }]),
+        APPROVAL_ORIGIN: settings.approvalOrigin ?? '',
         COSIGNER_URLS: JSON.stringify(cosignerUrls),
         RATE_LIMITS: settings.rateLimits === undefined ? '' : JSON.stringify(settings.rateLimits),
       },

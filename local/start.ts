@@ -6,6 +6,7 @@ import { address } from '@solana/kit';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import { GENESIS } from '#chains/bitcoin/network.ts';
 import { startAnvil } from './anvil.ts';
+import { serveApprovalPage } from './approval-page.ts';
 import { startBitcoinNode } from './bitcoin-node.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
@@ -46,6 +47,7 @@ const { values } = parseArgs({
     'solana-port': { type: 'string', default: '8899' },
     'bitcoin-port': { type: 'string', default: '3002' },
     'login-port': { type: 'string', default: '8790' },
+    'approval-port': { type: 'string', default: '8791' },
     mischief: { type: 'string' },
   },
 });
@@ -58,13 +60,17 @@ async function main(): Promise<void> {
   const solana = await startSolanaNode({ port: portOf(values['solana-port']), folder: FOLDER });
   const bitcoin = await startBitcoinNode({ port: portOf(values['bitcoin-port']), folder: FOLDER, minesAtOnce: true });
   const issuer = await startLocalIssuer(portOf(values['login-port']));
+  const dashboards: string[] = [];
+  const approval = await serveApprovalPage(() => dashboards, { port: portOf(values['approval-port']) });
   const stack = await startStack({
     folder: stackFolder,
     port: portOf(values.port),
     rpcUrls: { anvil: [anvil.url], [SOLANA]: [solana.url], [BITCOIN]: [bitcoin.url] },
     prices: LOCAL_PRICES,
     login: issuer.login,
+    approvalOrigin: approval.origin,
   });
+  dashboards.push(stack.url);
   issuer.serve(stack.url);
   const monitors = [
     await watchLocalChain(anvil.url, stack.monitor, mischiefOf(seed)),
@@ -83,6 +89,7 @@ async function main(): Promise<void> {
   if ((await chain.balance(vault.address)) === 0n) await chain.fund(vault.address, 10n * ETHER);
   show({
     url: stack.url,
+    approvalUrl: approval.origin,
     rpcUrl: anvil.url,
     solanaUrl: solana.url,
     bitcoinUrl: bitcoin.url,
@@ -100,6 +107,7 @@ async function main(): Promise<void> {
   console.log('\nStopping; `npm start` goes on from here.');
   for (const monitor of monitors) await monitor.stop();
   await stack.stop();
+  await approval.stop();
   await anvil.stop();
   await solana.stop();
   await bitcoin.stop();
@@ -143,6 +151,7 @@ Chains        ${facts['rpcUrl']}   anvil, chain id 31337
               ${facts['solanaUrl']}   a ledger of Solana
               ${facts['bitcoinUrl']}   a regtest of Bitcoin, as Esplora shows it
 Dashboard     ${facts['url']}/   log in as alice, bob, carol or mallory, with any password
+Approval page ${facts['approvalUrl']}   where passkeys are made and used
 Service key   ${facts['serviceKey']}
 Log           ${facts['logFile']}
 `);

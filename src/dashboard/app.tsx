@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
+import { ApprovalOrigin } from '#dashboard/approval-popup.ts';
 import { Shown, useLoaded } from '#dashboard/loading.tsx';
 import { NotificationsPage } from '#dashboard/notifications-page.tsx';
 import { People } from '#dashboard/people.tsx';
@@ -16,6 +17,7 @@ import { VaultsPage } from '#dashboard/vaults-page.tsx';
 interface Seen {
   readonly me: Person;
   readonly vaults: readonly OwnVault[];
+  readonly approvalOrigin: string | null;
 }
 
 /** Whoever is logged in sees their pages, and everybody else the way in. */
@@ -24,7 +26,8 @@ export function App() {
   const { loaded, reload, change } = useLoaded<Seen | null>('me', async () => {
     try {
       const me = await good(api.user.me.$get());
-      return { me, vaults: (await good(api.session.vaults.$get())).data };
+      const { data: vaults, approvalOrigin } = await good(api.session.vaults.$get());
+      return { me, vaults, approvalOrigin };
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) return null;
       throw error;
@@ -55,7 +58,9 @@ export function App() {
                 Log out
               </button>
             </header>
-            <Page path={path} vaults={seen.vaults} me={seen.me} />
+            <ApprovalOrigin.Provider value={seen.approvalOrigin}>
+              <Page path={path} vaults={seen.vaults} me={seen.me} />
+            </ApprovalOrigin.Provider>
           </People>
         )
       }
@@ -91,7 +96,7 @@ function Page(props: { readonly path: string; readonly vaults: readonly OwnVault
     const chains = vault?.wallets.map(({ chain }) => chain) ?? [];
     return <VaultPage key={id} vaultId={id} name={vault?.name ?? `Vault ${id}`} chains={chains} />;
   }
-  if (kind === 'transaction' && id !== undefined) return <TransactionPage key={id} txId={id} vaults={vaults} />;
+  if (kind === 'transaction' && id !== undefined) return <TransactionPage key={id} txId={id} vaults={vaults} me={me} />;
   if (kind === 'tokens') return <TokensPage />;
   if (kind === 'notifications') return <NotificationsPage />;
   return (

@@ -6,7 +6,9 @@ import type { Challenge } from '#dashboard/api.ts';
 import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import type { Voice } from '#dashboard/passkey.ts';
-import { bytesOfHex, hexOf, passkeysHere, signWithPasskey } from '#dashboard/passkey.ts';
+import { bytesOfHex, hexOf, passkeysHere, passkeysOfPage, signWithPasskey } from '#dashboard/passkey.ts';
+import { askApprovalPage, NotSigned, useApprovalOrigin } from '#dashboard/approval-popup.ts';
+import type { ApprovalRequest } from '#domain/approval-message.ts';
 
 /** What somebody is asked to say yes to, as the service gives it. */
 export interface Asked {
@@ -51,6 +53,8 @@ export function Decision(props: {
   readonly actions: readonly string[];
   readonly approve: (voice: Voice | undefined) => Promise<unknown>;
   readonly reject: () => Promise<unknown>;
+  /** What the approval page is asked, with statements that name its nonce. */
+  readonly request: (nonce: string) => Promise<ApprovalRequest>;
   readonly inWords?: (name: string, value: string) => ComponentChildren;
   readonly name: string;
 }) {
@@ -60,6 +64,7 @@ export function Decision(props: {
     return { asked, ballot, texts: await textsOf(asked) };
   });
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
+  const origin = useApprovalOrigin();
   const [isSending, send] = useState(false);
   const [fault, complain] = useState<string | null>(null);
   const decide = (said: () => Promise<unknown>) => {
@@ -67,7 +72,7 @@ export function Decision(props: {
     complain(null);
     said()
       .catch((error: unknown) =>
-        complain(error instanceof DOMException ? 'The device has not signed.' : reasonOf(error)),
+        complain(error instanceof DOMException ? 'The device has not signed.' : faultOf(error)),
       )
       .finally(() => send(false));
   };
@@ -97,6 +102,8 @@ export function Decision(props: {
               <Yes
                 ballot={ballot}
                 isSending={isSending}
+                origin={origin}
+                page={() => decide(async () => approve(await signedByPage(origin ?? '', props.request)))}
                 session={() => decide(() => approve(undefined))}
                 passkey={() => decide(async () => approve(await signWithPasskey(asked.digest, ballot.devices)))}
               />
@@ -114,13 +121,28 @@ export function Decision(props: {
   );
 }
 
+function faultOf(error: unknown): string {
+  return error instanceof NotSigned ? error.message : reasonOf(error);
+}
+
+/** The signature that the approval page answers with. */
+async function signedByPage(origin: string, request: (nonce: string) => Promise<ApprovalRequest>): Promise<Voice> {
+  const answer = await askApprovalPage(origin, request);
+  if (answer.type !== 'conclave/approval/answer') throw new NotSigned('The approval page answered something else.');
+  const { keyId, signature, authenticatorData, clientDataJSON } = answer;
+  return { keyId, signature, authenticatorData, clientDataJSON };
+}
+
 function Yes(props: {
   readonly ballot: Ballot;
   readonly isSending: boolean;
+  /** Of the approval page. */
+  readonly origin: string | null;
+  readonly page: () => void;
   readonly session: () => void;
   readonly passkey: () => void;
 }) {
-  const { ballot, isSending, session, passkey } = props;
+  const { ballot, isSending, origin, page, session, passkey } = props;
   if (ballot.approvalMode === 'token') {
     return (
       <button type="button" class="yes" disabled={isSending} onClick={session}>
@@ -128,11 +150,31 @@ function Yes(props: {
       </button>
     );
   }
+  if (passkeysOfPage(ballot.devices, origin).length > 0) {
+    return (
+      <>
+        <p class="quiet">
+          This is a preview. The approval page at {origin} reads the bytes itself: compare what it shows, and sign
+          there.
+        </p>
+        <button type="button" class="yes" disabled={isSending} onClick={page}>
+          Approve on the approval page
+        </button>
+      </>
+    );
+  }
   if (passkeysHere(ballot.devices).length > 0) {
     return (
-      <button type="button" class="yes" disabled={isSending} onClick={passkey}>
-        Approve with a passkey
-      </button>
+      <>
+        <p class={origin === null ? 'quiet' : 'problem'}>
+          Your passkey belongs to this dashboard. It signs what the server of this page passes along, and nothing but
+          that server says that it is what you see.
+          {origin !== null && ' Propose a passkey of the approval page in the policy.'}
+        </p>
+        <button type="button" class="yes" disabled={isSending} onClick={passkey}>
+          Approve with a passkey
+        </button>
+      </>
     );
   }
   return (

@@ -17,6 +17,11 @@ export function passkeysHere(devices: readonly Device[]): readonly Device[] {
   return devices.filter(({ credentialId, rpId }) => credentialId !== null && rpId === location.hostname);
 }
 
+/** Of a person's devices the passkeys of the approval page. */
+export function passkeysOfPage(devices: readonly Device[], origin: string | null): readonly Device[] {
+  return devices.filter((device) => origin !== null && device.origin === origin);
+}
+
 /** Has one of these passkeys sign a digest, with its owner at the device. Throws when nobody does. */
 export async function signWithPasskey(digest: string, devices: readonly Device[]): Promise<Voice> {
   const assertion = await assertedBy(

@@ -7,6 +7,8 @@ import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
+import { askApprovalPage, newRequestId, NotSigned, useApprovalOrigin } from '#dashboard/approval-popup.ts';
+import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 import { Statements } from '#dashboard/statements.tsx';
 
 type Line = (typeof api.vault)[':vaultId'];
@@ -23,13 +25,20 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
     return { policy, policyChanges };
   });
+  const origin = useApprovalOrigin();
   const [fault, complain] = useState<string | null>(null);
   const propose = (wish: () => Promise<Wish>) => {
     complain(null);
     wish()
       .then((json) => good(line['policy-change'].$post({ param, json })))
       .then(reload, (error: unknown) =>
-        complain(error instanceof DOMException ? 'No passkey was made.' : reasonOf(error)),
+        complain(
+          error instanceof NotSigned
+            ? error.message
+            : error instanceof DOMException
+              ? 'No passkey was made.'
+              : reasonOf(error),
+        ),
       );
   };
   const isSigner = vault.roles.includes('signer');
@@ -52,7 +61,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
                   type="button"
                   onClick={() =>
                     propose(async () => ({
-                      addDevices: [await newPasskey(me)],
+                      addDevices: [await proposedPasskey(origin, me)],
                       note: `A passkey of ${me.name}’s`,
                     }))
                   }
@@ -81,6 +90,20 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   );
 }
 
+/** A new passkey of the approval page, or of this dashboard where there is none. */
+async function proposedPasskey(origin: string | null, me: Person) {
+  if (origin === null) return newPasskey(me);
+  const answer = await askApprovalPage(origin, async () => ({
+    type: 'conclave/approval/enrolment',
+    version: APPROVAL_PROTOCOL,
+    requestId: newRequestId(),
+    userId: me.id,
+    userName: me.name,
+  }));
+  if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
+  return answer.device;
+}
+
 function InForce(props: {
   readonly policy: Policy;
   readonly members: OwnVault['members'];
@@ -88,6 +111,7 @@ function InForce(props: {
   readonly remove: ((keyId: string) => void) | null;
 }) {
   const { policy, members, remove } = props;
+  const origin = useApprovalOrigin();
   const others = members.map(({ userId }) => userId).filter((userId) => !policy.signers.includes(userId));
   const { version, threshold, changeThreshold, approvalMode, signers, devices, recipients, addressBook } = policy;
   const { limits, higherThresholds, unreadableThreshold } = policy;
@@ -124,10 +148,13 @@ function InForce(props: {
         <dt>Devices</dt>
         <dd>
           <ul class="plain">
-            {devices.map(({ keyId, userId, algorithm, rpId }) => (
+            {devices.map(({ keyId, userId, algorithm, rpId, origin: page }) => (
               <li key={keyId}>
                 {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of <Who userId={userId} />,{' '}
                 <Hash value={keyId} />{' '}
+                {origin !== null && page !== null && page !== origin && (
+                  <strong>not of the approval page: replace it</strong>
+                )}{' '}
                 {remove !== null && (
                   <button type="button" onClick={() => remove(keyId)}>
                     Propose its removal
@@ -247,6 +274,24 @@ function Proposal(props: {
           reject={async () => {
             await good(line.reject.$post({ param }));
             decided();
+          }}
+          request={async (nonce) => {
+            const asked = await good(line.$get({ param, query: { nonce } }));
+            const { canonical: bytes, policyInForce, keys, statements } = asked;
+            return {
+              type: 'conclave/approval/request',
+              version: APPROVAL_PROTOCOL,
+              requestId: newRequestId(),
+              userId: me.id,
+              canonical: bytes,
+              policy: policyInForce.canonical,
+              proposed: asked.policy.canonical,
+              keyIds: keys.map(({ keyId }) => keyId),
+              statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
+              // A first policy without keys gets them by this change: the person confirms them before.
+              cosigners: asked.policy.cosigners ?? [],
+              remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
+            };
           }}
         />
       )}

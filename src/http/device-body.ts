@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Device, DeviceSignature } from '#domain/device.ts';
 import { DEVICE_ALGORITHMS, enrolmentBytes } from '#domain/device.ts';
+import { isOfOtherOrigin } from '#devices/approval-origin.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import { signatureFault } from '#devices/voice.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
@@ -75,27 +76,36 @@ export function deviceSignatureRecord({ keyId, signature, assertion }: DeviceSig
   return { keyId, signature, authenticatorData, clientDataJSON };
 }
 
-/** The devices that a list describes; or every fault of it. @param pointer to the list */
+/**
+ * The devices that a list describes; or every fault of it. A passkey of another page than the approval page is refused where there is one.
+ *
+ * @param pointer to the list
+ */
 export async function readDevices(
   list: readonly z.infer<typeof deviceBody>[],
   pointer: string,
+  origin: string | null,
 ): Promise<Result<readonly Device[], readonly FieldFault[]>> {
   const [devices, faults]: [Device[], FieldFault[]] = [[], []];
   for (const [i, body] of list.entries()) {
-    const read = await readDevice(body);
+    const read = await readDevice(body, origin);
     if (read.ok) devices.push(read.value);
     else faults.push({ ...read.refusal, pointer: `${pointer}/${i}/${read.refusal.pointer}` });
   }
   return faults.length === 0 ? accepted(devices) : refused(faults);
 }
 
-async function readDevice(body: z.infer<typeof deviceBody>): Promise<Result<Device, FieldFault>> {
+async function readDevice(
+  body: z.infer<typeof deviceBody>,
+  approvalPage: string | null,
+): Promise<Result<Device, FieldFault>> {
   const { algorithm, publicKey, credentialId = null, rpId = null, origin = null, proof } = body;
   const fault = (pointer: string, detail: string) => refused({ pointer, code: 'invalid', detail });
   const userId = parseUserId(body.userId);
   if (userId === null) return fault('userId', 'is not a user');
   const device = parseDevice({ userId, algorithm, publicKey, credentialId, rpId, origin });
   if (typeof device === 'string') return fault(device, `is not what ${algorithm} has`);
+  if (isOfOtherOrigin(device, approvalPage)) return fault('origin', 'is not the origin of the approval page');
   const digest = bytesToHex(sha256(enrolmentBytes(device)));
   const wrong = await signatureFault(device, digest, { keyId: device.keyId, ...signed(proof) });
   return wrong === null ? accepted(device) : fault('proof', `does not show that the device is there: ${wrong}`);

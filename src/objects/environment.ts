@@ -65,6 +65,8 @@ export interface CoordinatorEnv {
   readonly TOKEN_MAC_KEY: string;
   /** JSON: endpoint id to `{ provider, secrets }` of the monitors that may deliver. Empty or absent: nobody may. */
   readonly WEBHOOK_ENDPOINTS?: string;
+  /** Origin of the approval page, where passkeys are made and used. Empty or absent: the dashboard asks for passkeys itself. */
+  readonly APPROVAL_ORIGIN?: string;
   /** JSON: `{ issuer, clientId, clientSecret? }` of OpenID Connect. Empty or absent: nobody logs in. */
   readonly LOGIN?: string;
   /** JSON: `{ subject, publicKey, privateKey, services? }` of Web Push (VAPID, RFC 8292). Empty or absent: nobody is notified. */

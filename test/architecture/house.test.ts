@@ -24,6 +24,7 @@ test('the house has its rooms, and no file is outside of them', () => {
   const rooms = new Set(files.map(({ path }) => roomOf(path)).filter((room) => room !== null));
   expect([...rooms].toSorted()).toEqual([
     '',
+    'approval-page',
     'chains',
     'cosigner',
     'dashboard',
@@ -55,6 +56,7 @@ test.each<[keyof typeof house, string, string]>([
   ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/registry.ts';`],
   ['floors', 'src/objects/vault.ts', `const key = await import('#cosigner/node.ts');`],
   ['floors', 'src/drawer/vault.ts', ''],
+  ['wire', 'src/approval-page/question.ts', `import { api } from '#dashboard/api.ts';`],
   ['spelling', 'src/domain/vault.ts', `import { id } from './id.ts';`],
   ['spelling', 'src/http/user/me.ts', `import { id } from '../app.ts';`],
   ['packages', 'src/domain/vault.ts', `import * as z from 'zod';`],

@@ -25,13 +25,14 @@ const FLOORS: Readonly<Record<string, number>> = {
   http: 3,
   jobs: 3,
   dashboard: 4,
+  'approval-page': 4,
 };
 const ENTRY_FLOOR = 4;
 
 /** Packages that belong to some rooms only. What is not named here may stand anywhere but in domain/. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http', 'dashboard'],
-  preact: ['dashboard'],
+  preact: ['dashboard', 'approval-page'],
   '@hono/zod-validator': ['http'],
   zod: ['http', 'jobs', 'login', 'monitors', 'nodes', 'prices', 'push'],
   'drizzle-orm': ['store'],
@@ -68,7 +69,7 @@ export const house = {
 } satisfies Readonly<Record<string, Rule>>;
 
 export function roomOf(path: string): string | null {
-  const match = /^src\/(?:([a-z]+)\/)?[^/]/.exec(path);
+  const match = /^src\/(?:([a-z-]+)\/)?[^/]/.exec(path);
   return match === null ? null : (match[1] ?? '');
 }
 
@@ -82,7 +83,7 @@ function onlyDownwards({ path, text }: SourceFile): readonly string[] {
   const floor = room === '' ? ENTRY_FLOOR : FLOORS[room];
   if (floor === undefined) return [`${room}/ is no room of the house`];
   return importsOf(text).flatMap((target) => {
-    const other = /^#([a-z]+)\//.exec(target)?.[1];
+    const other = /^#([a-z-]+)\//.exec(target)?.[1];
     if (other === undefined || other === room) return [];
     const below = FLOORS[other];
     return below !== undefined && below < floor ? [] : [`imports ${target}, which is not below it`];
@@ -91,11 +92,21 @@ function onlyDownwards({ path, text }: SourceFile): readonly string[] {
 
 /** What browsers run knows of the service only what the wire says: the types of its answers, and how to read what is signed. */
 function overTheWire({ path, text }: SourceFile): readonly string[] {
+  if (roomOf(path) === 'approval-page') return notByItself(text);
   if (roomOf(path) !== 'dashboard') return [];
   const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
   return importsOf(inner).flatMap((target) =>
-    /^#(?!dashboard\/|domain\/(?:read-canonical|device|id)\.ts$)/.test(target)
+    /^#(?!dashboard\/|domain\/(?:read-canonical|device|id|approval-message)\.ts$)/.test(target)
       ? [`imports ${target}; it is not on the wire`]
+      : [],
+  );
+}
+
+/** The approval page judges by itself: it reads, hashes and verifies with the rooms that anybody can check, and asks no service. */
+function notByItself(text: string): readonly string[] {
+  return importsOf(text).flatMap((target) =>
+    /^#(?!(?:approval-page|domain|chains|devices)\/)/.test(target)
+      ? [`imports ${target}; the approval page knows no service`]
       : [],
   );
 }

@@ -3,8 +3,12 @@ import { startLoginWorld } from '../e2e/login-world.ts';
 import { complaintsOf, launch, logIn } from './chromium.ts';
 
 /** The whole stack, a vault called treasury, and a real browser in which people log in. @param urlOf the service as its readers call it */
-export async function startBrowserWorld(executable: string, urlOf?: (url: string) => string) {
-  const scene = await startLoginWorld(urlOf);
+export async function startBrowserWorld(
+  executable: string,
+  urlOf?: (url: string) => string,
+  settings: { readonly approvalOrigin?: string } = {},
+) {
+  const scene = await startLoginWorld(urlOf, settings);
   const { world, url } = scene;
   const vault = await world.vault('treasury');
   const browser = await launch(executable);

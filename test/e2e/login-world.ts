@@ -19,7 +19,7 @@ export async function comesBack(
 /** The whole stack, in which people log in with a real issuer. @param urlOf the service as its readers call it */
 export async function startLoginWorld(
   urlOf: (url: string) => string = (url) => url,
-  wanted: Partial<Pick<WorldWish, 'rateLimits'>> = {},
+  wanted: Partial<Pick<WorldWish, 'rateLimits' | 'approvalOrigin'>> = {},
 ) {
   const issuer = await startLocalIssuer();
   const world = await startWorld({ ...wanted, login: issuer.login });

@@ -41,6 +41,8 @@ export interface WorldWish {
   readonly cosignerUrls?: Readonly<Record<string, string>>;
   readonly recoveryKeys?: readonly string[];
   readonly login?: object;
+  /** Of an approval page that is served already. */
+  readonly approvalOrigin?: string;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -48,6 +50,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
 export async function startWorld(wanted: WorldWish = {}) {
   const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKeys, login } = wanted;
+  const { approvalOrigin } = wanted;
   const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
@@ -62,6 +65,7 @@ export async function startWorld(wanted: WorldWish = {}) {
     ...(entry === undefined ? {} : { entry }),
     ...(recoveryKeys === undefined ? {} : { recoveryKeys }),
     ...(login === undefined ? {} : { login }),
+    ...(approvalOrigin === undefined ? {} : { approvalOrigin }),
     ...(cosigners === undefined ? {} : { cosigners }),
     ...(cosignerUrls === undefined ? {} : { cosignerUrls }),
   };

@@ -7,6 +7,7 @@ import { FLOW_BUGS } from './flow-bugs.ts';
 import { NETWORK_BUGS } from './network-bugs.ts';
 import { MESSAGE_BUGS } from './message-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
+import { PAGE_BUGS } from './page-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
@@ -26,6 +27,7 @@ const BUGS = [
   ...NETWORK_BUGS,
   ...MESSAGE_BUGS,
   ...OUTSIDE_BUGS,
+  ...PAGE_BUGS,
 ];
 const COPIES = 2;
 const MOST_MS = 60_000;

@@ -16,6 +16,7 @@ import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
 import { deviceBody, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
+import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { askObject, ObjectUnavailable } from '#http/object-call.ts';
@@ -153,7 +154,7 @@ async function found(context: HttpContext): Promise<Response> {
   }
   const rules = readRules(context, body.rules ?? {});
   if (!rules.ok) return invalidRequest(context, under('/rules', rules.refusal));
-  const devices = await readDevices(body.devices ?? [], '/devices');
+  const devices = await readDevices(body.devices ?? [], '/devices', approvalOrigin(context.env));
   if (!devices.ok) return invalidRequest(context, devices.refusal);
   const approvalMode = body.approvalMode ?? 'token';
   const named = body.cosigners ?? [];

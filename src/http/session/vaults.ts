@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { parseVaultId } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import { ROLES } from '#domain/member.ts';
+import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
@@ -38,7 +39,15 @@ export const ownVaults = route({
   access: 'read',
   sessionOnly: true,
   summary: 'the vaults of whoever is logged in',
-  answer: { status: 200, schema: z.strictObject({ data: z.array(vaultSchema) }) },
+  answer: {
+    status: 200,
+    schema: z.strictObject({
+      data: z.array(vaultSchema),
+      approvalOrigin: z.string().nullable().meta({
+        description: 'Of the page where passkeys are made and used; null: the dashboard itself asks for them',
+      }),
+    }),
+  },
   refuses: [],
   handle: list,
 });
@@ -62,5 +71,5 @@ async function list(context: HttpContext): Promise<Response> {
     const about = { id, name, roles: [...viewer.roles], threshold, approvalMode };
     data.push({ ...about, wallets, formerWallets: [...formerWallets], members });
   }
-  return context.json({ data });
+  return context.json({ data, approvalOrigin: approvalOrigin(context.env) });
 }

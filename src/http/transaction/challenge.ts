@@ -3,6 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import { intentBytes } from '#domain/intent.ts';
 import { policyBytes } from '#domain/policy.ts';
@@ -76,7 +77,9 @@ export const challenge = route({
     const { transaction, policy } = read.value;
     const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
     const statements = await statementRecord(context, { keys, policy, actor });
-    return context.json({ ...challengeOf(read.value), ...statements });
+    const asked = challengeOf(read.value);
+    const warnings = [...asked.warnings, ...passkeyWarnings(asked.devices, approvalOrigin(context.env))];
+    return context.json({ ...asked, warnings, ...statements });
   },
 });
 

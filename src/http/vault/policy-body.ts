@@ -12,6 +12,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { AssetLimit, BookEntry, HigherThreshold, Rules } from '#domain/rules.ts';
 import { MOST_RULES } from '#domain/rules.ts';
+import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { deviceBody, deviceKeyId, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import { fieldReader } from '#http/field-reader.ts';
@@ -117,7 +118,7 @@ export async function readPolicyWish(
     if (user === null) return refused([{ pointer: `/signers/${i}`, code: 'invalid', detail: 'is not a user' }]);
     signers.push(user.id);
   }
-  const devices = await readDevices(body.addDevices ?? [], '/addDevices');
+  const devices = await readDevices(body.addDevices ?? [], '/addDevices', approvalOrigin(context.env));
   if (!devices.ok) return devices;
   return accepted({
     rules: rules.value,

@@ -1,0 +1,57 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Approve } from '#approval-page/approve.tsx';
+import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import type { Asked } from '#approval-page/channel.ts';
+import { askedByOpener } from '#approval-page/channel.ts';
+import { Enrol } from '#approval-page/enrol.tsx';
+
+/** The protocol and this page's own version: a release that changes what it shows counts it up. */
+const PAGE_VERSION = '1.0';
+
+/** Waits for a dashboard and shows what it asks, or why there is nothing to approve. */
+export function ApprovalPage() {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  useEffect(() => {
+    askedByOpener().then(setAsked, (error: unknown) => setFault(reasonOf(error)));
+  }, []);
+  return (
+    <>
+      {fault === null ? <Content asked={asked} /> : <Nothing why={fault} />}
+      <footer>
+        <p>
+          Conclave approval page {PAGE_VERSION} at <strong>{location.origin}</strong>
+          {asked !== null && (
+            <>
+              , opened by <strong>{asked.dashboard}</strong>
+            </>
+          )}
+        </p>
+      </footer>
+    </>
+  );
+}
+
+function Content({ asked }: { readonly asked: Asked | null }) {
+  if (asked === null) return <p role="status">Waiting for the dashboard…</p>;
+  const { request } = asked;
+  if (request.type === 'conclave/approval/enrolment') return <Enrol asked={asked} request={request} />;
+  return <Approve asked={asked} request={request} />;
+}
+
+/** There is nothing to approve, and why. */
+export function Nothing({ why, children }: { readonly why: string; readonly children?: ComponentChildren }) {
+  return (
+    <section class="refusal" role="alert">
+      <h1>Nothing to approve</h1>
+      <p>{why}</p>
+      {children}
+    </section>
+  );
+}
+
+export function reasonOf(error: unknown): string {
+  if (error instanceof NothingToApprove) return error.message;
+  return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';
+}

@@ -1,0 +1,177 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
+import type { Asked } from '#approval-page/channel.ts';
+import { describeChange } from '#approval-page/describe-change.ts';
+import type { Description } from '#approval-page/describe-intent.ts';
+import { describeIntent } from '#approval-page/describe-intent.ts';
+import { visibleText } from '#approval-page/fact.ts';
+import { Facts } from '#approval-page/facts.tsx';
+import { passkeysOf, signWithPasskey } from '#approval-page/passkey.ts';
+import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
+import { forgetPins, storedPins, storePins } from '#approval-page/pin-storage.ts';
+import type { Question } from '#approval-page/question.ts';
+import { claimedPins, confirm, pinsAfter, readQuestion } from '#approval-page/question.ts';
+import { SignButton } from '#approval-page/sign-button.tsx';
+import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
+import type { ApprovalRequest, ServerRemark } from '#domain/approval-message.ts';
+import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+
+interface AskedApproval {
+  readonly asked: Asked;
+  readonly request: ApprovalRequest;
+}
+
+/** One request: first the keys of the co-signers, then what they confirm, then the signature. */
+export function Approve({ asked, request }: AskedApproval) {
+  // Read once. The digest that is signed later is the one of these bytes.
+  const read = useMemo(() => attempt(() => readQuestion(request, Date.now())), [request]);
+  const vaultId = read.ok ? read.value.inForce.vaultId : 0;
+  const place = { dashboard: asked.dashboard, vaultId };
+  const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, place));
+  if (!read.ok) return <Nothing why={read.why} />;
+  const question = read.value;
+  if (pins === null) {
+    const claimed = attempt(() => claimedPins(request, question));
+    if (!claimed.ok) return <Nothing why={claimed.why} />;
+    const confirmed = (given: Pins) => {
+      storePins(localStorage, place, given);
+      setPins(given);
+    };
+    return <ConfirmPins claimed={claimed.value} vaultId={vaultId} confirmed={confirmed} />;
+  }
+  const again = () => {
+    forgetPins(localStorage, place);
+    setPins(null);
+  };
+  const learned = () => storePins(localStorage, place, pinsAfter(pins, question));
+  return <Confirmed {...{ asked, request, question, pins, again, learned }} />;
+}
+
+function Confirmed(
+  props: AskedApproval & {
+    readonly question: Question;
+    readonly pins: Pins;
+    readonly again: () => void;
+    readonly learned: () => void;
+  },
+) {
+  const { asked, request, question, pins, again, learned } = props;
+  const confirmation = useMemo(
+    () => confirm(question, request, { pins, nonce: asked.nonce, nowMs: Date.now() }),
+    [question, pins],
+  );
+  useEffect(() => {
+    if (confirmation.fault === null) learned();
+  }, [confirmation]);
+  if (confirmation.fault !== null) {
+    return (
+      <Nothing why={confirmation.fault}>
+        <Verdicts confirmation={confirmation} />
+        <p>
+          <button type="button" onClick={again}>
+            Enter the fingerprint of the co-signers again
+          </button>
+        </p>
+      </Nothing>
+    );
+  }
+  return <Signing {...{ asked, request, question, confirmation }} />;
+}
+
+function Signing(props: AskedApproval & { readonly question: Question; readonly confirmation: Confirmation }) {
+  const { asked, request, question, confirmation } = props;
+  const description = useMemo(() => described(question), [question]);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isDone, setDone] = useState(false);
+  const passkeys = passkeysOf(question.inForce, request.userId);
+  const sign = async () => {
+    setFault(null);
+    try {
+      const signature = await signWithPasskey(question.digest, passkeys);
+      const { requestId } = request;
+      asked.answer({ type: 'conclave/approval/answer', version: APPROVAL_PROTOCOL, requestId, ...signature });
+      setDone(true);
+      window.close();
+    } catch (error) {
+      setFault(reasonOf(error));
+    }
+  };
+  if (isDone) return <p role="status">Signed. You can close this window.</p>;
+  return (
+    <article>
+      <h1>{description.title}</h1>
+      {description.warnings.length > 0 && (
+        <ul class="warnings" role="alert" aria-label="Warnings">
+          {description.warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+      <Facts facts={description.facts} />
+      <p class="quiet">
+        Read by this page out of the bytes that you sign. Their SHA-256: <code>{question.digest}</code>
+      </p>
+      <section aria-labelledby="cosigners">
+        <h2 id="cosigners">What the co-signers confirm</h2>
+        <Verdicts confirmation={confirmation} />
+      </section>
+      <FromServer remarks={request.remarks} />
+      {passkeys.length === 0 ? (
+        <p class="refusal" role="alert">
+          The policy in force has no passkey of yours for this page. Propose one in the dashboard.
+        </p>
+      ) : (
+        <SignButton label="Approve with a passkey" sign={sign} />
+      )}
+      {fault !== null && (
+        <p class="refusal" role="alert">
+          {fault}
+        </p>
+      )}
+    </article>
+  );
+}
+
+function described({ subject, inForce }: Question): Description {
+  if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
+  return describeChange(subject.mandate, inForce, subject.proposed);
+}
+
+function Verdicts({ confirmation: { verdicts } }: { readonly confirmation: Confirmation }) {
+  return (
+    <ul class="verdicts">
+      {verdicts.map(({ cosigner, says, detail }) => (
+        <li key={cosigner} class={says}>
+          Co-signer {cosigner}: <strong>{says}</strong>
+          {detail !== null && `, ${detail}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FromServer({ remarks }: { readonly remarks: readonly ServerRemark[] }) {
+  if (remarks.length === 0) return null;
+  return (
+    <section class="unverified" aria-labelledby="unverified">
+      <h2 id="unverified">From the server, not verified</h2>
+      <ul>
+        {remarks.map(({ label, text }) => (
+          <li key={`${label} ${text}`}>
+            {visibleText(label)}: {visibleText(text)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+type Attempt<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
+
+function attempt<T>(read: () => T): Attempt<T> {
+  try {
+    return { ok: true, value: read() };
+  } catch (error) {
+    return { ok: false, why: reasonOf(error) };
+  }
+}

@@ -1,0 +1,108 @@
+import { equalBytes } from '@noble/curves/utils.js';
+import type { CanonicalText } from '#domain/read-canonical.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
+
+/** Why the page shows nothing to approve. The message is for the person who reads it. */
+export class NothingToApprove extends Error {}
+
+/** The bytes that hex spells in lower case. Throws for any other text. */
+export function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
+  if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new NothingToApprove('The bytes to approve are not lower-case hex.');
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+/** Throws unless `again` has exactly the bytes that were read: what is shown is all that there is. */
+export function holdSame(bytes: Uint8Array, again: Uint8Array): void {
+  if (!equalBytes(bytes, again)) {
+    throw new NothingToApprove('The bytes to approve do not encode what this page read out of them.');
+  }
+}
+
+/** Reads the fields of canonical bytes one after the other. Every deviation from the expected field throws. */
+export class CanonicalCursor {
+  readonly #text: CanonicalText;
+  #next = 0;
+
+  constructor(bytes: Uint8Array, domain: string) {
+    try {
+      this.#text = readCanonical(bytes);
+    } catch {
+      throw new NothingToApprove('The bytes to approve are malformed.');
+    }
+    if (this.#text.domain !== domain) {
+      throw new NothingToApprove(`The bytes to approve are not of the kind ${domain}.`);
+    }
+  }
+
+  /** Reports whether the next field has this name. */
+  isAt(name: string): boolean {
+    return this.#text.fields[this.#next]?.[0] === name;
+  }
+
+  optional(name: string): string | null {
+    const field = this.#text.fields[this.#next];
+    if (field?.[0] !== name) throw new NothingToApprove(`The bytes to approve have no field ${name} in its place.`);
+    this.#next += 1;
+    return field[1];
+  }
+
+  text(name: string): string {
+    const value = this.optional(name);
+    if (value === null) throw new NothingToApprove(`The field ${name} of the bytes to approve is empty.`);
+    return value;
+  }
+
+  /** The value that a parser gives for the field; the parser answers null for what it does not accept. */
+  parsed<T>(name: string, parse: (text: string) => T | null): T {
+    const value = parse(this.text(name));
+    if (value === null) throw malformed(name);
+    return value;
+  }
+
+  optionalParsed<T>(name: string, parse: (text: string) => T | null): T | null {
+    const text = this.optional(name);
+    if (text === null) return null;
+    const value = parse(text);
+    if (value === null) throw malformed(name);
+    return value;
+  }
+
+  oneOf<T extends string>(name: string, known: readonly T[]): T {
+    return this.parsed(name, (text) => known.find((one) => one === text) ?? null);
+  }
+
+  /** A whole number from 0 to 2^53 - 1. */
+  count(name: string): number {
+    return this.parsed(name, countOf);
+  }
+
+  end(): void {
+    if (this.#next < this.#text.fields.length) {
+      throw new NothingToApprove('The bytes to approve have a field that this page does not know.');
+    }
+  }
+}
+
+/** Decimal digits without a leading zero; null for anything else. */
+function countOf(text: string): number | null {
+  const count = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number.parseInt(text, 10) : null;
+  return count !== null && Number.isSafeInteger(count) ? count : null;
+}
+
+export function hashOf(text: string): string | null {
+  return /^[0-9a-f]{64}$/.test(text) ? text : null;
+}
+
+/** CAIP-2. */
+export function chainOf(text: string): string | null {
+  return /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(text) ? text : null;
+}
+
+/** The letters and digits that addresses of all families are spelled with: none that a screen could hide or turn around. */
+export function addressOf(text: string): string | null {
+  return /^[0-9A-Za-z]{20,100}$/.test(text) ? text : null;
+}
+
+function malformed(name: string): NothingToApprove {
+  return new NothingToApprove(`The field ${name} of the bytes to approve is malformed.`);
+}

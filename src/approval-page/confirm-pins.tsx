@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import { minThreshold } from '#approval-page/question.ts';
+import type { Pins } from '#approval-page/statement-check.ts';
+import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+
+/**
+ * Asks once for the fingerprint of the co-signers' keys. The page does not show the fingerprint of the keys
+ * that the server sent: a person who reads it here would confirm whatever the server sends.
+ */
+export function ConfirmPins(props: {
+  readonly claimed: readonly CosignerPin[];
+  readonly vaultId: number;
+  readonly confirmed: (pins: Pins) => void;
+}) {
+  const { claimed, vaultId, confirmed } = props;
+  const [fault, setFault] = useState<string | null>(null);
+  const [count, least] = [claimed.length, minThreshold(claimed.length)];
+  const check = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (!(form instanceof HTMLFormElement)) return;
+    const fields = new FormData(form);
+    const text = (name: string) => {
+      const value = fields.get(name);
+      return typeof value === 'string' ? value : '';
+    };
+    const threshold = Number.parseInt(text('threshold'), 10);
+    if (!isFingerprintOf(text('fingerprint'), claimed)) {
+      setFault('The server sent keys with another fingerprint. Check what you typed; if it is right, do not approve.');
+      return;
+    }
+    confirmed({ cosigners: claimed, threshold: Math.max(least, Math.min(count, threshold || count)) });
+  };
+  return (
+    <section>
+      <h1>Confirm the co-signers of vault {vaultId}</h1>
+      <p>
+        This page has to know the keys of the {count} co-signers before it shows anything to approve. Ask their
+        operators for the fingerprint, not the dashboard. You are asked once.
+      </p>
+      <form onSubmit={check}>
+        <label>
+          Fingerprint of the co-signers
+          <input name="fingerprint" autocomplete="off" autocapitalize="none" spellcheck={false} required />
+        </label>
+        <label>
+          Co-signers that sign together
+          <select name="threshold">
+            {Array.from({ length: count - least + 1 }, (_, i) => (
+              <option key={i} value={String(least + i)}>
+                {least + i} of {count}
+              </option>
+            ))}
+          </select>
+        </label>
+        <p>
+          <button type="submit" class="yes">
+            Confirm
+          </button>
+        </p>
+      </form>
+      {fault !== null && (
+        <p class="refusal" role="alert">
+          {fault}
+        </p>
+      )}
+    </section>
+  );
+}

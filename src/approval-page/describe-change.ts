@@ -1,0 +1,142 @@
+import type { Description } from '#approval-page/describe-intent.ts';
+import type { Fact } from '#approval-page/fact.ts';
+import { amountText, chainText, timeText, visibleText } from '#approval-page/fact.ts';
+import type { MandateDocument } from '#devices/policy-document.ts';
+import type { Device } from '#domain/device.ts';
+import type { Policy } from '#domain/policy.ts';
+import { thresholdForChange } from '#domain/policy.ts';
+
+/** One statement of a policy. Two policies that differ differ in some statement. */
+interface Clause {
+  readonly key: string;
+  readonly label: string;
+  readonly text: string;
+  readonly address?: string;
+}
+
+/** The differences between two policies, field by field, with what a signer should not overlook. */
+export function describeChange(mandate: MandateDocument, inForce: Policy, proposed: Policy): Description {
+  const [before, after] = [clausesOf(inForce), clausesOf(proposed)];
+  const changes = [
+    ...after.flatMap((clause) => changed(before.find(({ key }) => key === clause.key) ?? null, clause)),
+    ...before.filter(({ key }) => after.every((clause) => clause.key !== key)).map((gone) => fact('Removed', gone)),
+  ];
+  return {
+    title: `Change the policy to version ${proposed.version}`,
+    facts: [
+      ...(changes.length === 0 ? [{ label: 'Changes', text: 'none but the version' }] : changes),
+      { label: 'Note', text: mandate.note === null ? 'none' : visibleText(mandate.note) },
+      { label: 'Expires', text: timeText(mandate.expiresAtMs) },
+      { label: 'Created', text: timeText(mandate.createdAtMs) },
+      { label: 'Vault', text: String(proposed.vaultId) },
+      { label: 'Policy change', text: mandate.id },
+      { label: 'New policy', text: `version ${proposed.version}, hash ${mandate.policyHash}` },
+    ],
+    warnings: weakenings(inForce, proposed),
+  };
+}
+
+function changed(before: Clause | null, after: Clause): readonly Fact[] {
+  if (before === null) return [fact('Added', after)];
+  if (before.text === after.text) return [];
+  return [{ label: `Changed: ${after.label}`, text: `from ${before.text} to ${after.text}` }];
+}
+
+function fact(what: string, { label, text, address }: Clause): Fact {
+  return { label: `${what}: ${label}`, text, ...(address === undefined ? {} : { address }) };
+}
+
+function clausesOf(policy: Policy): readonly Clause[] {
+  const { rules } = policy;
+  const one = (key: string, label: string, text: string): Clause => ({ key, label, text });
+  const optional = (key: string, label: string, value: string | undefined) =>
+    value === undefined ? [] : [one(key, label, value)];
+  return [
+    one('threshold', 'Approvals for a transaction', String(policy.threshold)),
+    one('approvalMode', 'What counts as an approval', MODES[policy.approvalMode]),
+    ...policy.signers.map((userId) => one(`signer ${userId}`, 'Signer', userId)),
+    ...policy.devices.map((device) => one(`device ${device.keyId}`, 'Device', deviceText(device))),
+    one('recipients', 'Recipients', rules.recipients === 'anyone' ? 'anyone' : 'only the address book'),
+    one(
+      'unreadable',
+      'What cannot be decoded',
+      rules.unreadableThreshold === null ? 'is refused' : `takes ${rules.unreadableThreshold} approvals`,
+    ),
+    ...listClauses(policy),
+    ...optional('signOnce', 'Receipts of co-signers', rules.signOnce),
+    ...optional('limitsIncludeFees', 'Fees count into limits', rules.limitsIncludeFees === true ? 'yes' : undefined),
+    ...optional('feesExcluded', 'Fees count into limits', rules.limitsIncludeFees === false ? 'no' : undefined),
+    ...optional('requiredDevice', 'Required device', rules.requiredDevice),
+    ...optional('unboundMessages', 'Messages that name no chain', rules.unboundMessages),
+    ...optional('maxFees', 'Largest fees', rules.maxFees?.length === 0 ? 'an empty list' : undefined),
+    ...(policy.cosigners ?? []).map(({ index, signing }) =>
+      one(`cosigner ${index}`, `Key of co-signer ${index}`, signing),
+    ),
+  ];
+}
+
+function listClauses({ rules }: Policy): readonly Clause[] {
+  const asset = (chain: string, tokenAddress: string | null) => `${chain} ${tokenAddress ?? ''}`;
+  return [
+    ...rules.addressBook.map(({ chain, address, name }) => ({
+      key: `book ${chain} ${address}`,
+      label: `Address book, ${chainText(chain)}`,
+      text: `“${visibleText(name)}” is ${visibleText(address)}`,
+      address: visibleText(address),
+    })),
+    ...rules.limits.map(({ chain, tokenAddress, perTransaction, perDay }) => {
+      const bound = (amount: typeof perDay) => (amount === null ? 'no limit' : amountText(amount, chain, tokenAddress));
+      return {
+        key: `limit ${asset(chain, tokenAddress)}`,
+        label: `Limit, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
+        text: `${bound(perTransaction)} in one transaction, ${bound(perDay)} in 24 hours`,
+      };
+    }),
+    ...rules.higherThresholds.map(({ chain, tokenAddress, above, threshold }) => ({
+      key: `step ${asset(chain, tokenAddress)} ${above}`,
+      label: `Above ${amountText(above, chain, tokenAddress)}, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
+      text: `${threshold} approvals`,
+    })),
+    ...(rules.maxFees ?? []).map(({ chain, amount }) => ({
+      key: `fee ${chain}`,
+      label: `Largest fee, ${chainText(chain)}`,
+      text: amountText(amount, chain, null),
+    })),
+  ];
+}
+
+const MODES = {
+  token: 'what the server counts (no signature of a device)',
+  device: 'a signature of a device',
+} as const;
+
+function deviceText(device: Device): string {
+  const site = device.algorithm === 'webauthn-p256' ? `passkey of ${device.origin}` : 'Ed25519 key';
+  return `${site}, of signer ${device.userId}, key id ${device.keyId}`;
+}
+
+/** Changes that give somebody more than before. */
+function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
+  const [now, then] = [inForce.rules, proposed.rules];
+  const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));
+  const newDevices = proposed.devices.filter(({ keyId }) => inForce.devices.every((device) => device.keyId !== keyId));
+  const faults: readonly (readonly [boolean, string])[] = [
+    [proposed.threshold < inForce.threshold, 'Fewer approvals are enough for a transaction.'],
+    [thresholdForChange(proposed) < thresholdForChange(inForce), 'Fewer approvals are enough for a policy change.'],
+    [
+      inForce.approvalMode === 'device' && proposed.approvalMode === 'token',
+      'Device signatures no longer count: the server alone says who approved.',
+    ],
+    [newSigners.length > 0, `New signers: ${newSigners.length}.`],
+    [newDevices.length > 0, `New devices: ${newDevices.length}. Compare their key ids with their owners.`],
+    [
+      now.recipients === 'address-book' && then.recipients === 'anyone',
+      'Anyone can be paid, not only the address book.',
+    ],
+    [
+      JSON.stringify(inForce.cosigners ?? null) !== JSON.stringify(proposed.cosigners ?? null),
+      'The keys of the co-signers change. Compare the new keys with their operators.',
+    ],
+  ];
+  return faults.filter(([holds]) => holds).map(([, text]) => text);
+}

@@ -1,0 +1,187 @@
+import type { Fact } from '#approval-page/fact.ts';
+import { amountText, chainText, knownChain, timeText, visibleText } from '#approval-page/fact.ts';
+import { decodeCall } from '#chains/evm/decode-call.ts';
+import { readTypedData } from '#chains/evm/typed-data.ts';
+import { warningsOf } from '#chains/warnings.ts';
+import type { Intent, OnChainIntent } from '#domain/intent.ts';
+import { unreachable } from '#domain/result.ts';
+import type { Policy } from '#domain/policy.ts';
+import { nameOf } from '#domain/rules.ts';
+import { findLookalike, shapeOf } from '#domain/lookalike.ts';
+
+/** What an approval does, in words, and in every field that it binds. */
+export interface Description {
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  readonly warnings: readonly string[];
+}
+
+/** @param policy the policy in force, whose address book names addresses */
+export function describeIntent(intent: Intent, policy: Policy): Description {
+  return {
+    title: titleOf(intent),
+    facts: [
+      { label: 'Chain', text: chainText(intent.chain) },
+      { label: 'From', text: 'the wallet of the vault', address: intent.from },
+      ...actionFacts(intent, policy),
+      ...(intent.kind === 'message' ? [] : boundFacts(intent)),
+      { label: 'Note', text: intent.note === null ? 'none' : visibleText(intent.note) },
+      { label: 'Expires', text: timeText(intent.expiresAtMs) },
+      { label: 'Created', text: timeText(intent.createdAtMs) },
+      { label: 'Vault', text: String(intent.vaultId) },
+      { label: 'Transaction', text: intent.transactionId },
+      { label: 'Policy', text: `version ${intent.policyVersion}, hash ${intent.policyHash}` },
+    ],
+    warnings: [...warningsOf(intent).map(({ detail }) => visibleText(detail)), ...ownWarnings(intent, policy)],
+  };
+}
+
+function titleOf(intent: Intent): string {
+  const { chain } = intent;
+  switch (intent.kind) {
+    case 'transfer':
+      return `Send ${amountText(intent.amount, chain, intent.tokenAddress)}`;
+    case 'contract-interaction':
+      return intent.value === '0'
+        ? 'Call a contract'
+        : `Call a contract and pay it ${amountText(intent.value, chain, null)}`;
+    case 'erc20-approve':
+      return intent.amount === '0'
+        ? 'End an allowance'
+        : `Allow spending of up to ${amountText(intent.amount, chain, intent.tokenAddress)}`;
+    case 'message':
+      return 'Sign a message';
+    default:
+      return unreachable(intent);
+  }
+}
+
+function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
+  const { chain } = intent;
+  switch (intent.kind) {
+    case 'transfer':
+      return [
+        named('To', intent.to, { chain, policy }),
+        { label: 'Amount', text: amountText(intent.amount, chain, intent.tokenAddress) },
+        ...tokenFacts(intent.tokenAddress),
+        ...(intent.paysFor === undefined
+          ? []
+          : [{ label: 'Pays for', text: 'an earlier payment', raw: intent.paysFor }]),
+      ];
+    case 'contract-interaction':
+      return [
+        named('Contract', intent.to, { chain, policy }),
+        { label: 'Pays along', text: amountText(intent.value, chain, null) },
+        ...callFacts(intent.data),
+      ];
+    case 'erc20-approve':
+      return [
+        named('Spender', intent.spender, { chain, policy }),
+        { label: 'May take', text: amountText(intent.amount, chain, intent.tokenAddress) },
+        ...tokenFacts(intent.tokenAddress),
+      ];
+    case 'message':
+      return messageFacts(intent.format, intent.message);
+    default:
+      return unreachable(intent);
+  }
+}
+
+function boundFacts(intent: OnChainIntent): readonly Fact[] {
+  const fee: Fact = { label: 'Largest fee', text: amountText(intent.maxFee, intent.chain, null) };
+  if (intent.lookalikeOf === null) return [fee];
+  return [fee, { label: 'Looks like', text: 'another address that is known', address: intent.lookalikeOf }];
+}
+
+function tokenFacts(tokenAddress: string | null): readonly Fact[] {
+  return tokenAddress === null ? [] : [{ label: 'Token', text: 'contract', address: tokenAddress }];
+}
+
+function named(label: string, address: string, place: { readonly chain: string; readonly policy: Policy }): Fact {
+  const name = nameOf(place.policy.rules, place.chain, address);
+  const text = name === null ? 'not in the address book' : `“${visibleText(name)}” in the address book`;
+  return { label, text, address };
+}
+
+function callFacts(data: string): readonly Fact[] {
+  if (data === '0x') return [{ label: 'Call', text: 'no data: a plain payment' }];
+  const call = decodeCall(data);
+  const raw: Fact = { label: 'Data', text: 'the bytes of the call', raw: data };
+  if (call === null) return [{ label: 'Call', text: 'unknown: nothing here can say what it does' }, raw];
+  return [
+    { label: 'Call', text: `${call.function} (${call.standard})` },
+    ...call.arguments.map(({ name, type, value }): Fact => {
+      const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      const label = `Argument ${name}`;
+      return type === 'address'
+        ? { label, text: type, address: shown }
+        : { label, text: type, raw: visibleText(shown) };
+    }),
+    raw,
+  ];
+}
+
+const FORMATS = {
+  eip191: 'a text (EIP-191), valid on every EVM chain',
+  eip712: 'typed data (EIP-712)',
+  'solana-offchain': 'an off-chain message of Solana',
+  bip322: 'a text (BIP-322)',
+} as const;
+
+function messageFacts(format: keyof typeof FORMATS, message: string): readonly Fact[] {
+  const kind: Fact = { label: 'Message', text: FORMATS[format] };
+  if (format !== 'eip712') return [kind, { label: 'Text', text: '', raw: visibleText(message, { linesStay: true }) }];
+  const read = readTypedData(JSON.parse(message));
+  if (!read.ok) throw new Error('typed data is read before it is described');
+  const { primaryType, domain, message: content } = read.value;
+  return [
+    kind,
+    { label: 'Type', text: visibleText(primaryType) },
+    ...leavesOf('domain', domain),
+    ...leavesOf('message', content),
+  ];
+}
+
+/** Every value of nested data, each under its path: no value is folded away. */
+function leavesOf(path: string, value: unknown): readonly Fact[] {
+  if (Array.isArray(value)) {
+    if (value.length === 0) return [{ label: visibleText(path), text: 'an empty list' }];
+    return value.flatMap((item: unknown, i) => leavesOf(`${path}[${i}]`, item));
+  }
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, item]) => leavesOf(`${path}.${key}`, item));
+  }
+  const text = String(value);
+  const isAddress = /^0x[0-9a-fA-F]{40}$/.test(text);
+  return [
+    isAddress
+      ? { label: visibleText(path), text: 'address', address: text }
+      : { label: visibleText(path), text: '', raw: visibleText(text, { linesStay: true }) },
+  ];
+}
+
+/** What follows from the policy in force, or from what this page does not know. */
+function ownWarnings(intent: Intent, policy: Policy): readonly string[] {
+  const book = policy.rules.addressBook.filter(({ chain }) => chain === intent.chain).map(({ address }) => address);
+  const payees = intent.kind === 'message' ? [] : [intent.kind === 'erc20-approve' ? intent.spender : intent.to];
+  const known = (shape: string) => book.filter((address) => shapeOf(address) === shape);
+  const twin = findLookalike(payees, known, null);
+  return [
+    ...(twin === null ? [] : [`The address looks like ${twin.known} of the address book and is another one.`]),
+    ...(knownChain(intent.chain) === null ? ['This page does not know this chain: amounts are in raw units.'] : []),
+    ...(intent.policyVersion === policy.version
+      ? []
+      : [`It was created under policy version ${intent.policyVersion}; version ${policy.version} is in force.`]),
+    ...(intent.kind === 'message' && intent.format === 'eip191'
+      ? ['This signature names no chain: it is valid on all of them.']
+      : []),
+    ...unknownTokens(intent),
+  ];
+}
+
+function unknownTokens(intent: Intent): readonly string[] {
+  if (intent.kind !== 'transfer' && intent.kind !== 'erc20-approve') return [];
+  if (intent.tokenAddress === null) return [];
+  const isListed = knownChain(intent.chain)?.tokens.some(({ address }) => address === intent.tokenAddress) ?? false;
+  return isListed ? [] : ['This page does not know this token: compare the address of its contract.'];
+}

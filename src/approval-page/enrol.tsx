@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
+import type { Asked } from '#approval-page/channel.ts';
+import { visibleText } from '#approval-page/fact.ts';
+import { newPasskey } from '#approval-page/passkey.ts';
+import { SignButton } from '#approval-page/sign-button.tsx';
+import type { EnrolmentRequest } from '#domain/approval-message.ts';
+import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+import { parseUserId } from '#domain/id.ts';
+
+/** A new passkey of this page. It counts for nothing until a quorum has adopted a policy that names it. */
+export function Enrol({ asked, request }: { readonly asked: Asked; readonly request: EnrolmentRequest }) {
+  const { requestId, userId, userName } = request;
+  const [fault, setFault] = useState<string | null>(null);
+  const [keyOfDevice, setDone] = useState<string | null>(null);
+  if (parseUserId(userId) === null) return <Nothing why="The server does not say who you are." />;
+  const create = async () => {
+    setFault(null);
+    try {
+      const device = await newPasskey({ userId, userName: visibleText(userName) });
+      asked.answer({ type: 'conclave/approval/enrolled', version: APPROVAL_PROTOCOL, requestId, device });
+      setDone(device.publicKey);
+    } catch (error) {
+      setFault(reasonOf(error));
+    }
+  };
+  if (keyOfDevice !== null) {
+    return (
+      <article>
+        <h1>Passkey created</h1>
+        <p role="status">The other signers approve the policy change that adds this key:</p>
+        <pre>{keyOfDevice}</pre>
+        <p>
+          <button type="button" onClick={() => window.close()}>
+            Close
+          </button>
+        </p>
+      </article>
+    );
+  }
+  return (
+    <article>
+      <h1>Create a passkey for approvals</h1>
+      <p>
+        The passkey belongs to <strong>{location.hostname}</strong>, signs on this page alone, and speaks for the user{' '}
+        <code>{userId}</code>. The server calls this user “{visibleText(userName)}”.
+      </p>
+      <SignButton label="Create a passkey" sign={create} />
+      {fault !== null && (
+        <p class="refusal" role="alert">
+          {fault}
+        </p>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,104 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import type { EnrolmentRequest, PasskeySignature } from '#domain/approval-message.ts';
+import type { Passkey } from '#domain/device.ts';
+import { enrolmentBytes } from '#domain/device.ts';
+import { parseUserId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+
+/** The passkeys of this page that a policy has of a person. The exact host and origin, never a domain above. */
+export function passkeysOf({ devices }: Policy, userId: string): readonly Passkey[] {
+  const passkeys = devices.filter((device) => device.algorithm === 'webauthn-p256');
+  return passkeys.filter(
+    ({ userId: owner, rpId, origin }) => owner === userId && rpId === location.hostname && origin === location.origin,
+  );
+}
+
+/** The signature of one of these passkeys over a digest that this page computed. Throws when its owner declines. */
+export async function signWithPasskey(
+  digest: string,
+  passkeys: readonly Passkey[],
+): Promise<PasskeySignature & { readonly keyId: string }> {
+  const { credentialId, ...proof } = await assertedBy(
+    Uint8Array.from(hexToBytes(digest)),
+    passkeys.map((passkey) => passkey.credentialId),
+  );
+  const passkey = passkeys.find((one) => one.credentialId === credentialId);
+  if (passkey === undefined) throw new NothingToApprove('Another passkey has answered.');
+  return { keyId: passkey.keyId, ...proof };
+}
+
+/** A new passkey of this page, with its own signature that it exists. A policy change has to adopt it. */
+export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userName'>) {
+  const [rpId, userId] = [location.hostname, parseUserId(user.userId)];
+  if (userId === null) throw new NothingToApprove('The server does not say who you are.');
+  const created = await navigator.credentials.create({
+    publicKey: {
+      rp: { id: rpId, name: 'Conclave approvals' },
+      user: { id: new TextEncoder().encode(userId), name: user.userName, displayName: user.userName },
+      challenge: crypto.getRandomValues(new Uint8Array(32)),
+      pubKeyCredParams: [{ type: 'public-key', alg: ES256 }],
+      authenticatorSelection: { userVerification: 'required', residentKey: 'preferred' },
+    },
+  });
+  const response = created instanceof PublicKeyCredential ? created.response : null;
+  if (!(created instanceof PublicKeyCredential) || !(response instanceof AuthenticatorAttestationResponse)) {
+    throw new NothingToApprove('No passkey was made.');
+  }
+  const spki = new Uint8Array(response.getPublicKey() ?? []);
+  if (spki.length < POINT_BYTES) throw new NothingToApprove('The passkey shows no public key.');
+  const described = {
+    userId,
+    algorithm: 'webauthn-p256' as const,
+    publicKey: compressed(spki.subarray(-POINT_BYTES)),
+    credentialId: base64url(created.rawId),
+    rpId,
+    origin: location.origin,
+  };
+  const digest = Uint8Array.from(sha256(enrolmentBytes(described)));
+  const { credentialId: _credentialId, ...proof } = await assertedBy(digest, [described.credentialId]);
+  return { ...described, proof };
+}
+
+const ES256 = -7;
+const POINT_BYTES = 65;
+
+/** The structure ends with the point (RFC 5480) in 65 bytes; a policy has it in 33 (SEC 1 part 2.3.3). */
+function compressed(point: Uint8Array): string {
+  const isOdd = ((point.at(-1) ?? 0) & 1) === 1;
+  return `${isOdd ? '03' : '02'}${bytesToHex(point.subarray(1, 33))}`;
+}
+
+async function assertedBy(
+  challenge: Uint8Array<ArrayBuffer>,
+  credentialIds: readonly string[],
+): Promise<PasskeySignature & { readonly credentialId: string }> {
+  const asserted = await navigator.credentials.get({
+    publicKey: {
+      challenge,
+      rpId: location.hostname,
+      userVerification: 'required',
+      allowCredentials: credentialIds.map((id) => ({ type: 'public-key', id: bytesOfBase64url(id) })),
+    },
+  });
+  const response = asserted instanceof PublicKeyCredential ? asserted.response : null;
+  if (!(asserted instanceof PublicKeyCredential) || !(response instanceof AuthenticatorAssertionResponse)) {
+    throw new NothingToApprove('No passkey has answered.');
+  }
+  return {
+    credentialId: base64url(asserted.rawId),
+    signature: base64url(response.signature),
+    authenticatorData: base64url(response.authenticatorData),
+    clientDataJSON: base64url(response.clientDataJSON),
+  };
+}
+
+function base64url(bytes: ArrayBuffer): string {
+  const text = btoa(String.fromCharCode(...new Uint8Array(bytes)));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+function bytesOfBase64url(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
+}

@@ -1,0 +1,129 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesOfHex, NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import { INTENT_DOMAIN, readIntent } from '#approval-page/read-intent.ts';
+import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
+import { confirmedBy } from '#approval-page/statement-check.ts';
+import type { MandateDocument } from '#devices/policy-document.ts';
+import { readMandate, readPolicy } from '#devices/policy-document.ts';
+import type { ApprovalRequest } from '#domain/approval-message.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import { arePins } from '#domain/cosigner-pin.ts';
+import type { Intent } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
+
+/** What a request asks, read out of its bytes alone. Nothing of it is confirmed yet. */
+export interface Question {
+  /** Lower-case hex SHA-256 of the bytes that were read: what the passkey signs. */
+  readonly digest: string;
+  readonly inForce: Policy;
+  readonly inForceHash: string;
+  readonly subject:
+    | { readonly kind: 'intent'; readonly intent: Intent }
+    | { readonly kind: 'change'; readonly mandate: MandateDocument; readonly proposed: Policy };
+}
+
+const MANDATE_DOMAIN = 'conclave/policy-change/v1';
+
+/**
+ * Reads a request. Throws `NothingToApprove` for bytes that are malformed or unknown, that have expired, or
+ * that name another policy than the one that comes with them.
+ */
+export function readQuestion(request: ApprovalRequest, nowMs: number): Question {
+  const inForce = policyIn(request.policy);
+  const inForceHash = hashOfHex(request.policy);
+  const subject = readSubject(request);
+  const question = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
+  const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
+  if (expiresAtMs <= nowMs) throw new NothingToApprove('It has expired.');
+  if (subject.kind === 'intent') holdIntent(subject.intent, question);
+  else holdChange(subject, question);
+  return question;
+}
+
+function readSubject({ canonical, proposed }: ApprovalRequest): Question['subject'] {
+  switch (domainOf(canonical)) {
+    case INTENT_DOMAIN:
+      if (proposed !== null) throw new NothingToApprove('A transaction comes with no proposed policy.');
+      return { kind: 'intent', intent: readIntent(canonical) };
+    case MANDATE_DOMAIN: {
+      if (proposed === null) throw new NothingToApprove('The proposed policy is missing.');
+      const mandate = readMandate(bytesOfHex(canonical));
+      if (mandate === null) throw new NothingToApprove('The bytes to approve are malformed.');
+      if (hashOfHex(proposed) !== mandate.policyHash) {
+        throw new NothingToApprove('The policy that the server shows is not the one that the change names.');
+      }
+      return { kind: 'change', mandate, proposed: policyIn(proposed) };
+    }
+    default:
+      throw new NothingToApprove('This page does not know what these bytes are.');
+  }
+}
+
+/** An intent names the policy in force, or the one just before it: the hash of that one is in the policy in force. */
+function holdIntent(intent: Intent, { inForce, inForceHash }: Pick<Question, 'inForce' | 'inForceHash'>): void {
+  if (intent.vaultId !== inForce.vaultId) throw new NothingToApprove('The policy is of another vault.');
+  const { version, previousHash } = inForce;
+  const namesCurrent = intent.policyVersion === version && intent.policyHash === inForceHash;
+  if (!namesCurrent && !(intent.policyVersion === version - 1 && intent.policyHash === previousHash)) {
+    throw new NothingToApprove('The transaction names another policy than the one in force. Create it again.');
+  }
+}
+
+function holdChange(
+  { proposed }: { readonly proposed: Policy },
+  { inForce, inForceHash }: Pick<Question, 'inForce' | 'inForceHash'>,
+): void {
+  if (proposed.vaultId !== inForce.vaultId) throw new NothingToApprove('The proposed policy is of another vault.');
+  if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
+    throw new NothingToApprove('The proposed policy does not follow the policy in force.');
+  }
+}
+
+/** The keys whose fingerprint the person confirms: those that the policy pins, else those that the server names. */
+export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Question): readonly CosignerPin[] {
+  const claimed = inForce.cosigners ?? cosigners;
+  if (!arePins(claimed)) throw new NothingToApprove('The server names no keys of co-signers to confirm.');
+  return claimed;
+}
+
+/** Checks that co-signers with confirmed keys have the policy of the question in force. */
+export function confirm(
+  { inForce, inForceHash }: Question,
+  { statements, keyIds }: ApprovalRequest,
+  { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
+): Confirmation {
+  const { vaultId, version: policyVersion } = inForce;
+  const claim = { vaultId, policyVersion, policyHash: inForceHash, nonce, nowMs };
+  return confirmedBy(statements, keyIds, { pins, claim });
+}
+
+/** The fewest co-signers that can be asked to sign together: any two such groups share one. */
+export function minThreshold(count: number): number {
+  return Math.floor(count / 2) + 1;
+}
+
+/** The pins after a confirmed policy: a quorum that adopted other keys has replaced them. */
+export function pinsAfter(pins: Pins, { inForce: { cosigners } }: Question): Pins {
+  if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
+  return { cosigners, threshold: Math.max(pins.threshold, minThreshold(cosigners.length)) };
+}
+
+function policyIn(hex: string): Policy {
+  const policy = readPolicy(bytesOfHex(hex));
+  if (policy === null) throw new NothingToApprove('The bytes of a policy are malformed.');
+  return policy;
+}
+
+function hashOfHex(hex: string): string {
+  return bytesToHex(sha256(bytesOfHex(hex)));
+}
+
+function domainOf(canonical: string): string {
+  try {
+    return readCanonical(bytesOfHex(canonical)).domain;
+  } catch {
+    throw new NothingToApprove('The bytes to approve are malformed.');
+  }
+}

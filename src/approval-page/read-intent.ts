@@ -1,0 +1,135 @@
+import {
+  addressOf,
+  bytesOfHex,
+  CanonicalCursor,
+  chainOf,
+  hashOf,
+  holdSame,
+  NothingToApprove,
+} from '#approval-page/canonical-cursor.ts';
+import { readTypedData, typedDataText } from '#chains/evm/typed-data.ts';
+import { parseAmount } from '#domain/amount.ts';
+import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
+import type { Action, Intent } from '#domain/intent.ts';
+import { intentBytes, MESSAGE_FORMATS } from '#domain/intent.ts';
+
+export const INTENT_DOMAIN = 'conclave/intent/v1';
+
+/**
+ * The intent that canonical bytes encode. Throws `NothingToApprove` unless every field is known, has the
+ * form that its meaning demands, and the intent encodes to exactly these bytes again.
+ */
+export function readIntent(canonical: string): Intent {
+  const bytes = bytesOfHex(canonical);
+  const cursor = new CanonicalCursor(bytes, INTENT_DOMAIN);
+  const kind = cursor.text('kind');
+  const vaultId = cursor.parsed('vaultId', parseVaultIdText);
+  const transactionId = cursor.parsed('transactionId', parseTransactionId);
+  if (vaultOfTransaction(transactionId) !== vaultId) {
+    throw new NothingToApprove('The transaction belongs to another vault.');
+  }
+  const chain = cursor.parsed('chain', chainOf);
+  const from = cursor.parsed('from', addressOf);
+  const action = readAction(cursor, kind);
+  const bound = action.kind === 'message' ? null : readBounds(cursor);
+  const paysFor = action.kind === 'transfer' && cursor.isAt('paysFor') ? cursor.parsed('paysFor', txHashOf) : undefined;
+  const frame = {
+    vaultId,
+    transactionId,
+    chain,
+    from,
+    policyVersion: cursor.count('policyVersion'),
+    policyHash: cursor.parsed('policyHash', hashOf),
+    note: cursor.optional('note'),
+    createdAtMs: cursor.count('createdAtMs'),
+    expiresAtMs: cursor.count('expiresAtMs'),
+  };
+  cursor.end();
+  const intent = intentOf(frame, action, { bound, paysFor });
+  holdSame(bytes, intentBytes(intent));
+  return intent;
+}
+
+type Bounds = ReturnType<typeof readBounds>;
+type Frame = Pick<
+  Intent,
+  | 'vaultId'
+  | 'transactionId'
+  | 'chain'
+  | 'from'
+  | 'policyVersion'
+  | 'policyHash'
+  | 'note'
+  | 'createdAtMs'
+  | 'expiresAtMs'
+>;
+
+function intentOf(
+  frame: Frame,
+  action: Action,
+  { bound, paysFor }: { readonly bound: Bounds | null; readonly paysFor: string | undefined },
+): Intent {
+  if (action.kind === 'message') return { ...frame, ...action };
+  if (bound === null) throw new Error('every kind but a message has a largest fee');
+  if (action.kind !== 'transfer' || paysFor === undefined) return { ...frame, ...action, ...bound };
+  return { ...frame, ...action, ...bound, paysFor };
+}
+
+function readAction(cursor: CanonicalCursor, kind: string): Action {
+  switch (kind) {
+    case 'transfer':
+      return {
+        kind,
+        to: cursor.parsed('to', addressOf),
+        tokenAddress: cursor.optionalParsed('tokenAddress', addressOf),
+        amount: cursor.parsed('amount', (text) => parseAmount(text)),
+      };
+    case 'contract-interaction':
+      return {
+        kind,
+        to: cursor.parsed('to', addressOf),
+        data: cursor.parsed('data', (text) => (/^0x(?:[0-9a-f]{2})*$/.test(text) ? text : null)),
+        value: cursor.parsed('value', (text) => parseAmount(text)),
+      };
+    case 'erc20-approve':
+      return {
+        kind,
+        tokenAddress: cursor.parsed('tokenAddress', addressOf),
+        spender: cursor.parsed('spender', addressOf),
+        amount: cursor.parsed('amount', (text) => parseAmount(text)),
+      };
+    case 'message':
+      return readMessage(cursor);
+    default:
+      throw new NothingToApprove('This page does not know this kind of transaction.');
+  }
+}
+
+function readMessage(cursor: CanonicalCursor): Action {
+  const format = cursor.oneOf('format', MESSAGE_FORMATS);
+  const message = cursor.text('message');
+  if (format === 'eip712' && !isTypedData(message)) {
+    throw new NothingToApprove('The message is not typed data that this page can read.');
+  }
+  return { kind: 'message', format, message };
+}
+
+function isTypedData(message: string): boolean {
+  try {
+    const read = readTypedData(JSON.parse(message));
+    return read.ok && typedDataText(read.value) === message;
+  } catch {
+    return false;
+  }
+}
+
+function readBounds(cursor: CanonicalCursor) {
+  return {
+    maxFee: cursor.parsed('maxFee', (text) => parseAmount(text)),
+    lookalikeOf: cursor.optionalParsed('lookalikeOf', addressOf),
+  };
+}
+
+function txHashOf(text: string): string | null {
+  return /^[0-9A-Za-z]{32,100}$/.test(text) ? text : null;
+}

@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** Ours: the second click of a double click, which was meant for the page before, falls into this time. */
+const UNARMED_MS = 700;
+
+/** A button that takes a click only after its page was to be seen, and once at a time. */
+export function SignButton({ label, sign }: { readonly label: string; readonly sign: () => Promise<void> }) {
+  const [isArmed, setArmed] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setArmed(true), UNARMED_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const click = () => {
+    setBusy(true);
+    void sign().finally(() => setBusy(false));
+  };
+  return (
+    <p>
+      <button type="button" class="yes" disabled={!isArmed || isBusy} onClick={click}>
+        {label}
+      </button>{' '}
+      <button type="button" onClick={() => window.close()}>
+        Close without signing
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Device } from '#domain/device.ts';
+
+/**
+ * The origin of the approval page, out of the APPROVAL_ORIGIN setting; null when it is empty. Throws for
+ * any other text, without saying what stands in it.
+ */
+export function approvalOrigin({
+  APPROVAL_ORIGIN: setting = '',
+}: {
+  readonly APPROVAL_ORIGIN?: string;
+}): string | null {
+  const text = setting.trim();
+  if (text === '') return null;
+  const url = URL.parse(text);
+  const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === 'localhost');
+  if (url?.origin !== text || !isSecure)
+    throw new Error('APPROVAL_ORIGIN is an origin, such as https://approve.example.com');
+  return text;
+}
+
+/** Reports whether a passkey belongs to another page than the approval page: that page can show one thing and sign another. */
+export function isOfOtherOrigin(
+  device: { readonly algorithm: Device['algorithm']; readonly origin?: string | null },
+  origin: string | null,
+): boolean {
+  return origin !== null && device.algorithm === 'webauthn-p256' && device.origin !== origin;
+}
+
+/** What a signer with such a passkey is warned of, once for all of them. */
+export function passkeyWarnings(
+  own: readonly Parameters<typeof isOfOtherOrigin>[0][],
+  origin: string | null,
+): readonly { readonly code: string; readonly detail: string }[] {
+  if (!own.some((device) => isOfOtherOrigin(device, origin))) return [];
+  const detail = 'you have a passkey of another page than the approval page: have a policy change replace it';
+  return [{ code: 'passkey-of-other-origin', detail }];
+}

@@ -1,0 +1,143 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import { claimedPins, confirm, pinsAfter, readQuestion } from '#approval-page/question.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
+import type { ApprovalRequest } from '#domain/approval-message.ts';
+import { parseApprovalRequest } from '#domain/approval-message.ts';
+import { intentBytes } from '#domain/intent.ts';
+import { policyBytes } from '#domain/policy.ts';
+import { readCanonical } from '#domain/read-canonical.ts';
+import type { CanonicalField } from '#domain/canonical.ts';
+import {
+  changeOf,
+  hashOf,
+  NONCE,
+  NOW_MS,
+  PINS,
+  pinsOf,
+  policyOf,
+  requestOf,
+  statementOf,
+  statementsOf,
+  transferOf,
+} from './request-scene.ts';
+
+const policy = policyOf();
+const intent = transferOf(policy);
+const pins = { cosigners: PINS, threshold: 2 };
+const judged = (request: ApprovalRequest) =>
+  confirm(readQuestion(request, NOW_MS), request, { pins, nonce: NONCE, nowMs: NOW_MS });
+
+/** The same intent with some fields replaced, added or left out. */
+function withFields(change: (fields: readonly CanonicalField[]) => readonly CanonicalField[]): ApprovalRequest {
+  const { domain, fields } = readCanonical(intentBytes(intent));
+  return requestOf(policy, intent, { canonical: bytesToHex(canonicalBytes(domain, change(fields))) });
+}
+
+test('an intent that names a confirmed policy can be approved by the digest of its bytes', () => {
+  const request = requestOf(policy, intent);
+  const question = readQuestion(request, NOW_MS);
+  expect(question.subject).toEqual({ kind: 'intent', intent });
+  expect(question.inForce).toEqual(policy);
+  expect(judged(request)).toMatchObject({ fault: null });
+});
+
+test.each<[string, ApprovalRequest]>([
+  ['a field that is not known', withFields((fields) => [...fields, ['gift', 'all']])],
+  ['a field twice', withFields((fields) => [...fields.slice(0, 1), ...fields])],
+  ['a field that is missing', withFields((fields) => fields.filter(([name]) => name !== 'note'))],
+  ['fields in another order', withFields((fields) => [...fields.slice(1), ...fields.slice(0, 1)])],
+  ['an unknown kind', withFields(([, ...rest]) => [['kind', 'sweep'], ...rest])],
+  ['a leading zero', withFields((fields) => fields.map(([n, v]) => (n === 'policyVersion' ? [n, `0${v}`] : [n, v])))],
+  ['an address with a hidden letter', withFields((f) => f.map(([n, v]) => (n === 'to' ? [n, `${v}\u200b`] : [n, v])))],
+  ['another domain', requestOf(policy, intent, { canonical: bytesToHex(canonicalBytes('conclave/other/v1', [])) })],
+  ['bytes that break off', requestOf(policy, intent, { canonical: bytesToHex(intentBytes(intent)).slice(0, -2) })],
+  ['an intent of another vault', requestOf(policy, { ...intent, policyHash: '11'.repeat(32) })],
+  ['a version that is not in force', requestOf(policy, { ...intent, policyVersion: 2 })],
+  ['an expired intent', requestOf(policy, { ...intent, expiresAtMs: NOW_MS })],
+  ['another policy than the intent names', requestOf(policyOf({ threshold: 1 }), intent)],
+  ['a policy with a field more', requestOf(policy, intent, { policy: withOneField(policyBytes(policy)) })],
+  ['a proposed policy beside an intent', changeOf(policy, policy, { canonical: requestOf(policy, intent).canonical })],
+])('there is nothing to approve in %s', (_name, request) => {
+  expect(() => readQuestion(request, NOW_MS)).toThrow(NothingToApprove);
+});
+
+function withOneField(bytes: Uint8Array): string {
+  const { domain, fields } = readCanonical(bytes);
+  return bytesToHex(canonicalBytes(domain, [...fields, ['cosigner', '4']]));
+}
+
+test.each<[string, ApprovalRequest]>([
+  ['missing', requestOf(policy, intent, { statements: [] })],
+  ['of one co-signer alone', requestOf(policy, intent, { statements: statementsOf(policy).slice(0, 1) })],
+  ['of another nonce', requestOf(policy, intent, { statements: statementsOf(policy, { nonce: '00'.repeat(32) }) })],
+  ['too old', requestOf(policy, intent, { statements: statementsOf(policy, { issuedAtMs: NOW_MS - 300_001 }) })],
+  ['of another vault', requestOf(policy, intent, { statements: statementsOf(policy, { vaultId: 8 }) })],
+  ['of keys that were not confirmed', requestOf(policy, intent, { statements: foreign() })],
+  ['about no key', requestOf(policy, intent, { keyIds: [] })],
+  ['one statement three times', requestOf(policy, intent, { statements: copies() })],
+])('statements that are %s do not confirm a policy', (_name, request) => {
+  expect(judged(request).fault).toMatch(/^Too few co-signers/);
+});
+
+function foreign() {
+  const said = { policyVersion: 1, policyHash: hashOf(policy) };
+  return [1, 2, 3].map((cosigner) => statementOf(cosigner, said, 'mallory'));
+}
+
+function copies() {
+  const [first] = statementsOf(policy);
+  return [1, 2, 3].flatMap((cosigner) => (first === undefined ? [] : [{ ...first, cosigner }]));
+}
+
+test('one co-signer that has another policy in force is enough to refuse', () => {
+  const [one, two] = statementsOf(policy);
+  const other = statementOf(3, { policyVersion: 2, policyHash: '22'.repeat(32) });
+  const statements = [one, two, other].filter((statement) => statement !== undefined);
+  const { fault, verdicts } = judged(requestOf(policy, intent, { statements }));
+  expect([fault, verdicts.map(({ says }) => says)]).toEqual([
+    expect.stringMatching(/another policy/),
+    ['agrees', 'agrees', 'disagrees'],
+  ]);
+});
+
+test('a policy change must follow the policy in force and be the one that its mandate names', () => {
+  const proposed = policyOf({ version: 2, threshold: 1, previousHash: hashOf(policy) });
+  expect(readQuestion(changeOf(policy, proposed), NOW_MS).subject).toMatchObject({ kind: 'change', proposed });
+  const skipped = policyOf({ version: 3, previousHash: hashOf(policy) });
+  const swapped = { proposed: bytesToHex(policyBytes({ ...proposed, threshold: 2 })) };
+  for (const request of [
+    changeOf(policy, skipped),
+    changeOf(policy, policyOf({ version: 2 })),
+    changeOf(policy, proposed, swapped),
+    changeOf(policy, proposed, { proposed: null }),
+  ]) {
+    expect(() => readQuestion(request, NOW_MS)).toThrow(NothingToApprove);
+  }
+});
+
+test('a policy without keys of co-signers takes those of the server, and none are refused', () => {
+  const { cosigners: _cosigners, ...old } = policyOf();
+  const request = requestOf(old, transferOf(old), { cosigners: PINS });
+  expect(claimedPins(request, readQuestion(request, NOW_MS))).toEqual(PINS);
+  const none = { ...request, cosigners: [] };
+  expect(() => claimedPins(none, readQuestion(none, NOW_MS))).toThrow(NothingToApprove);
+});
+
+test('keys that a quorum has adopted take the place of the ones that were confirmed', () => {
+  const next = policyOf({ cosigners: pinsOf('new') });
+  const request = requestOf(next, transferOf(next));
+  const question = readQuestion(request, NOW_MS);
+  expect(pinsAfter(pins, question)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
+  expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, question).cosigners).toEqual(pinsOf('new'));
+});
+
+test('a message with a field that the page does not know is no request', () => {
+  const request = requestOf(policy, intent);
+  expect(parseApprovalRequest(request)).toEqual(request);
+  expect(parseApprovalRequest({ ...request, digest: '00'.repeat(32) })).toBe(null);
+  expect(parseApprovalRequest({ ...request, version: 2 })).toBe(null);
+  expect(parseApprovalRequest({ ...request, canonical: 'FF' })).toBe(null);
+  expect(parseApprovalRequest(null)).toBe(null);
+});

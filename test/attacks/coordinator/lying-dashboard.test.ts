@@ -1,0 +1,301 @@
+/**
+ * Attack: a coordinator serves a dashboard that shows one payment and asks the passkey for another.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.5
+ * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows the bytes that it signs.
+ */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import { signatureFault } from '#devices/voice.ts';
+import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer } from '#domain/approval-message.ts';
+import type { Device } from '#domain/device.ts';
+import { parseDeviceKeyId } from '#domain/id.ts';
+import { intentBytes } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { ApprovalPlace } from '#local/approval-page.ts';
+import { serveApprovalPage } from '#local/approval-page.ts';
+import {
+  ALICE,
+  BOB,
+  deviceOf,
+  hashOf,
+  PINS,
+  policyOf,
+  requestOf,
+  scriptOf,
+  statementOf,
+  statementsOf,
+  SUPPLIER,
+  THIEF,
+  transferOf,
+} from '../../approval-page/request-scene.ts';
+import type { VirtualCredential } from '../../browser/authenticator.ts';
+import { withAuthenticator } from '../../browser/authenticator.ts';
+import { chromiumHere, launch } from '../../browser/chromium.ts';
+
+const executable = chromiumHere();
+
+/** What mallory's script does in place of the dashboard's own: it answers whatever page says hello. */
+const LYING_DASHBOARD = `<!doctype html><title>Dashboard</title><h1>Pay 1.5 ETH to Supplier</h1><script>
+window.heard = [];
+addEventListener('message', (event) => window.heard.push(event.data));
+window.openPage = (url) => { window.heard = []; window.page = open(url, 'approval', 'popup,width=500,height=800'); };
+</script>`;
+
+interface Lying {
+  readonly heard: { readonly nonce?: string }[];
+  readonly page: Window;
+  openPage(url: string): void;
+}
+
+describe.skipIf(executable === null)('a dashboard that lies', () => {
+  let browser: Browser;
+  let place: ApprovalPlace;
+  let coordinator: Server;
+  let dashboard: string;
+  let alice: BrowserContext;
+  let passkey: Device;
+  let policy: Policy;
+  let lying: Page;
+
+  beforeAll(async () => {
+    coordinator = createServer((_request, answer) => {
+      const headers = { 'Content-Type': 'text/html', 'Cross-Origin-Opener-Policy': 'same-origin-allow-popups' };
+      answer.writeHead(200, headers).end(LYING_DASHBOARD);
+    });
+    await new Promise<void>((listening) => coordinator.listen(0, '127.0.0.1', listening));
+    // Another host than the page's, as a deployment has it: passkeys know no ports.
+    dashboard = `http://127.0.0.1:${(coordinator.address() as AddressInfo).port}`;
+    place = await serveApprovalPage(() => [dashboard]);
+    browser = await launch(executable ?? '');
+    alice = await browser.newContext();
+    passkey = await enrolled();
+    policy = policyOf({ devices: [passkey, scriptOf(BOB, 'laptop of bob')] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+    coordinator.close();
+  });
+  beforeEach(async () => {
+    for (const page of alice.pages()) await page.close();
+    lying = await dashboardPage();
+  });
+
+  async function dashboardPage(origin = dashboard): Promise<Page> {
+    const page = await alice.newPage();
+    await page.goto(`${origin}/`);
+    return page;
+  }
+
+  /** The approval page that the dashboard has opened, with alice's authenticator. */
+  async function opened(address = `${place.origin}/#dashboard=${encodeURIComponent(dashboard)}`): Promise<Page> {
+    const popup = alice.waitForEvent('page');
+    await lying.evaluate((url) => (window as unknown as Lying).openPage(url), address);
+    return popup;
+  }
+
+  async function nonceOf(): Promise<string> {
+    const handle = await lying.waitForFunction(() => (window as unknown as Lying).heard[0]?.nonce);
+    return String(await handle.jsonValue());
+  }
+
+  const send = (message: unknown) =>
+    lying.evaluate((sent) => (window as unknown as Lying).page.postMessage(sent, '*'), message);
+
+  /** What the dashboard has got besides the greeting. */
+  const got = () => lying.evaluate(() => (window as unknown as Lying).heard.slice(1));
+
+  let passkeys: readonly VirtualCredential[] = [];
+
+  /** Alice makes her passkey on the approval page. */
+  async function enrolled(): Promise<Device> {
+    lying = await dashboardPage();
+    const page = await opened();
+    const kept = await withAuthenticator(page);
+    await nonceOf();
+    await send({ type: 'conclave/approval/enrolment', version: 1, requestId: 'e', userId: ALICE, userName: 'alice' });
+    await page.getByRole('button', { name: 'Create a passkey' }).click();
+    await page.getByText('Passkey created').waitFor();
+    passkeys = await kept();
+    const [answer] = (await got()) as EnrolmentAnswer[];
+    if (answer === undefined) throw new Error('no passkey was made');
+    return deviceOf(answer.device);
+  }
+
+  /** The page with a request, the keys of the co-signers confirmed by alice. */
+  async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<Page> {
+    const page = await opened();
+    await withAuthenticator(page, passkeys);
+    await send(requestFor(await nonceOf()));
+    const ask = page.getByLabel('Fingerprint of the co-signers');
+    await ask
+      .or(page.getByRole('heading', { level: 1 }))
+      .first()
+      .waitFor();
+    if (await ask.isVisible()) {
+      await ask.fill(fingerprintOf(PINS));
+      await page.getByRole('button', { name: 'Confirm' }).click();
+    }
+    return page;
+  }
+
+  const honest = () => transferOf(policy, { createdAtMs: Date.now(), expiresAtMs: Date.now() + 3_600_000 });
+  const fresh = (nonce: string, inForce = policy) => statementsOf(inForce, { nonce, issuedAtMs: Date.now() });
+  const approve = (page: Page) => page.getByRole('button', { name: 'Approve with a passkey' });
+
+  async function signed(page: Page): Promise<void> {
+    const closed = page.waitForEvent('close');
+    await approve(page).click();
+    await closed;
+  }
+
+  async function refuses(page: Page, why: RegExp): Promise<void> {
+    await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor();
+    await page.getByText(why).waitFor();
+    expect(await approve(page).count()).toBe(0);
+    expect(await got()).toEqual([]);
+  }
+
+  test('gets the signature over the bytes that the approval page has shown, and the page shows the thief', async () => {
+    const theft = { ...honest(), to: THIEF };
+    const page = await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
+    await page.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
+    const to = page.locator('dl > div').filter({ has: page.locator('dt', { hasText: /^To$/ }) });
+    expect(await to.textContent()).toBe(`Tonot in the address book${THIEF}`);
+    expect(await page.getByText(SUPPLIER).count()).toBe(0);
+    await signed(page);
+    const [answer] = (await got()) as ApprovalAnswer[];
+    expect(await faultOf(answer, digestOf(theft))).toBe(null);
+    expect(await faultOf(answer, digestOf(honest()))).toBe('wrong-digest');
+  });
+
+  const digestOf = (intent: Parameters<typeof intentBytes>[0]) => bytesToHex(sha256(intentBytes(intent)));
+
+  function faultOf(answer: ApprovalAnswer | undefined, digest: string) {
+    const keyId = parseDeviceKeyId(answer?.keyId ?? '');
+    if (answer === undefined || keyId === null) throw new Error('there is no answer');
+    const { signature, authenticatorData, clientDataJSON: clientDataJson } = answer;
+    return signatureFault(passkey, digest, { keyId, signature, assertion: { authenticatorData, clientDataJson } });
+  }
+
+  test('cannot swap the request after the person has read it', async () => {
+    const read = honest();
+    const page = await shown((nonce) => requestOf(policy, read, { statements: fresh(nonce) }));
+    await page.getByText('“Supplier” in the address book').waitFor();
+    const nonce = await nonceOf();
+    await send(requestOf(policy, { ...read, to: THIEF }, { statements: fresh(nonce) }));
+    await page.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
+    expect(await page.getByText('“Supplier” in the address book').count()).toBe(1);
+    await signed(page);
+    const [answer] = (await got()) as ApprovalAnswer[];
+    expect(await faultOf(answer, digestOf(read))).toBe(null);
+  });
+
+  test('gets nothing with a policy of its own, whose address book names the thief', async () => {
+    const rules = { ...policy.rules, addressBook: [{ chain: 'eip155:31337', address: THIEF, name: 'Supplier' }] };
+    const own = policyOf({ ...policy, rules });
+    const theft = { ...honest(), to: THIEF, policyHash: hashOf(own) };
+    const page = await shown((nonce) => requestOf(own, theft, { statements: fresh(nonce) }));
+    await refuses(page, /another policy in force than the one that the server shows/);
+    await page.close();
+    const bound = { ...honest(), to: THIEF };
+    await refuses(
+      await shown((nonce) => requestOf(own, bound, { statements: fresh(nonce) })),
+      /names another policy than the one in force/,
+    );
+  });
+
+  test('gets nothing with statements that are missing, stale, or of other keys', async () => {
+    const attempts: ((nonce: string) => ApprovalRequest['statements'])[] = [
+      () => [],
+      (nonce) => fresh(nonce).slice(0, 1),
+      () => fresh('00'.repeat(32)),
+      (nonce) => statementsOf(policy, { nonce, issuedAtMs: Date.now() - 6 * 60_000 }),
+      (nonce) => {
+        const said = { nonce, issuedAtMs: Date.now(), policyVersion: 1, policyHash: hashOf(policy) };
+        return [1, 2, 3].map((cosigner) => statementOf(cosigner, said, 'mallory'));
+      },
+    ];
+    for (const statements of attempts) {
+      const page = await shown((nonce) => requestOf(policy, honest(), { statements: statements(nonce) }));
+      await refuses(page, /Too few co-signers/);
+      await page.close();
+    }
+  });
+
+  test('gets nothing when the person types a fingerprint that its keys do not have', async () => {
+    const stranger = policyOf({ ...policy, cosigners: PINS.toReversed().map((pin, i) => ({ ...pin, index: i + 1 })) });
+    const elsewhere = await browser.newContext();
+    const [before, beforeLying] = [alice, lying];
+    alice = elsewhere;
+    lying = await dashboardPage();
+    const page = await shown((nonce) =>
+      requestOf(stranger, { ...honest(), policyHash: hashOf(stranger) }, { statements: fresh(nonce, stranger) }),
+    );
+    await page.getByText('another fingerprint').waitFor();
+    expect(await approve(page).count()).toBe(0);
+    await elsewhere.close();
+    [alice, lying] = [before, beforeLying];
+  });
+
+  test('gets nothing for bytes that the page does not read to the last one', async () => {
+    const canonical = `${bytesToHex(intentBytes(honest()))}00`;
+    await refuses(
+      await shown((nonce) => requestOf(policy, honest(), { canonical, statements: fresh(nonce) })),
+      /malformed/,
+    );
+  });
+
+  test('of another origin is not answered, whatever origin it claims to be', async () => {
+    const thief = createServer((_request, answer) => {
+      answer.writeHead(200, { 'Content-Type': 'text/html' }).end(LYING_DASHBOARD);
+    });
+    await new Promise<void>((listening) => thief.listen(0, '127.0.0.1', listening));
+    const origin = `http://127.0.0.1:${(thief.address() as AddressInfo).port}`;
+    lying = await dashboardPage(origin);
+    const honestly = await opened(`${place.origin}/#dashboard=${encodeURIComponent(origin)}`);
+    await honestly.getByText('does not allow the dashboard').waitFor();
+    await honestly.close();
+    const falsely = await opened();
+    await falsely.getByText('Waiting for the dashboard').waitFor();
+    await send(requestOf(policy, honest(), { statements: fresh('00'.repeat(32)) }));
+    await falsely.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
+    expect(await approve(falsely).count()).toBe(0);
+    expect(await lying.evaluate(() => (window as unknown as Lying).heard)).toEqual([]);
+    thief.close();
+  });
+
+  test('cannot put the page into a frame', async () => {
+    const refused = lying.waitForEvent('console', (message) => message.text().includes('frame'));
+    await lying.evaluate(
+      (src) => {
+        const frame = document.createElement('iframe');
+        frame.src = src;
+        document.body.append(frame);
+      },
+      `${place.origin}/#dashboard=${encodeURIComponent(dashboard)}`,
+    );
+    expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/);
+  });
+
+  test('cannot ask for the passkey from its own origin', async () => {
+    await withAuthenticator(lying, passkeys);
+    const name = await lying.evaluate(
+      ([rpId = '']) =>
+        navigator.credentials.get({ publicKey: { challenge: new Uint8Array(32), rpId } }).then(
+          () => 'signed',
+          (error: unknown) => (error instanceof DOMException ? error.name : String(error)),
+        ),
+      [new URL(place.origin).hostname],
+    );
+    expect(name).toBe('SecurityError');
+  });
+});

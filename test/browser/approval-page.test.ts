@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { ApprovalPlace } from '#local/approval-page.ts';
+import { serveApprovalPage } from '#local/approval-page.ts';
+import { good } from '#local/client.ts';
+import { finished } from '../e2e/world.ts';
+import type { VirtualCredential } from './authenticator.ts';
+import { withAuthenticator } from './authenticator.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere, complaintsOf } from './chromium.ts';
+
+/** Two people make passkeys on the approval page and pay with them; the dashboard, the co-signers and the chain are real. */
+
+const executable = chromiumHere();
+
+describe.skipIf(executable === null)('with an approval page', () => {
+  let place: ApprovalPlace;
+  let scene: BrowserWorld;
+  let pins: readonly CosignerPin[];
+  const dashboards: string[] = [];
+  const passkeys = new Map<string, readonly VirtualCredential[]>();
+  const pages = new Map<string, Page>();
+  const complaints: (readonly string[])[] = [];
+  const NAMES = ['alice', 'bob', 'carol'] as const;
+
+  beforeAll(async () => {
+    place = await serveApprovalPage(() => dashboards);
+    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: place.origin });
+    dashboards.push(scene.url);
+    // Alice's browser takes the script that looks for barriers; the others keep the policy of the content.
+    const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, bypassCSP: true };
+    for (const name of NAMES) pages.set(name, (await scene.pageOf(name, name === 'alice' ? phone : {})).page);
+    pins = pinsOfStack(scene.world.folder);
+  }, 120_000);
+  afterAll(async () => {
+    await scene.end();
+    await place.stop();
+  });
+
+  const pageOf = (name: string) => {
+    const page = pages.get(name);
+    if (page === undefined) throw new Error(`no page of ${name}`);
+    return page;
+  };
+
+  /** What a person does on the approval page that a button of the dashboard opens. */
+  async function onApprovalPage(name: string, button: string, act: (page: Page) => Promise<void>): Promise<void> {
+    const opening = pageOf(name).waitForEvent('popup');
+    await pageOf(name).getByRole('button', { name: button }).click();
+    const page = await opening;
+    if (name !== 'alice') complaints.push(complaintsOf(page));
+    const kept = await withAuthenticator(page, passkeys.get(name));
+    await act(page);
+    if (!page.isClosed()) passkeys.set(name, await kept());
+  }
+
+  const vaultParam = () => ({ vaultId: String(scene.vault.id) });
+  const approvals = async (id: string) => {
+    const { alice } = scene.world.people();
+    const param = { ...vaultParam(), changeId: id };
+    for (const { client } of [alice, scene.world.people().bob]) {
+      await good(client.api.vault[':vaultId']['policy-change'][':changeId'].approve.$post({ param }));
+    }
+  };
+
+  test('passkeys are made on the approval page, and another page is refused', async () => {
+    const { people } = scene.world;
+    for (const name of NAMES) {
+      await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      await onApprovalPage(name, 'Propose a passkey of mine', async (page) => {
+        await page.getByRole('button', { name: 'Create a passkey' }).click();
+        await page.getByText('Passkey created').waitFor();
+      });
+      await pageOf(name)
+        .getByRole('article')
+        .filter({ hasText: `A passkey of ${name}` })
+        .waitFor();
+      const line = people().alice.client.api.vault[':vaultId']['policy-change'];
+      const { policyChanges } = await good(line.$get({ param: vaultParam(), query: {} }));
+      await approvals(policyChanges[0]?.id ?? '');
+    }
+    const { policy } = await good(
+      people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
+    );
+    expect(policy.devices.map(({ origin, rpId }) => [origin, rpId])).toEqual(
+      NAMES.map(() => [place.origin, 'localhost']),
+    );
+    const [device] = policy.devices;
+    const { credentialId, rpId, publicKey, userId } = device ?? {};
+    if (credentialId == null || rpId == null || publicKey === undefined || userId === undefined)
+      throw new Error('none');
+    const described = { userId, algorithm: 'webauthn-p256' as const, publicKey, credentialId, rpId };
+    const addDevices = [{ ...described, origin: 'http://localhost:1', proof: { signature: 'AA' } }];
+    const line = people().alice.client.api.vault[':vaultId']['policy-change'];
+    const refused = await line.$post({ param: vaultParam(), json: { addDevices } });
+    expect(await refused.json()).toMatchObject({
+      errors: [{ pointer: '/addDevices/0/origin', detail: 'is not the origin of the approval page' }],
+    });
+  }, 120_000);
+
+  test('a payment is read and signed on the approval page, and paid', async () => {
+    const { people, chain } = scene.world;
+    const line = people().alice.client.api.vault[':vaultId']['policy-change'];
+    const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
+    const { id: changeId } = await good(line.$post({ param: vaultParam(), json }));
+    await approvals(changeId);
+    const to = await chain.account(7);
+    const { id } = await people().alice.client.transfer({
+      vaultId: scene.vault.id,
+      chain: 'anvil',
+      to,
+      amount: '1000',
+    });
+    for (const name of ['alice', 'bob'] as const) {
+      await pageOf(name).goto(`${scene.url}/#/transaction/${id}`);
+      await onApprovalPage(name, 'Approve on the approval page', async (page) => {
+        await page.getByLabel('Fingerprint of the co-signers').fill(fingerprintOf(pins));
+        if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Confirm' }).click();
+        await page.getByRole('heading', { name: 'Send 0.000000000000001 ETH' }).waitFor();
+        if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
+        expect(await page.locator('.verdicts .agrees').count()).toBe(3);
+        expect(await page.locator('.address').last().textContent()).toBe(to);
+        const closed = page.waitForEvent('close');
+        await page.getByRole('button', { name: 'Approve with a passkey' }).click();
+        await closed;
+      });
+    }
+    const done = await finished(people().alice, id);
+    expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
+    expect(complaints.flat().filter((one) => !one.includes('pubKeyCredParams'))).toEqual([]);
+  }, 120_000);
+});
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What keeps somebody out of a page (axe, WCAG 2.2 AA), or does not fit a phone. */
+async function barriersOf(page: Page): Promise<readonly unknown[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: object[] }> } };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+    const { violations } = await axe.run({ runOnly: tags });
+    return document.documentElement.scrollWidth > innerWidth ? [...violations, 'too wide'] : violations;
+  });
+}
+
+/** The identity keys of the co-signers, as their operators know them. */
+function pinsOfStack(folder: string): readonly CosignerPin[] {
+  const { vars }: { vars: { PEERS: string } } = JSON.parse(
+    readFileSync(join(folder, 'cosigner-1', 'wrangler.json'), 'utf8'),
+  );
+  const peers: Record<string, { signing: string }> = JSON.parse(vars.PEERS);
+  return Object.entries(peers).map(([index, { signing }]) => ({ index: Number.parseInt(index, 10), signing }));
+}

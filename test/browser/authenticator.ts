@@ -1,0 +1,30 @@
+import type { Page } from 'playwright-core';
+
+/** A passkey as the virtual authenticator of Chromium gives it away. */
+export interface VirtualCredential {
+  readonly credentialId: string;
+  readonly isResidentCredential: boolean;
+  readonly privateKey: string;
+  readonly signCount: number;
+  readonly rpId?: string;
+}
+
+/** Gives a page an authenticator whose owner always agrees. Each window has its own, so a passkey is carried along. */
+export async function withAuthenticator(page: Page, passkeys: readonly VirtualCredential[] = []) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable', {});
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  for (const credential of passkeys) await session.send('WebAuthn.addCredential', { authenticatorId, credential });
+  /** The passkeys that it has now. */
+  return async (): Promise<readonly VirtualCredential[]> =>
+    (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+}

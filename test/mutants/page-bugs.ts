@@ -1,0 +1,57 @@
+import type { Bug } from './bug.ts';
+
+const question = ['test/approval-page/question.test.ts'];
+const describe = ['test/approval-page/describe.test.ts'];
+
+/** What the approval page believes of a coordinator, and what it shows of the bytes that it signs. */
+export const PAGE_BUGS: readonly Bug[] = [
+  {
+    name: 'a request that has expired can be approved',
+    file: 'src/approval-page/question.ts',
+    was: 'if (expiresAtMs <= nowMs)',
+    is: 'if (expiresAtMs < nowMs)',
+    caughtBy: question,
+  },
+  {
+    name: 'a passkey of the dashboard passes for one of the approval page',
+    file: 'src/devices/approval-origin.ts',
+    was: "device.algorithm === 'webauthn-p256' && device.origin !== origin",
+    is: "device.algorithm === 'webauthn-p256' && device.origin == null",
+    caughtBy: ['test/devices/approval-origin.test.ts'],
+  },
+  {
+    name: 'no key of the vault at all confirms a policy',
+    file: 'src/approval-page/statement-check.ts',
+    was: "fault: keyIds.length === 0 ? REFUSALS['too-few-agree'] : worst == null",
+    is: 'fault: worst == null',
+    caughtBy: question,
+  },
+  {
+    name: 'the page shows what to approve in spite of the statements',
+    file: 'src/approval-page/statement-check.ts',
+    was: 'worst == null ? null : REFUSALS[worst]',
+    is: "worst == null || worst === 'too-few-agree' ? null : REFUSALS[worst]",
+    caughtBy: question,
+  },
+  {
+    name: 'an intent under any policy is shown with the names of the one in force',
+    file: 'src/approval-page/question.ts',
+    was: 'intent.policyVersion === version && intent.policyHash === inForceHash;',
+    is: 'intent.policyVersion === version || intent.policyHash === inForceHash;',
+    caughtBy: question,
+  },
+  {
+    name: 'a policy change is approved to another policy than the one that is shown',
+    file: 'src/approval-page/question.ts',
+    was: 'if (hashOfHex(proposed) !== mandate.policyHash) {',
+    is: "if (hashOfHex(proposed) === '') {",
+    caughtBy: question,
+  },
+  {
+    name: 'letters that turn text around reach the screen',
+    file: 'src/approval-page/fact.ts',
+    was: 'linesStay && letter ===',
+    is: "letter !== '' || letter ===",
+    caughtBy: describe,
+  },
+];
