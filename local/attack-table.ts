@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SignOnceMode } from '#domain/optional-rules.ts';
-import { defaultRules } from '#domain/optional-rules.ts';
+import { defaultRules, type SIGN_ONCE_MODES } from '#domain/optional-rules.ts';
 import { runCommand } from './command-line.ts';
 
 /**
@@ -70,6 +69,8 @@ export function readAttacks(): readonly Attack[] {
   const tests = files.filter((file) => file.endsWith('.test.ts')).map((file) => join(ATTACKS, file));
   return tests.toSorted().map((path) => parseAttack(path, readFileSync(join(PROJECT, path), 'utf8')));
 }
+
+type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
 
 /** n co-signers, of which t sign together. */
 export interface Group {
@@ -195,7 +196,7 @@ function groupTable(): string {
 
 const GROUPS_FOOT = `Beyond these numbers nothing is claimed: t hostile co-signers have the key. The numbers hold under these conditions:
 
-- Devices show what they sign. A passkey shows nothing by itself, so the page that uses it is part of the device.
+- Devices show what they sign. A passkey shows nothing by itself, so it counts here only when it belongs to the approval page, and the page is the released one.
 - A policy change protects once co-signers have it in force. With \`quorum\`, the hostile co-signers and the honest ones that were never shown a revocation count together: as many as sign together sign for the revoked devices. With \`every-cosigner\` it is enough that one honest co-signer has the change in force. Signers see the statements of the co-signers.
 - A co-signer whose storage was set back to an older state counts as hostile in "Twice".
 - A co-signer gives no receipt while it is banned by the co-signers that sign, and blocks nothing.
