@@ -18,9 +18,16 @@ const NAMES = [
 
 /** Names of what no two co-signers compare, and why. */
 const NOT_BETWEEN_COSIGNERS = [
+  // Of what readers and signers verify, and what a signer's device or page sends.
   'conclave/cosigner-pins/v1',
   'conclave/export-list/v1',
   'conclave/policy-statement/v1',
+  'conclave/approval/answer',
+  'conclave/approval/enrolled',
+  'conclave/approval/enrolment',
+  'conclave/approval/hello',
+  'conclave/approval/request',
+  'conclave/credential-reset-cancellation/v1',
   // Of the coordinator's requests.
   'conclave/cosigner-request/v1',
   // How two keys follow from a secret that stays in one place.
