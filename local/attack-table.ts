@@ -197,10 +197,10 @@ function groupTable(): string {
 const GROUPS_FOOT = `Beyond these numbers nothing is claimed: t hostile co-signers have the key. The numbers hold under these conditions:
 
 - Devices show what they sign. A passkey shows nothing by itself, so it counts here only when it belongs to the approval page, and the page is the released one.
-- A policy change protects once co-signers have it in force. With \`quorum\`, the hostile co-signers and the honest ones that were never shown a revocation count together: as many as sign together sign for the revoked devices. With \`every-cosigner\` it is enough that one honest co-signer has the change in force. Signers see the statements of the co-signers.
+- A policy change protects once co-signers have it in force. With \`quorum\`, the hostile co-signers and the honest ones that were never shown a revocation count together: as many as sign together sign for the revoked devices. Where the policy before the change says \`every-cosigner\`, it is enough that one honest co-signer has the change in force. Signers see the statements of the co-signers.
 - A co-signer whose storage was set back to an older state counts as hostile in "Twice".
 - A co-signer gives no receipt while it is banned by the co-signers that sign, and blocks nothing.
-- In token mode the coordinator counts the approvals, so "Forged" holds only while nobody else controls the coordinator or a service key.
+- In token mode the coordinator counts the approvals, so "Forged" holds only while the coordinator and the service keys are not in the attacker's hands.
 - Making a key and refreshing it need every co-signer in every row.`;
 
 /** One spelling for all: a capital letter first, and one full stop at the end. */
