@@ -190,7 +190,8 @@ export class KeyKeeper {
   /**
    * Adopts the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
    * word that the approvals were given. An expired mandate counts where enough other co-signers attest that they adopted this policy.
-   * Refuses `unknown-key`, `share-too-old`, `policy-mismatch`, `mandate-expired`.
+   * So does one that names other identity keys of the co-signers than this one is configured with.
+   * Refuses `unknown-key`, `share-too-old`, `policy-mismatch`, `mandate-expired`, `other-cosigners`.
    */
   async adopt(
     keyId: string,
@@ -207,14 +208,18 @@ export class KeyKeeper {
     }
     const share = await this.#shares.current(keyId);
     if (!share.ok) return share;
-    const isNext = pinsMatch(policy, membership) && (await follows(current, policy, mandate));
+    const isNext = await follows(current, policy, mandate);
     const isLate = mandate !== null && isExpired(mandate, Date.now());
+    // A co-signer that was away while identities were rotated passes policies that name the keys of before.
+    const isPinned = pinsMatch(policy, membership);
     const { threshold } = share.value;
-    const isVouchedFor = isNext && isLate && (await isAttested(membership, policy, { threshold, attestations }));
+    const needsVouching = isLate || !isPinned;
+    const isVouchedFor = isNext && needsVouching && (await isAttested(membership, policy, { threshold, attestations }));
     // Another one may have been adopted meanwhile.
     if (ledger.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
     if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
     if (isLate && !isVouchedFor) return refused(refusal('mandate-expired', String(policy.version)));
+    if (!isPinned && !isVouchedFor) return refused(refusal('other-cosigners', String(policy.version)));
     ledger.putPolicy(policy);
     return accepted(null);
   }

@@ -32,7 +32,7 @@ export function needsReceipts({ rules }: Policy): boolean {
 
 /**
  * The refusal for the first co-signer whose receipt is missing or wrong, or null. A co-signer that
- * this one has banned owes none: it was caught cheating, and must not block the vault.
+ * this one has banned needs to give none: it was caught cheating, and must not block the vault.
  */
 export async function receiptFault(
   { membership, keyId, signers, record, isBanned }: ReceiptTerms,

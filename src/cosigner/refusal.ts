@@ -25,6 +25,7 @@ export type CosignerRefusal =
   | 'policy-behind'
   | 'policy-ahead'
   | 'mandate-expired'
+  | 'other-cosigners'
   | 'created-in-the-future'
   | 'fee-above-ceiling'
   | 'receipt-missing'

@@ -44,7 +44,10 @@ function versionIn(detail: string | null): number | null {
   return detail !== null && /^[0-9]{1,9}$/.test(detail) ? Number.parseInt(detail, 10) : null;
 }
 
-/** Shows one policy, and once more with attestations where its mandate has expired meanwhile. */
+/** What a co-signer refuses unless as many others as sign together attest that they have adopted the policy. */
+const NEEDS_ATTESTATION: ReadonlySet<string> = new Set(['mandate-expired', 'other-cosigners']);
+
+/** Shows one policy, and once more with attestations where the co-signer needs them. */
 async function showOne(
   { witnesses, keyId }: PolicyAudience,
   node: CosignerClient,
@@ -53,7 +56,7 @@ async function showOne(
   const show = (attestations: Attestations) =>
     node.call(`key/${keyId}/policy`, { ...sentPolicy(adopting), attestations });
   const shown = await show({});
-  if (shown.ok || shown.refusal.code !== 'mandate-expired') return shown;
+  if (shown.ok || !NEEDS_ATTESTATION.has(shown.refusal.code)) return shown;
   return show(await attestationsOf(witnesses, keyId, adopting.policy.version));
 }
 

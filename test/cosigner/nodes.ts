@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
@@ -32,6 +33,16 @@ export interface Passage {
   body: unknown;
 }
 
+/**
+ * Every request has a connection of its own. On a connection that is kept, a request can meet its end: workerd closes one that was
+ * idle, and on a busy machine the client learns of it too late.
+ */
+const dispatcher = new Agent({ pipelining: 0 });
+const ONE_CONNECTION_EACH = {
+  fetch: async (url: RequestInfo | URL, init?: RequestInit) =>
+    (await undiciFetch(String(url), { ...(init as UndiciInit), dispatcher })) as unknown as Response,
+};
+
 /** Looks at a request on its way and may change its body. */
 export type Relay = (passage: Passage) => void | Promise<void>;
 
@@ -58,7 +69,7 @@ export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'>
     call: async (path, content) => {
       const passage: Passage = { node: index, path, body: structuredClone(content) };
       await relay(passage);
-      const door = { origin: originOf(index), coordinatorSecret };
+      const door = { origin: originOf(index), coordinatorSecret, fetcher: ONE_CONNECTION_EACH };
       const answer = await cosignerClient(party(index), door).call(path, passage.body);
       seen.push(JSON.stringify(passage.body), JSON.stringify(answer));
       return answer;

@@ -8,6 +8,8 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { addressOn } from '#chains/address-on.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -37,14 +39,18 @@ beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   nodes = await startNodes();
   puppet = await Puppet.ofNode2(nodes.folder);
-  const scheme = 'ecdsa-secp256k1';
-  const made = await generateKey(crew(), { scheme, threshold: 2, policies: [first] });
-  if (!made.ok) throw new Error(made.refusal.reason);
-  const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
-  key = { ...made.value, addresses: { anvil: present(address) } };
+  key = await keyUnder(byDevice);
   expect(await shownTo(nodes.some(1), key.keyId, change)).toEqual(['adopted']);
 }, 120_000);
 afterAll(() => nodes.stop());
+
+async function keyUnder(policy: Policy): Promise<VaultKey> {
+  const scheme = 'ecdsa-secp256k1';
+  const made = await generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+  return { ...made.value, addresses: { anvil: present(address) } };
+}
 
 function crew(): readonly CosignerClient[] {
   return [...nodes.some(1), puppet, ...nodes.some(3)];
@@ -70,4 +76,23 @@ test('after the revocation a hostile co-signer finds no honest one for the revok
     puppet.inForce = policy;
     expect(await thresholdSign([puppet, ...nodes.some(3)], payment(LAPTOP, PHONE))).toMatchObject({ ok: false });
   }
+});
+
+test('with receipts of every co-signer, the one that knows the revocation stops the one that does not', async () => {
+  const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
+  const guardedKey = await keyUnder(guarded);
+  const next: Policy = { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) };
+  const after = changeTo(next, [LAPTOP, PHONE]);
+  const theft = () => {
+    const asked = approvedTransfer({ key: guardedKey, governedBy: guarded });
+    const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
+    return { ...asked, policies: [{ policy: guarded, mandate: null }], approvals };
+  };
+  puppet.inForce = guarded;
+  expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
+  expect(await shownTo(nodes.some(1), guardedKey.keyId, after)).toEqual(['adopted']);
+  // Co-signer 3 was never shown the revocation, and co-signer 2 is hostile: co-signer 1 gives no receipt.
+  puppet.inForce = guarded;
+  expect(await thresholdSign([puppet, ...nodes.some(3)], theft())).toMatchObject({ ok: false });
+  expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: false });
 });
