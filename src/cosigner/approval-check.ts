@@ -152,7 +152,10 @@ async function faultUnder(
   const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), judge);
   const proven = await provenVotes(approvals, judge);
   if (voicesFor(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
-  if (!hasRequiredDevice(digest, proven, judge)) return refusal('not-enough-approvals', 'required-device');
+  // Dropping the requirement approves nothing by itself, as with thresholds.
+  const { requiredDevice = 'any' } = named.rules.requiredDevice === 'ed25519' ? named.rules : judge.rules;
+  const strict = { ...judge, rules: { ...judge.rules, requiredDevice } };
+  if (!hasRequiredDevice(digest, proven, strict)) return refusal('not-enough-approvals', 'required-device');
   // A cancellation moves nothing, so the rules of now judge its fee alone.
   const effect = intent.kind === 'message' ? intent : effectOf(intent, purpose);
   const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(judge.rules, exposureOf(effect, effect));

@@ -21,14 +21,14 @@ import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import { pinsMatch } from '#cosigner/policy-statement.ts';
 import { follows, isExpired, policyHashOf, type SentPolicy } from '#cosigner/policy-chain.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
-import { needsReceipts, receiptFault } from '#cosigner/receipt.ts';
+import { needsReceipts, receiptBytes, receiptFault } from '#cosigner/receipt.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import type { ResharingRequest } from '#cosigner/resharing.ts';
 import { prepareResharing } from '#cosigner/resharing.ts';
 import type { HeldShare } from '#cosigner/share-keeper.ts';
 import { ShareKeeper } from '#cosigner/share-keeper.ts';
 import type { WitnessedRecord } from '#cosigner/signed-record.ts';
-import { recordBytes, testify, witness } from '#cosigner/signed-record.ts';
+import { testify, witness } from '#cosigner/signed-record.ts';
 import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
 import { occasionOf } from '#cosigner/signing-request.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
@@ -97,7 +97,7 @@ export class KeyKeeper {
       occasion: occasionOf(request, policy),
       admit: async (receipts: ReadonlyMap<PartyIndex, Uint8Array>) => {
         const fault = needsReceipts(policy)
-          ? await receiptFault({ membership, keyId, signers, record, isBanned }, receipts)
+          ? await receiptFault({ membership, keyId, signers, record, policy, isBanned }, receipts)
           : null;
         return fault ?? (isInForce() ? null : refusal('session-over', 'policy'));
       },
@@ -128,7 +128,9 @@ export class KeyKeeper {
     const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });
     if (!written.ok) return written;
     const record = recordOf(transactionId, request.attempt, checked);
-    return accepted({ receipt: bytesToHex(await signAsNode(membership.own, recordBytes(keyId, record))) });
+    return accepted({
+      receipt: bytesToHex(await signAsNode(membership.own, receiptBytes(keyId, record, checked.policy))),
+    });
   }
 
   /**

@@ -15,6 +15,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS signed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL, intent_digest TEXT NOT NULL, signing_digest TEXT NOT NULL, nonce TEXT, max_fee TEXT, max_tip TEXT, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE UNIQUE INDEX IF NOT EXISTS signed_once ON signed (signing_digest) WHERE nonce IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS witnessed (tx_id TEXT NOT NULL, attempt INTEGER NOT NULL, policy_version INTEGER NOT NULL, PRIMARY KEY (tx_id, attempt)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS ban (identity TEXT PRIMARY KEY, step TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
@@ -91,7 +92,12 @@ export class Ledger {
   }
 
   #read<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: (string | number)[]): T[] {
-    this.#created ||= this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
+    const isThere = () => this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
+    if (!this.#created && isThere()) {
+      // A ledger of before lacks the newest tables.
+      this.#sql.exec(SCHEMA);
+      this.#created = true;
+    }
     return this.#created ? this.#sql.exec<T>(query, ...bindings).toArray() : [];
   }
 
@@ -242,9 +248,20 @@ export class Ledger {
     return accepted(null);
   }
 
-  /** Reports whether this co-signer has committed to this intent, or t others have attested that they did. */
+  /**
+   * Reports whether this co-signer has committed to this intent by its own check, or t others attested it before the policy in force
+   * was adopted here. What is attested later says nothing: the others may not know the policy that revoked their approvals.
+   */
   isRecorded(transactionId: string, intentDigest: string): boolean {
-    return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest);
+    const version = this.policies().at(-1)?.version ?? 0;
+    const late = new Set(
+      this.#read<{ attempt: number }>(
+        'SELECT attempt FROM witnessed WHERE tx_id = ? AND policy_version >= ?',
+        transactionId,
+        version,
+      ).map(({ attempt }) => attempt),
+    );
+    return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest && !late.has(row.attempt));
   }
 
   /** What was signed for a transaction, by this node or before its witnesses, in order. */
@@ -270,7 +287,17 @@ export class Ledger {
    */
   remember(record: SignedRecord): boolean {
     const { transactionId, attempt, signingDigest } = record;
+    const isNew = this.signedFor(transactionId).every((row) => row.attempt !== attempt);
     this.#writeSigned('INSERT OR IGNORE', record);
+    if (isNew) {
+      const version = this.policies().at(-1)?.version ?? 0;
+      this.#write(
+        'INSERT INTO witnessed (tx_id, attempt, policy_version) VALUES (?, ?, ?)',
+        transactionId,
+        attempt,
+        version,
+      );
+    }
     return this.signedFor(transactionId).some((row) => row.attempt === attempt && row.signingDigest === signingDigest);
   }
 

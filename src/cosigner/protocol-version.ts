@@ -43,6 +43,7 @@ const DOMAINS: readonly string[] = [
   'conclave/policy-change/v1',
   'conclave/policy/v2',
   'conclave/share-held/v1',
+  'conclave/sign-once-receipt/v1',
   'conclave/signature/v2',
   'conclave/signed-record/v1',
   'cosigner/keygen',

@@ -1,6 +1,8 @@
 import type { Membership } from '#cosigner/membership.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { recordBytes, type SignedRecord } from '#cosigner/signed-record.ts';
+import { recordFields, type SignedRecord } from '#cosigner/signed-record.ts';
+import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
 import { verifyAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -9,6 +11,8 @@ import type { PartyIndex } from '#mpc/party.ts';
  * Sign once, even when the co-signer that two groups share is hostile. A receipt is the signature of
  * a co-signer over its sign-once row for one attempt of a transaction. It writes the row first, after
  * the full check of the bytes; the row fixes the nonce, nonce account or first coin for all attempts.
+ * A receipt names the policy under which the co-signer has checked. Its bytes have a domain of their
+ * own: a co-signer also signs rows that it has from witnesses, and such a signature is no receipt.
  * A co-signer that gave a receipt for one payment refuses to sign, and to give a receipt for, another
  * payment of the same transaction. So with receipts of every co-signer a second signature needs a
  * group without an honest member.
@@ -22,7 +26,18 @@ export interface ReceiptTerms {
   readonly signers: readonly PartyIndex[];
   /** What this co-signer commits to in this session. */
   readonly record: SignedRecord;
+  /** The policy in force, under which every giver has to have checked. */
+  readonly policy: Policy;
   readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
+}
+
+/** The bytes that a co-signer signs once it has checked a request by itself and written its row. */
+export function receiptBytes(keyId: string, record: SignedRecord, policy: Policy): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/sign-once-receipt/v1', [
+    ...recordFields(keyId, record),
+    ['policyVersion', String(policy.version)],
+    ['policyHash', policyHashOf(policy)],
+  ]);
 }
 
 /** Reports whether a policy asks for receipts of every co-signer. An absent rule is `quorum`. */
@@ -35,10 +50,10 @@ export function needsReceipts({ rules }: Policy): boolean {
  * this one has banned needs to give none: it was caught cheating, and must not block the vault.
  */
 export async function receiptFault(
-  { membership, keyId, signers, record, isBanned }: ReceiptTerms,
+  { membership, keyId, signers, record, policy, isBanned }: ReceiptTerms,
   receipts: ReadonlyMap<PartyIndex, Uint8Array>,
 ): Promise<Refused | null> {
-  const bytes = recordBytes(keyId, record);
+  const bytes = receiptBytes(keyId, record, policy);
   for (const [party, peer] of membership.peers) {
     if (signers.includes(party)) continue;
     const receipt = receipts.get(party);

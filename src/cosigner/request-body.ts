@@ -3,7 +3,8 @@ const READ_AT_ONCE_BYTES = 65_536;
 
 /**
  * Returns the body of a request, or null where it is longer than `maxBytes`. Reading stops at the first byte beyond: the stream is cancelled,
- * and memory never holds more than the limit and one chunk, whatever the sender claims about the length.
+ * and memory never holds more than the limit and one chunk, whatever the sender claims about the length. Each chunk is copied: what the
+ * stream gives is a view of the whole read buffer, so a sender of single bytes would hold 64 kilobytes with each.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const { body } = request;
@@ -20,7 +21,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
       reader.cancel().catch(() => {});
       return null;
     }
-    chunks.push(value);
+    chunks.push(value.slice());
   }
 }
 

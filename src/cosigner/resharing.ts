@@ -77,7 +77,8 @@ export async function prepareResharing(
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
     // First: a share without a policy would be one that signs nothing.
-    if (ledger.policies().length === 0) for (const { policy } of policies) ledger.putPolicy(policy);
+    const missing = policies.slice(ledger.policies().length);
+    for (const { policy } of missing) ledger.putPolicy(policy);
     await shares.hold(dealt, { base: baseEpoch, statement });
   };
   const purpose = 'reshare';
@@ -152,12 +153,15 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
  * coordinator alone must not choose its policies, or their devices would be the coordinator's.
  */
 async function policiesFault(
-  { membership, ledger }: ResharingContext,
+  { membership, ledger, shares }: ResharingContext,
   { policies, attestations, threshold }: ResharingRequest,
 ): Promise<Refused | null> {
   const own = ledger.policies();
   const sent = policies.map(({ policy }) => policy);
-  if (own.length > 0) return policyFault(own, sent);
+  // A co-signer that was cut off while it joined has policies and uses no share: it joins once more.
+  if (own.length > 0 && shares.activeEpoch() > 0) return policyFault(own, sent);
+  const isPrefix = own.every((policy, i) => sent[i] !== undefined && policyHashOf(policy) === policyHashOf(sent[i]));
+  if (!isPrefix) return refusal('policy-mismatch');
   const chain = await readChain(policies, {
     nowMs: Date.now(),
     isJoining: true,

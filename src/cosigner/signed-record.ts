@@ -1,5 +1,6 @@
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
@@ -11,7 +12,9 @@ import {
   bytesOf,
   fieldsOf,
   hexOf,
+  Malformed,
   purposeOf,
+  textOf,
   transactionIdOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
@@ -75,6 +78,13 @@ export async function witness(
   return ledger.remember(record) ? accepted(null) : refused(refusal('second-digest'));
 }
 
+/** A first coin of Bitcoin has 36 bytes, more than any amount. */
+function nonceOf(value: unknown): string {
+  const text = textOf(value, 96);
+  if (!/^(?:0|[1-9][0-9]*)$/.test(text)) throw new Malformed('nonce');
+  return text;
+}
+
 export function witnessedRecordOf(value: unknown): WitnessedRecord {
   const { record, witnesses } = fieldsOf(value, ['record', 'witnesses']);
   return { record: recordOf(record), witnesses: byPartyOf(witnesses, (one) => bytesOf(one, SIGNATURE_BYTES)) };
@@ -98,15 +108,19 @@ function recordOf(value: unknown): SignedRecord {
     purpose: purposeOf(fields['purpose']),
     intentDigest: hexOf(fields['intentDigest'], 32),
     signingDigest: hexOf(fields['signingDigest'], 32),
-    nonce: bound('nonce'),
+    nonce: fields['nonce'] === null ? null : nonceOf(fields['nonce']),
     maxFee: bound('maxFee'),
     maxTip: bound('maxTip'),
   };
 }
 
-/** The bytes that a co-signer signs for its row: as a receipt before a signature, and as an attestation after it. */
-export function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
-  return canonicalBytes('conclave/signed-record/v1', [
+function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/signed-record/v1', recordFields(keyId, record));
+}
+
+/** A sign-once row as fields of canonical bytes. */
+export function recordFields(keyId: string, record: SignedRecord): readonly CanonicalField[] {
+  return [
     ['keyId', keyId],
     ['transactionId', record.transactionId],
     ['attempt', String(record.attempt)],
@@ -116,5 +130,5 @@ export function recordBytes(keyId: string, record: SignedRecord): Uint8Array<Arr
     ['nonce', record.nonce],
     ['maxFee', record.maxFee],
     ['maxTip', record.maxTip],
-  ]);
+  ];
 }

@@ -11,7 +11,7 @@ import type { Preparation, Round } from '#cosigner/protocol.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
 import { attest } from '#cosigner/attestation.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
-import { recordBytes } from '#cosigner/signed-record.ts';
+import { receiptBytes } from '#cosigner/receipt.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
 import { occasionOf } from '#cosigner/signing-request.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
@@ -139,7 +139,7 @@ export class Puppet implements CosignerClient {
       maxFee: fees?.maxFeePerGas.toString() ?? null,
       maxTip: fees?.maxPriorityFeePerGas.toString() ?? null,
     };
-    return bytesToHex(await signAsNode(this.#own, recordBytes(keyId, record)));
+    return bytesToHex(await signAsNode(this.#own, receiptBytes(keyId, record, this.inForce)));
   }
 
   /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */

@@ -201,7 +201,14 @@ export class SimulatedCosigner {
     const { transactionId } = request.intent;
     const written = this.ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
     if (!written.ok) return written;
-    return accepted({ receipt: this.#signatureOf(recordOf(transactionId, request.attempt, checked.value)) });
+    return accepted({
+      receipt: this.#receiptOf(recordOf(transactionId, request.attempt, checked.value), checked.value),
+    });
+  }
+
+  /** As `receiptBytes`, signed. */
+  #receiptOf(record: SignedRecord, { policy }: CheckedRequest): string {
+    return this.#signatureOf(`receipt ${JSON.stringify(record)} ${policyHashOf(policy)}`);
   }
 
   /** As `receiptFault`. */
@@ -209,7 +216,7 @@ export class SimulatedCosigner {
     if (!needsReceipts(checked.policy)) return false;
     const record = recordOf(request.intent.transactionId, request.attempt, checked);
     return this.#peers.some(
-      (peer) => !signers.includes(peer.index) && peer.#signatureOf(record) !== receipts[String(peer.index)],
+      (peer) => !signers.includes(peer.index) && peer.#receiptOf(record, checked) !== receipts[String(peer.index)],
     );
   }
 

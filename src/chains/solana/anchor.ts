@@ -51,5 +51,5 @@ export async function anchorNow(
 }
 
 function isSame(before: Anchor, now: Anchor): boolean {
-  return before.kind === 'nonce' && now.kind === 'nonce' && before.value === now.value;
+  return before.kind === 'nonce' && now.kind === 'nonce' && before.place === now.place && before.value === now.value;
 }

@@ -1,6 +1,6 @@
 import { provenOnce } from '#chains/inspection.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import { isPublicKey, parseMint, parseWallet, bytesOf } from '#chains/solana/address.ts';
 import { clusterOf } from '#chains/solana/cluster.ts';
 import { bytesOfPayload } from '#chains/payload-text.ts';
@@ -116,8 +116,14 @@ function canonicalWallet({ chain, from, to, tokenAddress, amount, maxFee, paysFo
   return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
 }
 
+/**
+ * What only one transaction can ever use up: the value of a nonce account, or the account itself where it is opened. The value alone
+ * names no account: it follows from the last blockhash, so all accounts that are advanced in one slot hold the same value, and two
+ * payments at two of them would both be carried out.
+ */
 function usedUpBy(anchor: Anchor, wallet: Address): bigint {
-  const used = anchor.kind === 'nonce' ? anchor.value : nonceAccountOf(wallet, anchor.place);
-  if (!isPublicKey(used)) throw new Error('a lifetime is 32 bytes in base58');
-  return BigInt(`0x${bytesToHex(bytesOf(used))}`);
+  const account = bytesOf(nonceAccountOf(wallet, anchor.place));
+  if (anchor.kind === 'opening') return BigInt(`0x${bytesToHex(account)}`);
+  if (!isPublicKey(anchor.value)) throw new Error('a lifetime is 32 bytes in base58');
+  return BigInt(`0x${bytesToHex(sha256(concatBytes(account, bytesOf(anchor.value))))}`);
 }
