@@ -18,12 +18,11 @@ export interface CosignersApart {
  */
 export async function startCosignersApart(folder: string, count: number): Promise<CosignersApart> {
   const { files } = configure(folder, { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true });
-  // One folder for all: they share one bundle, and each has its state under its own name.
   const apart = join(folder, 'apart');
   const running = new Map<number, Awaited<ReturnType<typeof startRuntime>>>();
   const cosignerUrls: Record<string, string> = {};
   for (const [i, file] of files.slice(1).entries()) {
-    const runtime = await startRuntime([file], { folder: apart });
+    const runtime = await startRuntime([file], { folder: join(apart, String(i + 1)) });
     running.set(i + 1, runtime);
     cosignerUrls[String(i + 1)] = `http://127.0.0.1:${runtime.ports[0]}`;
   }
