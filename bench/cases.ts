@@ -144,8 +144,23 @@ export function casesOf(scene: Scene): readonly Case[] {
     },
     {
       ...signing,
+      name: 'signEcdsaReceipts',
+      what: 'the same with a receipt of the third co-signer (`signOnce: every-cosigner`)',
+      baseline: 'signEcdsa',
+      requests: always(request('POST /ecdsa-secp256k1/receipts')),
+    },
+    {
+      ...signing,
+      name: 'signEcdsa3of4',
+      what: 'a signature by ECDSA, 3 of 4, with all checks',
+      baseline: 'signEcdsa',
+      port: ports.signFour,
+      requests: always(request('POST /ecdsa-secp256k1')),
+    },
+    {
+      ...signing,
       name: 'signEd25519',
-      what: 'the same by FROST on Ed25519',
+      what: 'a signature by FROST on Ed25519, 2 of 3, with all checks',
       requests: always(request('POST /frost-ed25519')),
     },
     {

@@ -26,7 +26,7 @@ const BARE_RECORDS = [
 ];
 
 export interface Scene {
-  readonly ports: { readonly service: number; readonly bare: number; readonly sign: number };
+  readonly ports: { readonly service: number; readonly bare: number; readonly sign: number; readonly signFour: number };
   /** Opens the internal interface. */
   readonly operator: Client;
   readonly url: string;
@@ -81,6 +81,12 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
     isReadable,
     ...(isInspected ? { inspectorPort: 0 } : {}),
   });
+  // Four co-signers know each other's keys, so they are others than the three of the service.
+  const { files: four } = configure(join(folder, 'four'), { rpcUrls: {}, cosigners: 4 });
+  const signFour = await startRuntime([join(here, 'sign-four.toml'), ...four.slice(1)], {
+    folder: join(folder, 'four'),
+    isReadable,
+  });
   const bare = await startRuntime([join(here, 'bare.toml')], { folder: join(folder, 'bare') });
   const [servicePort, signPort, barePort] = [service.ports[0] ?? 0, service.ports.at(-1) ?? 0, bare.ports[0] ?? 0];
   const database = await service.miniflare.getD1Database('DB', 'conclave');
@@ -104,7 +110,7 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
   const crowds = new Map<number, Promise<ReadyVault>>();
   const inspector = isInspected ? await service.miniflare.getInspectorURL() : null;
   return {
-    ports: { service: servicePort, bare: barePort, sign: signPort },
+    ports: { service: servicePort, bare: barePort, sign: signPort, signFour: signFour.ports[0] ?? 0 },
     operator,
     url,
     inspectorUrl: inspector === null ? null : `http://${inspector.host}`,
@@ -134,6 +140,7 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
     },
     stop: async () => {
       await service.stop();
+      await signFour.stop();
       await bare.stop();
       await anvil.stop();
       await rm(folder, { recursive: true, force: true });

@@ -9,31 +9,40 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { AnchorNow } from '#chains/solana/compose.ts';
 import type { SolanaQuote } from '#chains/solana/quote.ts';
 import type { KeyScheme } from '#domain/chain.ts';
-import { KEY_SCHEMES } from '#domain/chain.ts';
 import type { Device } from '#domain/device.ts';
 import { parseAmount } from '#domain/amount.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import { newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/intent.ts';
+import type { SignOnceMode } from '#domain/optional-rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Attempt, Vote } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { cosignerClient, cosignersOf, doorOf } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { proofFault } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { foundVault } from '#objects/membership.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 
 /**
- * One signature per request, by the scheme that its path names: what happens between the last approval and the signed bytes of a new
+ * One signature per request, by the scheme and rules that its path names: what happens between the last approval and the signed bytes of a new
  * transfer, no chain asked. Of BIP-340 it is the proof that a new key can sign: one message, as for one coin, without a transaction.
  */
 
-interface Scene {
+/** What differs between the vaults that sign here. */
+interface Kind {
   readonly scheme: KeyScheme;
+  readonly signOnce: SignOnceMode;
+}
+
+interface Scene {
+  /** How many co-signers sign together: the fewest that the deployment allows. */
+  readonly threshold: number;
   readonly vault: Vault;
   readonly key: VaultKey;
   /** Null where no transaction is made. */
@@ -55,25 +64,46 @@ const CHAINS: Readonly<Record<KeyScheme, string | null>> = {
   'frost-secp256k1-tr': null,
 };
 
-const scenes = new Map<KeyScheme, Promise<Scene>>();
+/** By their paths. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  '/ecdsa-secp256k1': { scheme: 'ecdsa-secp256k1', signOnce: 'quorum' },
+  '/ecdsa-secp256k1/receipts': { scheme: 'ecdsa-secp256k1', signOnce: 'every-cosigner' },
+  '/frost-ed25519': { scheme: 'frost-ed25519', signOnce: 'quorum' },
+  '/frost-secp256k1-tr': { scheme: 'frost-secp256k1-tr', signOnce: 'quorum' },
+};
+
+/** A coordinator has bindings for three co-signers. Here the fourth is bound as well, so that a request costs the same at each. */
+interface SignEnv extends CoordinatorEnv {
+  readonly COSIGNER_4?: Fetcher;
+}
+
+const scenes = new Map<string, Promise<Scene>>();
 let nonce = 0n;
 
 export default {
-  async fetch(request: Request, env: CoordinatorEnv): Promise<Response> {
-    const scheme = present(KEY_SCHEMES.find((one) => new URL(request.url).pathname === `/${one}`));
-    const scene = await (scenes.get(scheme) ?? opened(env, scheme));
-    return scene.adapter === null ? proven(env, scene) : signed(env, scene, scene.adapter);
+  async fetch(request: Request, env: SignEnv): Promise<Response> {
+    const path = new URL(request.url).pathname;
+    const cosigners = allCosigners(env);
+    const scene = await (scenes.get(path) ?? opened(cosigners, path));
+    return scene.adapter === null ? proven(cosigners, scene) : signed(cosigners, scene, scene.adapter);
   },
-} satisfies ExportedHandler<CoordinatorEnv>;
+} satisfies ExportedHandler<SignEnv>;
 
-function opened(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
-  const scene = setUp(env, scheme);
-  scenes.set(scheme, scene);
+function allCosigners(env: SignEnv): readonly CosignerClient[] {
+  const { COSIGNER_4: binding } = env;
+  if (binding === undefined) return cosignersOf(env);
+  const index = present(parsePartyIndex(4));
+  return [...cosignersOf(env), cosignerClient(index, { ...doorOf({ index, binding }), coordinatorSecret: null })];
+}
+
+function opened(cosigners: readonly CosignerClient[], path: string): Promise<Scene> {
+  const scene = setUp(cosigners, path);
+  scenes.set(path, scene);
   return scene;
 }
 
-async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter): Promise<Response> {
-  const { vault, key, address, signers } = scene;
+async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapter: ChainAdapter): Promise<Response> {
+  const { vault, key, address, signers, threshold } = scene;
   const nowMs = Date.now();
   const { actor } = present(signers[0]);
   const request = {
@@ -90,9 +120,9 @@ async function signed(env: CoordinatorEnv, scene: Scene, adapter: ChainAdapter):
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('a transfer is no message');
   const attempt = attemptOf(adapter, intent, nowMs);
-  const outcome = await thresholdSign(cosignersOf(env), {
+  const outcome = await thresholdSign(cosigners, {
     key,
-    signingThreshold: 2,
+    signingThreshold: threshold,
     intent,
     attempt,
     approvals: await Promise.all(signers.map(async (signer) => voiceOf(signer, transaction.digest, nowMs))),
@@ -146,30 +176,32 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, anchor) }, 1, nowMs);
 }
 
-async function proven(env: CoordinatorEnv, { key }: Scene): Promise<Response> {
-  const fault = await proofFault(cosignersOf(env).slice(0, 2), { ...key, threshold: 2, epoch: 1 });
+async function proven(cosigners: readonly CosignerClient[], { key, threshold }: Scene): Promise<Response> {
+  const fault = await proofFault(cosigners.slice(0, threshold), { ...key, threshold, epoch: 1 });
   return fault === null ? new Response('proven') : new Response(fault.reason, { status: 500 });
 }
 
-async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
+async function setUp(cosigners: readonly CosignerClient[], path: string): Promise<Scene> {
+  const { scheme, signOnce } = present(KINDS[path]);
+  const threshold = Math.floor(cosigners.length / 2) + 1;
   const name = CHAINS[scheme];
   const adapter = name === null ? null : adapterFor(present(findChain(chainsFrom({}), name)), []);
-  const id = present(parseVaultId(900_000 + KEY_SCHEMES.indexOf(scheme)));
+  const id = present(parseVaultId(900_000 + Object.keys(KINDS).indexOf(path)));
   const signers = [await newSigner(), await newSigner()];
   const foundation = {
-    configuration: { ...CONFIGURATION, chains: name === null ? [] : [name] },
+    configuration: { ...CONFIGURATION, chains: name === null ? [] : [name], signingThreshold: threshold },
     members: signers.map(({ actor }) => ({ userId: actor.userId, roles: ['signer'] as const })),
     threshold: 2,
     approvalMode: 'device',
     devices: signers.map(({ device }) => device),
-    rules: NO_RULES,
+    rules: { ...NO_RULES, signOnce },
   } as const;
   const founded = foundVault({ id, reference: 'bench', foundedAtMs: Date.now(), ...foundation });
   if (!founded.ok) throw new Error(founded.refusal);
   const { policy } = founded.value;
-  const generated = await generateKey(cosignersOf(env), {
+  const generated = await generateKey(cosigners, {
     scheme,
-    threshold: 2,
+    threshold,
     policies: [{ policy, mandate: null }],
   });
   if (!generated.ok) throw new Error(generated.refusal.reason);
@@ -177,7 +209,7 @@ async function setUp(env: CoordinatorEnv, scheme: KeyScheme): Promise<Scene> {
   const caip2 = adapter?.chain.caip2 ?? '';
   const address = addressOn(caip2, scheme, walletKey({ scheme, publicKey }, caip2)) ?? '';
   const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
-  return { scheme, vault: { ...founded.value, keys: [key] }, key, adapter, address, signers };
+  return { threshold, vault: { ...founded.value, keys: [key] }, key, adapter, address, signers };
 }
 
 const CONFIGURATION = {
@@ -185,7 +217,6 @@ const CONFIGURATION = {
   initialState: 'SUBMITTED',
   decisionPeriodSeconds: 3600,
   mostPending: 100,
-  signingThreshold: 2,
 } as const;
 
 function present<T>(value: T | null | undefined): T {

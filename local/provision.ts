@@ -1,4 +1,5 @@
 import { Client, good, NoAnswer } from './client.ts';
+import type { ScriptDevice } from './script-device.ts';
 import { until } from './until.ts';
 
 export interface Person {
@@ -27,6 +28,8 @@ export interface VaultWish {
   readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
   /** `token` when absent: local vaults hold no value, and their co-signers trust the coordinator's count. */
   readonly approvalMode?: 'token' | 'device';
+  /** Of the signers; none when absent. */
+  readonly devices?: readonly ReturnType<ScriptDevice['enrolment']>[];
 }
 
 export interface ReadyVault {
@@ -79,6 +82,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     chains: [...(wish.isOnAnvil === false ? [] : ['anvil']), ...(wish.chains ?? [])],
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
     ...(wish.signingThreshold === undefined ? {} : { signingThreshold: wish.signingThreshold }),
+    ...(wish.devices === undefined ? {} : { devices: [...wish.devices] }),
     ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
   };
   const vault = await good(service.api.internal.vault.$post({ json: founding }));

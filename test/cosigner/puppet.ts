@@ -54,11 +54,11 @@ interface Session {
 }
 
 /**
- * A co-signer in an attacker's hands: it has the keys of node 2, speaks the protocol, checks nothing it need not, and lies when
+ * A co-signer in an attacker's hands: it has the keys of node 2 or of another one, speaks the protocol, checks nothing it need not, and lies when
  * it is told to. To the others it looks like the real one.
  */
 export class Puppet implements CosignerClient {
-  readonly index = party(2);
+  readonly index: PartyIndex;
   lie: Lie = (message) => message;
   readonly #own: NodeIdentity;
   readonly #peers: ReadonlyMap<PartyIndex, PeerIdentity>;
@@ -68,13 +68,19 @@ export class Puppet implements CosignerClient {
   readonly #shares = new Map<string, KeyShare>();
   #inForce: Policy | null = null;
 
-  private constructor(own: NodeIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
+  private constructor(index: PartyIndex, own: NodeIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
+    this.index = index;
     this.#own = own;
     this.#peers = peers;
   }
 
   /** @param folder of the local configuration, with every node's secrets */
   static async ofNode2(folder: string): Promise<Puppet> {
+    return Puppet.of(folder, 2);
+  }
+
+  /** The same with the keys of any co-signer, among as many as the configuration has. */
+  static async of(folder: string, index: number): Promise<Puppet> {
     const { cosigners }: { cosigners: readonly { identity: string }[] } = JSON.parse(
       readFileSync(join(folder, 'secrets.json'), 'utf8'),
     );
@@ -82,9 +88,10 @@ export class Puppet implements CosignerClient {
     for (const [i, { identity }] of cosigners.entries()) {
       const { signing, exchange } = publicIdentity(identity);
       const keys = { signing: hexToBytes(signing), exchange: hexToBytes(exchange) };
-      if (i !== 1) peers.set(party(i + 1), await importPeer(party(i + 1), keys));
+      if (i + 1 !== index) peers.set(party(i + 1), await importPeer(party(i + 1), keys));
     }
-    return new Puppet(await importIdentity(party(2), identitySecrets(present(cosigners[1]).identity)), peers);
+    const secrets = identitySecrets(present(cosigners[index - 1]).identity);
+    return new Puppet(party(index), await importIdentity(party(index), secrets), peers);
   }
 
   async call(path: string, body: unknown): ReturnType<CosignerClient['call']> {
@@ -160,6 +167,11 @@ export class Puppet implements CosignerClient {
     return Object.fromEntries([...this.#peers.keys()].map((peer) => [String(peer), stateOf(peer)]));
   }
 
+  /** All co-signers of the deployment, in order. */
+  #parties(): readonly PartyIndex[] {
+    return [this.index, ...this.#peers.keys()].toSorted((a, b) => a - b);
+  }
+
   async #open(kind: string, name: string, { protocol, request }: OpenBody): Promise<unknown> {
     const nonce = bytesToHex(randomBytes(32));
     const preparation = this.#prepare(kind, name, request);
@@ -184,7 +196,7 @@ export class Puppet implements CosignerClient {
       const { scheme, threshold, policies: sent } = fields as unknown as KeyRequest;
       const policies = sent.map(({ policy }) => policy);
       policies.forEach((policy) => this.#adopt(policy));
-      const parties = [party(1), party(2), party(3)];
+      const parties = this.#parties();
       return prepareKeyGeneration({
         scheme,
         own,
@@ -198,7 +210,7 @@ export class Puppet implements CosignerClient {
     if (kind === 'reshare') {
       const request = resharingRequestOf(fields);
       const { scheme, threshold, epoch, dealers, publicShares } = request;
-      const parties = [party(1), party(2), party(3)];
+      const parties = this.#parties();
       const context = resharingContext(name, request, parties);
       const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
       const store = async (share: KeyShare) => void this.#shares.set(`${name} ${epoch}`, share);

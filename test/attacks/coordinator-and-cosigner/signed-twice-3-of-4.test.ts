@@ -1,0 +1,101 @@
+/**
+ * Attack: one approved payment is signed twice, at two nonces, by two groups of three that share the hostile co-signer.
+ * Attacker: coordinator and co-signer
+ * Co-signers: 1
+ * Finding: 2.3
+ * Defence: two groups of three out of four share two co-signers; the honest one signs a transaction once, without receipts.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/address-on.ts';
+import { defaultRules } from '#domain/optional-rules.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { groupsOf } from '#jobs/prove-key.ts';
+import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { generateKey } from '#local/generate-key.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, present, startNodes } from '../../cosigner/nodes.ts';
+import { Puppet } from '../../cosigner/puppet.ts';
+import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
+
+const SCHEME = 'ecdsa-secp256k1';
+const THREE_OF_FOUR = { threshold: 3, count: 4 };
+/** What a new vault in device mode gets with three of four: `quorum`, so no receipts. */
+const policy: Policy = { ...byDevice, rules: { ...byDevice.rules, ...defaultRules('device', THREE_OF_FOUR) } };
+
+let nodes: Nodes;
+let puppet: Puppet;
+let key: VaultKey;
+
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes(4);
+  puppet = await Puppet.ofNode2(nodes.folder);
+  key = await keyOf(crew());
+}, 120_000);
+afterAll(() => nodes.stop());
+
+/** All four: co-signer 2 is hostile. */
+function crew(): readonly CosignerClient[] {
+  return [...nodes.some(1), puppet, ...nodes.some(3, 4)];
+}
+
+async function keyOf(cosigners: readonly CosignerClient[]): Promise<VaultKey> {
+  const terms = { scheme: SCHEME, threshold: 3, policies: [{ policy, mandate: null }] } as const;
+  const made = await generateKey(cosigners, terms);
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
+  return { ...made.value, addresses: { anvil: present(address) } };
+}
+
+function paid(by: VaultKey, nonce: bigint): ApprovedTransfer {
+  const asked = approvedTransfer({ key: by, governedBy: policy, nonce });
+  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
+  return { ...asked, signingThreshold: 3, approvals, policies: [{ policy, mandate: null }] };
+}
+
+function atNonce(asked: ApprovedTransfer, nonce: bigint, attempt = 1): ApprovedTransfer {
+  return { ...asked, attempt: attemptOf(asked.intent, { nonce }, attempt) };
+}
+
+test('whichever group has signed, no group signs the payment at another nonce', async () => {
+  let nonce = 10n;
+  for (const first of groupsOf(crew(), 3).filter((group) => group.includes(puppet))) {
+    nonce += 10n;
+    const asked = paid(key, nonce);
+    expect(await thresholdSign(first, asked)).toMatchObject({ ok: true });
+    for (const second of groupsOf(crew(), 3)) {
+      const names = second.map(({ index }) => index);
+      // As another first attempt, and as a replacement of it.
+      for (const attempt of [1, 2]) {
+        const again = await thresholdSign(second, atNonce(asked, nonce + 1n, attempt));
+        const said = again.ok ? 'signed' : again.reason;
+        expect([names, attempt, said]).toEqual([names, attempt, expect.stringContaining('second-digest')]);
+      }
+    }
+    // The same bytes again are signed: a lost answer loses nothing.
+    expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
+  }
+}, 120_000);
+
+test('two groups that are asked at the same time, for two nonces, sign one payment', async () => {
+  const asked = paid(key, 7n);
+  const [one, other] = [
+    [...nodes.some(1), puppet, ...nodes.some(3)],
+    [puppet, ...nodes.some(3, 4)],
+  ];
+  const outcomes = await Promise.all([thresholdSign(one, asked), thresholdSign(other, atNonce(asked, 8n))]);
+  expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
+}, 120_000);
+
+test('what three of four do not withstand is a second hostile co-signer: there one payment is signed twice', async () => {
+  const accomplice = await Puppet.of(nodes.folder, 3);
+  const [first, fourth] = [nodes.some(1), nodes.some(4)];
+  const lost = await keyOf([...first, puppet, accomplice, ...fourth]);
+  const asked = paid(lost, 5n);
+  expect(await thresholdSign([...first, puppet, accomplice], asked)).toMatchObject({ ok: true });
+  expect(await thresholdSign([puppet, accomplice, ...fourth], atNonce(asked, 6n))).toMatchObject({ ok: true });
+}, 120_000);
