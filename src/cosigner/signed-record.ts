@@ -114,7 +114,8 @@ function recordOf(value: unknown): SignedRecord {
   };
 }
 
-function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
+/** The bytes that a co-signer signs to attest a row that it has, whether it wrote it by its own check or took it from witnesses. */
+export function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/signed-record/v1', recordFields(keyId, record));
 }
 

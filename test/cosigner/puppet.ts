@@ -11,6 +11,7 @@ import type { Preparation, Round } from '#cosigner/protocol.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
 import { attest } from '#cosigner/attestation.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
+import { recordBytes } from '#cosigner/signed-record.ts';
 import { receiptBytes } from '#cosigner/receipt.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
 import { occasionOf } from '#cosigner/signing-request.ts';
@@ -131,12 +132,22 @@ export class Puppet implements CosignerClient {
 
   /** Gives a receipt for anything, and writes nothing down. */
   async receipt(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const bytes = receiptBytes(keyId, this.#rowOf(fields), this.inForce);
+    return bytesToHex(await signAsNode(this.#own, bytes));
+  }
+
+  /** Attests a row that it never wrote. */
+  async rowSignature(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
+    return bytesToHex(await signAsNode(this.#own, recordBytes(keyId, this.#rowOf(fields))));
+  }
+
+  #rowOf(fields: Readonly<Record<string, unknown>>): SignedRecord {
     const { request } = fields as unknown as { request: AskedRequest };
     const { intent, payload, attempt, purpose } = request;
     const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
     const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
-    const record: SignedRecord = {
+    return {
       transactionId: intent.transactionId,
       attempt,
       purpose,
@@ -146,7 +157,6 @@ export class Puppet implements CosignerClient {
       maxFee: fees?.maxFeePerGas.toString() ?? null,
       maxTip: fees?.maxPriorityFeePerGas.toString() ?? null,
     };
-    return bytesToHex(await signAsNode(this.#own, receiptBytes(keyId, record, this.inForce)));
   }
 
   /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
