@@ -7,7 +7,7 @@ import type { ApprovalMode } from '#domain/device.ts';
  * signed a receipt for these bytes. `quorum`: the co-signers that sign together are enough.
  */
 export const SIGN_ONCE_MODES = ['every-cosigner', 'quorum'] as const;
-type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
+export type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
 
 /** `ed25519`: at least one approval carries the signature of an Ed25519 device, which no browser page handles. */
 export const REQUIRED_DEVICES = ['any', 'ed25519'] as const;

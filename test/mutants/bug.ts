@@ -5,10 +5,11 @@ export interface Bug {
   /** Stands in the file exactly once. */
   readonly was: string;
   readonly is: string;
-  /** What has to fail: test files, or the simulation. */
-  readonly caughtBy: readonly string[] | 'simulation';
+  /** What has to fail: test files, the simulation, or the games of random attackers. */
+  readonly caughtBy: readonly string[] | 'simulation' | 'games';
 }
 
 export const SIM = 'simulation';
+export const GAMES = 'games';
 export const domain = (name: string) => [`test/domain/${name}.test.ts`];
 export const evm = (name: string) => [`test/chains/evm/${name}.test.ts`];

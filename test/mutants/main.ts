@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
+import { GAME_BUGS } from './game-bugs.ts';
 import { NETWORK_BUGS } from './network-bugs.ts';
 import { MESSAGE_BUGS } from './message-bugs.ts';
 import { OUTSIDE_BUGS } from './outside-bugs.ts';
@@ -28,20 +29,25 @@ const BUGS = [
   ...MESSAGE_BUGS,
   ...OUTSIDE_BUGS,
   ...PAGE_BUGS,
+  ...GAME_BUGS,
 ];
 const COPIES = 2;
 const MOST_MS = 60_000;
 /** All of them, one after the other. */
 const CONTROL_MS = 5 * 60_000;
 const HISTORIES = '100';
+const GAMES = '1000';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
 
 /** What has to fail, as a command. */
 function commandOf(caughtBy: Bug['caughtBy'], upTo: 'first' | 'last'): readonly string[] {
-  if (caughtBy !== 'simulation') return testsOf(caughtBy, upTo);
-  const sim = ['--no-warnings', '--import', './test/simulation/register.ts', 'test/simulation/main.ts'];
-  return [...sim, '--part', '--stop', '--from', '1', '--count', HISTORIES];
+  if (typeof caughtBy !== 'string') return testsOf(caughtBy, upTo);
+  const folder = `test/${caughtBy}`;
+  const script = ['--no-warnings', '--import', `./${folder}/register.ts`, `${folder}/main.ts`];
+  // What passes is played in two processes; what fails ends at the first failure.
+  const until = caughtBy === 'games' && upTo === 'last' ? [] : ['--part', '--stop'];
+  return [...script, ...until, '--from', '1', '--count', caughtBy === 'games' ? GAMES : HISTORIES];
 }
 
 interface Verdict {
@@ -72,11 +78,12 @@ async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
 async function control(bugs: readonly Bug[], folder: string): Promise<void> {
   const kinds = new Map<string, Bug['caughtBy']>();
   for (const bug of bugs) kinds.set(String(bug.caughtBy), bug.caughtBy);
-  const files = new Set([...kinds.values()].flatMap((kind) => (kind === 'simulation' ? [] : kind)));
+  const files = new Set([...kinds.values()].flatMap((kind) => (typeof kind === 'string' ? [] : kind)));
   const ofWorkers = [...files].filter(isOfWorkers);
   const others = [...files].filter((file) => !ofWorkers.includes(file));
   const groups = [others, ofWorkers].filter((group) => group.length > 0);
-  for (const caughtBy of [...groups, ...(kinds.has('simulation') ? (['simulation'] as const) : [])]) {
+  const scripts = [...kinds.values()].filter((kind) => typeof kind === 'string');
+  for (const caughtBy of [...groups, ...scripts]) {
     const { failed, words } = await run(commandOf(caughtBy, 'last'), folder, CONTROL_MS);
     if (failed !== 'not') throw new Error(`without any bug this fails: ${String(caughtBy)}\n${words}`);
   }
@@ -87,7 +94,7 @@ async function main(): Promise<readonly string[]> {
   const root = process.cwd();
   const bugs = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
   // Tests of Workers share a bundle beside the packages: those one after the other.
-  const ofWorkers = ({ caughtBy }: Bug) => caughtBy !== 'simulation' && caughtBy.some(isOfWorkers);
+  const ofWorkers = ({ caughtBy }: Bug) => typeof caughtBy !== 'string' && caughtBy.some(isOfWorkers);
   const queue = bugs.filter((bug) => !ofWorkers(bug));
   const last = bugs.filter(ofWorkers);
   const missed: string[] = [];

@@ -1,0 +1,117 @@
+import type { Round } from '#cosigner/protocol.ts';
+import type { SigningRequest } from '#cosigner/approval-check.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import { intentBytes } from '#domain/intent.ts';
+import { amountOf } from '#domain/amount.ts';
+import { newTransactionId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { Vote } from '#domain/transaction.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { vaultId } from '../domain/cast.ts';
+import { clock, HOUR_MS } from './clock.ts';
+import type { GameCoin, Payee } from './networks.ts';
+import { coinOf, isBitcoin, NAMES, payeeOn, walletOn } from './networks.ts';
+import type { Oracle } from './oracle.ts';
+import type { Chance } from './random.ts';
+import { digestOf } from './people.ts';
+
+/** An intent, and every approval that the coordinator has for it. */
+export interface Proposal {
+  readonly intent: TransferIntent;
+  readonly digest: string;
+  readonly approvals: Vote[];
+  readonly words: string;
+  /** The nonce and coin that an honest coordinator would use. */
+  readonly nonce: bigint;
+  readonly coin: GameCoin | null;
+  /** Attempts that were signed. */
+  attempts: number;
+}
+
+/** A session that its honest signers have begun. */
+export interface Begun {
+  readonly proposal: Proposal;
+  readonly request: SigningRequest & { readonly intent: TransferIntent };
+  readonly signers: readonly PartyIndex[];
+  /** The last rounds that are still to come, by honest signer. */
+  readonly waiting: Map<PartyIndex, Round>;
+  /** The honest signers that have given their last message, with the policy rightfully in force there then. */
+  readonly given: Map<PartyIndex, Policy>;
+  result: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Wish {
+  readonly chain: string;
+  readonly tokenAddress: string | null;
+  readonly amount: bigint;
+  readonly maxFee: bigint;
+  readonly to: Payee;
+}
+
+/** What the coordinator has collected: nothing that was ever signed is lost to it. */
+export class Coordinator {
+  readonly proposals: Proposal[] = [];
+  /** Every policy that it has, real ones and its own, with what goes for their mandates. */
+  readonly policies: AdoptedPolicy[] = [];
+  readonly sessions: Begun[] = [];
+  /** Receipts and records that it was given, for other bytes and other times. */
+  readonly receipts: { readonly by: PartyIndex; readonly receipt: Uint8Array }[] = [];
+  readonly #chance: Chance;
+  readonly #oracle: Oracle;
+  readonly #publicKey: Uint8Array;
+  #nonce = 5n;
+
+  constructor(chance: Chance, oracle: Oracle, publicKey: Uint8Array) {
+    this.#chance = chance;
+    this.#oracle = oracle;
+    this.#publicKey = publicKey;
+  }
+
+  wallet(chain: string): string {
+    return walletOn(chain, this.#publicKey);
+  }
+
+  /** A coin that the wallet of a network has, or null where there are none. The oracle sees it on the chain. */
+  coin(chain: string): GameCoin | null {
+    if (!isBitcoin(chain)) return null;
+    const coin = coinOf(chain, this.wallet(chain), this.#chance.bytes(32));
+    this.#oracle.knows(coin);
+    return coin;
+  }
+
+  nextNonce(): bigint {
+    this.#nonce += 1n;
+    return this.#nonce;
+  }
+
+  /** An intent that names a policy, without approvals yet. */
+  propose(wish: Wish, named: Policy, { createdAtMs = clock.nowMs }: { readonly createdAtMs?: number } = {}): Proposal {
+    const { chain, tokenAddress, to } = wish;
+    const intent: TransferIntent = {
+      kind: 'transfer',
+      vaultId,
+      transactionId: newTransactionId(vaultId, clock.nowMs, this.#chance.bytes(10)),
+      chain,
+      from: this.wallet(chain),
+      policyVersion: named.version,
+      policyHash: policyHashOf(named),
+      note: null,
+      createdAtMs,
+      expiresAtMs: Math.max(createdAtMs, clock.nowMs) + 24 * HOUR_MS,
+      to: payeeOn(chain, to),
+      tokenAddress,
+      amount: amountOf(wish.amount),
+      maxFee: amountOf(wish.maxFee),
+      lookalikeOf: null,
+    };
+    const what = `${wish.amount} of ${tokenAddress === null ? 'the native asset' : 'the token'} to ${to}`;
+    const words = `${what} on ${NAMES[chain]}, fee up to ${wish.maxFee}, under version ${named.version}`;
+    const coin = this.coin(chain);
+    const digest = digestOf(intentBytes(intent));
+    const proposal = { intent, digest, approvals: [], words, nonce: this.nextNonce(), coin, attempts: 0 };
+    this.proposals.push(proposal);
+    return proposal;
+  }
+}

@@ -1,0 +1,189 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { CosignerEnv } from '#cosigner/environment.ts';
+import { ExportLog } from '#cosigner/export-log.ts';
+import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import { policiesBytes } from '#cosigner/key-generation.ts';
+import { isAttested } from '#cosigner/attestation.ts';
+import type { StoredRecord } from '#cosigner/ledger.ts';
+import { Ledger } from '#cosigner/ledger.ts';
+import type { Membership } from '#cosigner/membership.ts';
+import { membershipOf } from '#cosigner/membership.ts';
+import type { SentPolicy } from '#cosigner/policy-chain.ts';
+import { readChain } from '#cosigner/policy-chain.ts';
+import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
+import { sealedShare } from '#cosigner/share-keeper.ts';
+import { Malformed } from '#cosigner/wire.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { sentPolicy } from '#nodes/show-policies.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { present } from '../chains/evm/cast.ts';
+import type { DealtKey } from '../mpc/dealt-key.ts';
+import { dealKey, party } from '../mpc/dealt-key.ts';
+import { Database, objectSql } from '../objects/memory-sql.ts';
+import { FEE_CEILINGS } from './networks.ts';
+
+export const KEY_ID = 'a'.repeat(26);
+
+export type Signatures = ReadonlyMap<PartyIndex, Uint8Array>;
+
+/** The co-signers of a vault: how many there are, and how many sign together. */
+export interface Group {
+  readonly parties: readonly PartyIndex[];
+  readonly threshold: number;
+  readonly key: DealtKey;
+  readonly memberships: ReadonlyMap<PartyIndex, Membership>;
+  readonly shares: ReadonlyMap<PartyIndex, StoredRecord>;
+}
+
+const GROUPS = new Map<string, Promise<Group>>();
+
+/** Dealt once for each size: a key and identities serve all games. */
+export function groupOf(threshold: number, count: number): Promise<Group> {
+  const name = `${threshold} of ${count}`;
+  const known = GROUPS.get(name) ?? newGroup(threshold, count);
+  GROUPS.set(name, known);
+  return known;
+}
+
+async function newGroup(threshold: number, count: number): Promise<Group> {
+  const parties = Array.from({ length: count }, (_, i) => party(i + 1));
+  const key = dealKey(threshold, parties);
+  const memberships = new Map<PartyIndex, Membership>();
+  const shares = new Map<PartyIndex, StoredRecord>();
+  const secretOf = (self: PartyIndex) => bytesToHex(sha256(utf8ToBytes(`the identity of co-signer ${self}`)));
+  const peers = Object.fromEntries(parties.map((self) => [String(self), publicIdentity(secretOf(self))]));
+  const maxFees = Object.entries(FEE_CEILINGS).map(([chain, units]) => [chain, units.toString()]);
+  for (const self of parties) {
+    const env: Omit<CosignerEnv, 'NODE'> = {
+      NODE_INDEX: String(self),
+      PEERS: JSON.stringify(peers),
+      MAX_FEES: JSON.stringify(Object.fromEntries(maxFees)),
+      IDENTITY_SECRET: secretOf(self),
+      KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: secretOf(self) }]),
+    };
+    const membership = await membershipOf(env as CosignerEnv);
+    memberships.set(self, membership);
+    const { publicKey, publicShares } = key;
+    const known = { scheme: 'ecdsa-secp256k1', keyId: KEY_ID, epoch: 1, threshold, publicKey, publicShares } as const;
+    const share = { ...known, self, secret: present(key.shares.get(self)) };
+    shares.set(self, await sealedShare(membership, share, new Uint8Array(32)));
+  }
+  return { parties, threshold, key, memberships, shares };
+}
+
+/** The production code of a co-signer over its own storage, as far as its memory lives. */
+export class HonestCosigner {
+  readonly index: PartyIndex;
+  db = new Database();
+  readonly #group: Group;
+  ledger: Ledger;
+  keeper: KeyKeeper;
+
+  constructor(group: Group, index: PartyIndex) {
+    this.index = index;
+    this.#group = group;
+    [this.ledger, this.keeper] = this.#awake();
+  }
+
+  get #membership(): Membership {
+    return present(this.#group.memberships.get(this.index));
+  }
+
+  /** What is in memory is lost. */
+  restart(): void {
+    [this.ledger, this.keeper] = this.#awake();
+  }
+
+  #awake(): readonly [Ledger, KeyKeeper] {
+    const sql = objectSql(this.db);
+    const ledger = new Ledger(sql);
+    const context = {
+      membership: this.#membership,
+      ledger,
+      exportLog: new ExportLog(sql),
+      // The rounds are played without set-ups.
+      pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
+      isBanned: async () => false,
+    };
+    return [ledger, new KeyKeeper(context)];
+  }
+
+  /** The check at key generation (src/cosigner/node.ts): the policies that it would pin, or the code of its refusal. */
+  async readPolicies(sent: readonly AdoptedPolicy[], attestations: Signatures): Promise<readonly Policy[] | string> {
+    const { threshold } = this.#group;
+    try {
+      const chain = await readChain(sent.map(received), {
+        nowMs: Date.now(),
+        isJoining: false,
+        isAttested: (policy) => isAttested(this.#membership, policy, { threshold, attestations }),
+      });
+      return chain.ok ? chain.value : chain.refusal.code;
+    } catch (error) {
+      if (error instanceof Malformed) return 'malformed';
+      throw error;
+    }
+  }
+
+  /** False where its storage does not take them: then it has no key, and begins anew. */
+  installed(policies: readonly Policy[]): boolean {
+    try {
+      this.keeper.install(present(this.#group.shares.get(this.index)), policies);
+      return true;
+    } catch {
+      this.forget();
+      return false;
+    }
+  }
+
+  /** A key generation that failed leaves nothing behind: the next one is another object. */
+  forget(): void {
+    this.db.close();
+    this.db = new Database();
+    this.restart();
+  }
+
+  /** 'adopted', or the code of its refusal. */
+  async adopt(sent: AdoptedPolicy, attestations: Signatures): Promise<string> {
+    try {
+      const answer = await this.keeper.adopt(KEY_ID, received(sent), attestations);
+      return answer.ok ? 'adopted' : answer.refusal.code;
+    } catch (error) {
+      if (error instanceof Malformed) return 'malformed';
+      throw error;
+    }
+  }
+
+  /** Its attestation of a policy; null where it has not adopted it. */
+  async attest(version: number): Promise<Uint8Array | null> {
+    const answer = await this.keeper.attest(version);
+    return answer.ok ? hexToBytes(answer.value.attestation) : null;
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}
+
+/** The name of a list of policies in the session of a key generation: all participants sign it. */
+export function chainName(policies: readonly Policy[]): string {
+  return bytesToHex(policiesBytes(policies));
+}
+
+const READ = new Map<string, Policy>();
+const MOST_READ = 2_000;
+
+/**
+ * A policy as a co-signer reads it from the wire. Reading decompresses the key of each device, and the
+ * games send few policies many times, so equal texts are read once.
+ */
+function received({ policy, mandate }: AdoptedPolicy): SentPolicy {
+  const text = JSON.stringify(policy);
+  const known = READ.get(text) ?? policyOf(JSON.parse(text));
+  if (READ.size >= MOST_READ) READ.clear();
+  READ.set(text, known);
+  const sent = sentPolicy({ policy, mandate }).mandate;
+  return { policy: known, mandate: sent === null ? null : mandateOf(JSON.parse(JSON.stringify(sent))) };
+}

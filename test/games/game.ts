@@ -1,0 +1,89 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Membership } from '#cosigner/membership.ts';
+import { defaultRules } from '#domain/optional-rules.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { policy as byToken } from '../domain/cast.ts';
+import { present } from '../chains/evm/cast.ts';
+import { clock, START_MS } from './clock.ts';
+import { Coordinator } from './coordinator.ts';
+import { groupOf, HonestCosigner } from './cosigner.ts';
+import { LIES } from './lies.ts';
+import { Oracle } from './oracle.ts';
+import { People } from './people.ts';
+import { keyGeneration } from './policies.ts';
+import { Chance } from './random.ts';
+import type { World } from './world.ts';
+
+export interface Verdict {
+  readonly faults: readonly string[];
+  readonly trace: readonly string[];
+  /** Signatures that came to exist, honest ones included: a game without any proves nothing. */
+  readonly signatures: number;
+}
+
+/** What the documents name: t of n, with the rule that `vault create` writes for it. */
+const SIZES = [
+  { threshold: 2, count: 3, weight: 50 },
+  { threshold: 3, count: 4, weight: 30 },
+  { threshold: 3, count: 5, weight: 20 },
+] as const;
+
+const MOVES = 16;
+
+/** Plays the game of a seed. All its chance comes from the seed, so the same seed is the same game. */
+export async function play(seed: number): Promise<Verdict> {
+  clock.nowMs = START_MS;
+  const trace: string[] = [];
+  const chance = new Chance(seed);
+  const world = await newWorld(chance, (words) => trace.push(words));
+  try {
+    await keyGeneration(world);
+    for (let move = 0; move < MOVES && world.oracle.faults.length === 0; move++) {
+      const lie = weighted(chance, LIES);
+      await lie.play(world);
+    }
+    return { faults: world.oracle.faults, trace, signatures: world.oracle.effective };
+  } finally {
+    for (const one of world.honest.values()) one.close();
+  }
+}
+
+async function newWorld(chance: Chance, say: (words: string) => void): Promise<World> {
+  const { threshold, count } = weighted(chance, SIZES);
+  const group = await groupOf(threshold, count);
+  // Fewer than t are hostile; the oracle expects of sign-once only what is claimed for so many.
+  const hostileCount = chance.percent(15) ? chance.upTo(threshold) : threshold - 1;
+  const hostileParties = new Set(chance.some(group.parties, hostileCount));
+  const { signOnce } = defaultRules('device', { threshold, count });
+  const people = new People(firstPolicy(signOnce));
+  const truth = { threshold, count, hostile: hostileParties, publicKey: bytesToHex(group.key.publicKey) };
+  const oracle = new Oracle(truth, people.digests);
+  const honest = new Map<PartyIndex, HonestCosigner>();
+  const hostile = new Map<PartyIndex, Membership>();
+  for (const one of group.parties) {
+    if (hostileParties.has(one)) hostile.set(one, present(group.memberships.get(one)));
+    else honest.set(one, new HonestCosigner(group, one));
+  }
+  say(`${threshold} of ${count} co-signers, ${signOnce}; hostile: ${[...hostile.keys()].join(', ') || 'none'}`);
+  const coordinator = new Coordinator(chance, oracle, group.key.publicKey);
+  return { chance, group, honest, hostile, people, oracle, coordinator, say };
+}
+
+function firstPolicy(signOnce: 'every-cosigner' | 'quorum'): Policy {
+  return {
+    ...byToken,
+    approvalMode: 'device',
+    devices: People.firstDevices(),
+    rules: { ...byToken.rules, signOnce, limitsIncludeFees: true },
+  };
+}
+
+function weighted<T extends { readonly weight: number }>(chance: Chance, choices: readonly T[]): T {
+  let left = chance.upTo(choices.reduce((sum, { weight }) => sum + weight, 0));
+  for (const choice of choices) {
+    left -= choice.weight;
+    if (left < 0) return choice;
+  }
+  throw new Error('there is nothing to choose from');
+}

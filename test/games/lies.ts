@@ -1,0 +1,262 @@
+import type { AttemptPurpose } from '#domain/intent.ts';
+import { effectOf } from '#domain/intent.ts';
+import { signAsNode } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { recordBytes } from '#cosigner/signed-record.ts';
+import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
+import type { Proposal, Wish } from './coordinator.ts';
+import { KEY_ID } from './cosigner.ts';
+import type { Bytes, Payee } from './networks.ts';
+import {
+  BITCOIN,
+  BTC,
+  bytesOf,
+  ETHER,
+  ETHEREUM,
+  isBitcoin,
+  NAMES,
+  payeeOn,
+  SEPOLIA,
+  TESTNET,
+  TOKEN,
+} from './networks.ts';
+import { FORGED } from './people.ts';
+import { changePolicy, showAnything } from './policies.ts';
+import { abandon, begin, finish, recordFor, restart } from './sessions.ts';
+import type { World } from './world.ts';
+
+/** A move of the coordinator, as often as its weight says. Honest moves are among them: a vault that does nothing proves nothing. */
+export interface Lie {
+  readonly name: string;
+  readonly weight: number;
+  readonly play: (world: World) => Promise<void>;
+}
+
+export const LIES: readonly Lie[] = [
+  { name: 'the people approve', weight: 20, play: peopleApprove },
+  { name: 'a thief approves', weight: 14, play: thiefApproves },
+  { name: 'the policy changes', weight: 12, play: changePolicy },
+  { name: 'a policy is shown', weight: 12, play: showAnything },
+  { name: 'something is signed', weight: 16, play: signAnything },
+  { name: 'a payment is made again', weight: 12, play: payAgain },
+  { name: 'an approval serves another network', weight: 5, play: useOtherNetwork },
+  { name: 'co-signers of two policies sign together', weight: 6, play: joinPolicies },
+  { name: 'last messages come late', weight: 8, play: finishLater },
+  { name: 'a record is forged', weight: 4, play: forgeRecord },
+  { name: 'time passes', weight: 6, play: passTime },
+  { name: 'a co-signer restarts', weight: 3, play: restartOne },
+];
+
+const ORDINARY_FEES: Readonly<Record<string, bigint>> = {
+  [ETHEREUM]: ETHER / 100n,
+  [SEPOLIA]: ETHER / 100n,
+  [BITCOIN]: 100_000n,
+  [TESTNET]: 100_000n,
+};
+
+function wish({ chance }: World, to: Payee): Wish {
+  const chain = chance.of([ETHEREUM, ETHEREUM, ETHEREUM, SEPOLIA, BITCOIN, TESTNET]);
+  const isLarge = chance.percent(30);
+  const ordinary = ORDINARY_FEES[chain] ?? 0n;
+  if (isBitcoin(chain)) {
+    const amount = chain === TESTNET || isLarge ? (15n * BTC) / 10n : BTC / 100n;
+    return { chain, tokenAddress: null, amount, maxFee: chance.percent(80) ? ordinary : (4n * BTC) / 10n, to };
+  }
+  const maxFee = chance.percent(80) ? ordinary : 10n * ETHER;
+  const isToken = chain === ETHEREUM && chance.percent(40);
+  if (isToken) return { chain, tokenAddress: TOKEN, amount: isLarge ? 1_000_000n : 100n, maxFee, to };
+  // The second one is within the limit of one ether, and with its fee above it.
+  const amount = chance.of(isLarge ? [5n * ETHER, ETHER - ETHER / 200n] : [ETHER / 10n]);
+  return { chain, tokenAddress: null, amount, maxFee, to };
+}
+
+/** The policies that an intent can name. */
+function named(world: World) {
+  const { chance, coordinator, people } = world;
+  return chance.percent(75) ? people.policy : chance.of(coordinator.policies).policy;
+}
+
+/** What the clock of the coordinator says about an intent. */
+function createdAt({ chance }: World): number {
+  if (chance.percent(75)) return clock.nowMs;
+  return clock.nowMs + chance.of([-HOUR_MS, -30 * 24 * HOUR_MS, 2 * HOUR_MS]);
+}
+
+async function peopleApprove(world: World): Promise<void> {
+  const { chance, coordinator, people, say } = world;
+  // Where a policy asks for less than the others, the coordinator tries to be content with less.
+  const lax = chance.percent(40) ? coordinator.policies.find(({ policy }) => policy.threshold === 1) : undefined;
+  const policy = lax?.policy ?? named(world);
+  const proposal = coordinator.propose(wish(world, 'supplier'), policy, { createdAtMs: createdAt(world) });
+  const owners = chance.some(people.devices, lax === undefined ? chance.of([1, 2, 2, 3, 3]) : 1);
+  proposal.approvals.push(...people.sign(proposal.digest, owners));
+  say(`${owners.map(({ actor }) => people.nameOf(actor)).join(', ')} approve ${proposal.words}`);
+  if (chance.percent(75)) await sign(world, proposal);
+}
+
+/** Devices that were replaced, and devices that never were in a policy of the people. */
+async function thiefApproves(world: World): Promise<void> {
+  const { chance, coordinator, people, say } = world;
+  const policy = chance.percent(70) ? chance.of(coordinator.policies).policy : people.policy;
+  const proposal = coordinator.propose(wish(world, 'mallory'), policy, { createdAtMs: createdAt(world) });
+  const owners = people.stolen.length > 0 && chance.percent(70) ? people.stolen : FORGED;
+  proposal.approvals.push(...people.sign(proposal.digest, owners));
+  say(`mallory approves ${proposal.words} with ${owners.map(({ name }) => name).join(', ')}`);
+  await sign(world, proposal, chance.of(['intent', 'cancellation']));
+}
+
+async function signAnything(world: World): Promise<void> {
+  const { chance, coordinator } = world;
+  if (coordinator.proposals.length === 0) return;
+  await sign(world, chance.of(coordinator.proposals), chance.percent(70) ? 'intent' : 'cancellation');
+}
+
+/** As often as it can be had: by another group, at another nonce, with another coin. */
+async function payAgain(world: World): Promise<void> {
+  const { chance, coordinator } = world;
+  const paid = coordinator.proposals.filter(({ attempts }) => attempts > 0);
+  if (paid.length === 0) return;
+  const proposal = chance.of(paid);
+  const elsewhere = { ...proposal, nonce: coordinator.nextNonce(), coin: coordinator.coin(proposal.intent.chain) };
+  const bytes = composed(world, elsewhere, 'intent', proposal.attempts);
+  const attempt = chance.of([1, 1, 1, proposal.attempts + 1]);
+  if (bytes !== null) await signBytes(world, { proposal, bytes, attempt, purpose: 'intent' });
+}
+
+/** Coins of mainnet for an approval of test coins, and the other way round. */
+async function useOtherNetwork(world: World): Promise<void> {
+  const { chance, coordinator, people, say } = world;
+  const chain = chance.of([TESTNET, TESTNET, BITCOIN, SEPOLIA]);
+  const other = chain === TESTNET ? BITCOIN : chain === BITCOIN ? TESTNET : ETHEREUM;
+  const amount = isBitcoin(chain) ? BTC / 20n : ETHER / 10n;
+  const maxFee = ORDINARY_FEES[chain] ?? 0n;
+  const proposal = coordinator.propose({ chain, tokenAddress: null, amount, maxFee, to: 'supplier' }, people.policy);
+  proposal.approvals.push(...people.sign(proposal.digest, people.devices));
+  say(`all approve ${proposal.words}; the coordinator means ${NAMES[other]}`);
+  const { intent } = proposal;
+  const effect = isBitcoin(chain) ? intent : { ...intent, chain: other };
+  const coin = isBitcoin(chain) ? coordinator.coin(other) : proposal.coin;
+  const bytes = bytesOf(effect, { fee: maxFee / 2n, nonce: proposal.nonce, coin });
+  if (bytes !== null) await signBytes(world, { proposal, bytes, attempt: 1, purpose: 'intent' });
+}
+
+/** A policy change has reached some co-signers only: something that both policies allow is signed by both kinds. */
+async function joinPolicies(world: World): Promise<void> {
+  const { chance, coordinator, group, honest, people, say } = world;
+  const held = [...honest].map(([index, { ledger }]) => ({ index, policy: ledger.policies().at(-1) }));
+  const byVersion = held.toSorted((a, b) => (a.policy?.version ?? 0) - (b.policy?.version ?? 0));
+  const [oldest, newest] = [byVersion[0], byVersion.at(-1)];
+  if (oldest?.policy === undefined || oldest.policy.version === newest?.policy?.version) return;
+  const maxFee = ORDINARY_FEES[ETHEREUM] ?? 0n;
+  const wanted: Wish = { chain: ETHEREUM, tokenAddress: null, amount: ETHER / 10n, maxFee, to: 'supplier' };
+  const proposal = coordinator.propose(wanted, oldest.policy);
+  proposal.approvals.push(...people.sign(proposal.digest, people.devices));
+  say(`all approve ${proposal.words}, which is superseded at some co-signers`);
+  const both = [oldest.index, newest?.index];
+  const rest = chance.some(
+    group.parties.filter((party) => !both.includes(party)),
+    group.threshold - both.length,
+  );
+  const signers = group.parties.filter((party) => both.includes(party) || rest.includes(party));
+  const bytes = bytesOf(proposal.intent, { ...proposal, fee: maxFee / 2n });
+  if (bytes !== null) await signBytes(world, { proposal, bytes, attempt: 1, purpose: 'intent' }, signers);
+}
+
+/** Bytes of a proposal: mostly what it says, sometimes dearer, for another payee, or at another nonce. */
+function composed(world: World, proposal: Proposal, purpose: AttemptPurpose, before: number): Bytes | null {
+  const { chance, coordinator } = world;
+  const { intent } = proposal;
+  const cap = BigInt(intent.maxFee);
+  const ordinary = (ORDINARY_FEES[intent.chain] ?? 0n) / 8n;
+  const raised = ordinary * 2n ** BigInt(Math.min(before, 3));
+  const fee = chance.percent(92) ? chance.of([raised, raised, cap]) : cap * 2n;
+  const effect = effectOf(intent, purpose);
+  const isDiverted = purpose === 'intent' && chance.percent(5);
+  const payee = isDiverted ? { ...intent, to: payeeOn(intent.chain, 'mallory') } : effect;
+  const nonce = chance.percent(90) ? proposal.nonce : coordinator.nextNonce();
+  const coin = chance.percent(90) ? proposal.coin : coordinator.coin(proposal.intent.chain);
+  return bytesOf(payee, { fee: fee > ETHER * 20n ? ETHER * 20n : fee, nonce, coin });
+}
+
+async function sign(world: World, proposal: Proposal, purpose: AttemptPurpose = 'intent'): Promise<void> {
+  const { chance } = world;
+  const bytes = composed(world, proposal, purpose, proposal.attempts);
+  const attempt = chance.percent(85) ? proposal.attempts + 1 : chance.of([1, 2]);
+  if (bytes !== null) await signBytes(world, { proposal, bytes, attempt, purpose });
+}
+
+interface Asked {
+  readonly proposal: Proposal;
+  readonly bytes: Bytes;
+  readonly attempt: number;
+  readonly purpose: AttemptPurpose;
+}
+
+/** Has bytes signed by some group. Sometimes the last messages are kept for later. */
+async function signBytes(world: World, asked: Asked, signers = someGroup(world)): Promise<void> {
+  const { chance } = world;
+  const policyVersion = chance.percent(95) ? null : 1 + chance.upTo(3);
+  const plan = { ...asked, signers, policyVersion };
+  // Whoever gives a receipt writes a row, so the coordinator asks for none before it has to.
+  let begun = await begin(world, { ...plan, receipts: 'none' });
+  if (begun === 'receipt-missing') begun = await begin(world, { ...plan, receipts: chance.of(['asked', 'forged']) });
+  if (begun === null || begun === 'receipt-missing') return;
+  const all = [...begun.waiting.keys()];
+  const now = chance.percent(80) ? all : chance.some(all, chance.upTo(all.length));
+  if (now.length < all.length) world.say('  keeps last rounds for later');
+  await finish(world, begun, now);
+}
+
+/** As many as sign together: with all hostile ones, or any. */
+function someGroup({ chance, group, hostile }: World): readonly PartyIndex[] {
+  const { parties, threshold } = group;
+  const bad = chance.percent(50) ? [...hostile.keys()] : [];
+  const rest = chance.some(
+    parties.filter((party) => !bad.includes(party)),
+    threshold - bad.length,
+  );
+  return parties.filter((party) => bad.includes(party) || rest.includes(party));
+}
+
+async function finishLater(world: World): Promise<void> {
+  const { chance, coordinator, say } = world;
+  if (coordinator.sessions.length === 0) return;
+  const begun = chance.of(coordinator.sessions);
+  say(`last rounds of: ${begun.proposal.words}`);
+  if (chance.percent(10)) abandon(world, begun);
+  else await finish(world, begun, [...begun.waiting.keys()]);
+}
+
+/** Hostile co-signers say that they have signed something, and honest ones are asked to believe it. */
+async function forgeRecord(world: World): Promise<void> {
+  const { chance, coordinator, honest, hostile, oracle, say } = world;
+  if (coordinator.proposals.length === 0) return;
+  const proposal = chance.of(coordinator.proposals);
+  const purpose = chance.of(['intent', 'cancellation'] as const);
+  const bytes = composed(world, proposal, purpose, 0);
+  const record = bytes === null ? null : recordFor({ proposal, bytes, attempt: 1, purpose });
+  if (record === null || bytes === null) return;
+  const statement = recordBytes(KEY_ID, record);
+  const witnesses = new Map<PartyIndex, Uint8Array>();
+  for (const [index, { own }] of hostile) witnesses.set(index, await signAsNode(own, statement));
+  const liar = [...hostile.values()][0];
+  for (const [index, cosigner] of honest) {
+    // Where honest ones have nothing to say a hostile one signs for them.
+    if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsNode(liar.own, statement));
+    const answer = await cosigner.keeper.witness(KEY_ID, { record, witnesses });
+    say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
+    if (answer.ok) oracle.believed(index, proposal.digest);
+  }
+}
+
+async function passTime({ chance, say }: World): Promise<void> {
+  const hours = chance.of([0, 1, 2, 5, 20, 50]);
+  clock.nowMs += hours * HOUR_MS + MINUTE_MS;
+  say(`${hours} hours pass`);
+}
+
+async function restartOne(world: World): Promise<void> {
+  const index = world.chance.of([...world.honest.keys()]);
+  world.say(`co-signer ${index} restarts`);
+  restart(world, index);
+}

@@ -1,0 +1,121 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
+import { addressOn } from '#chains/address-on.ts';
+import { scriptOf, segwitAddressOf } from '#chains/bitcoin/address.ts';
+import { composeTransaction as composeBitcoin } from '#chains/bitcoin/compose.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { composeTransaction as composeEvm } from '#chains/evm/compose.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { present } from '../chains/evm/cast.ts';
+
+/** The networks of the games. One ECDSA key has a wallet on each of them. */
+export const ETHEREUM = 'eip155:1';
+export const SEPOLIA = 'eip155:11155111';
+export const BITCOIN = `bip122:${GENESIS.mainnet}`;
+export const TESTNET = `bip122:${GENESIS.testnet4}`;
+
+export const NAMES: Readonly<Record<string, string>> = {
+  [ETHEREUM]: 'Ethereum',
+  [SEPOLIA]: 'Sepolia',
+  [BITCOIN]: 'Bitcoin',
+  [TESTNET]: 'testnet4',
+};
+
+export const ETHER = 10n ** 18n;
+export const BTC = 10n ** 8n;
+/** What every honest co-signer pays at most: its MAX_FEES. */
+export const FEE_CEILINGS: Readonly<Record<string, bigint>> = {
+  [ETHEREUM]: ETHER / 20n,
+  [SEPOLIA]: ETHER / 20n,
+  [BITCOIN]: BTC / 50n,
+  [TESTNET]: BTC / 50n,
+};
+
+export const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+export type Payee = 'supplier' | 'mallory';
+const ACCOUNTS = {
+  supplier: '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+  mallory: '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+};
+/** Points of secp256k1: G and 2G. */
+const POINTS = {
+  supplier: '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
+  mallory: '02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5',
+};
+
+export function isBitcoin(chain: string): boolean {
+  return networkOf(chain) !== null;
+}
+
+/** The address of a payee on a network. */
+export function payeeOn(chain: string, who: Payee): string {
+  const network = networkOf(chain);
+  return network === null ? ACCOUNTS[who] : segwitAddressOf(network, hexToBytes(POINTS[who]));
+}
+
+const WALLETS = new Map<string, string>();
+
+/** The wallet of a key on a network, as the production code derives it. */
+export function walletOn(chain: string, publicKey: Uint8Array): string {
+  const scheme = 'ecdsa-secp256k1';
+  const name = `${chain} ${bytesToHex(publicKey)}`;
+  const wallet = WALLETS.get(name) ?? present(addressOn(chain, scheme, walletKey({ scheme, publicKey }, chain)));
+  WALLETS.set(name, wallet);
+  return wallet;
+}
+
+/** A coin that exists on one network, with the transaction that made it. */
+export interface GameCoin {
+  readonly chain: string;
+  readonly raw: string;
+  readonly coin: { readonly txid: string; readonly vout: number; readonly amount: bigint };
+}
+
+/** Two bitcoin that a wallet has on a network. @param source of the transaction that made it: 32 bytes */
+export function coinOf(chain: string, address: string, source: Uint8Array): GameCoin {
+  const amount = 2n * BTC;
+  const raw = RawTx.encode({
+    version: 2,
+    segwitFlag: false,
+    inputs: [{ txid: source, index: 0, finalScriptSig: new Uint8Array(), sequence: 0 }],
+    outputs: [{ amount, script: present(scriptOf(present(networkOf(chain)), address)) }],
+    lockTime: 0,
+    witnesses: undefined,
+  });
+  const txid = bytesToHex(sha256(sha256(raw)).toReversed());
+  return { chain, raw: bytesToHex(raw), coin: { txid, vout: 0, amount } };
+}
+
+/** What a coordinator chooses for the bytes of an effect. */
+export interface Choice {
+  readonly fee: bigint;
+  readonly nonce: bigint;
+  /** Null where a chain has none. */
+  readonly coin: GameCoin | null;
+}
+
+export interface Bytes {
+  readonly payload: string;
+  readonly evidence: readonly string[];
+}
+
+const GAS_LIMIT = 60_000n;
+
+/** The bytes of an effect, whatever they cost; null where there are none (a payment above the coin). */
+export function bytesOf(effect: OnChainIntent, { fee, nonce, coin }: Choice): Bytes | null {
+  if (!isBitcoin(effect.chain)) {
+    const price = (fee / GAS_LIMIT).toString();
+    const quote = { gasLimit: GAS_LIMIT.toString(), maxFeePerGas: price, maxPriorityFeePerGas: price };
+    const free = { ...effect, maxFee: amountOf(10n ** 30n) };
+    return { payload: composeEvm(free, { ...quote, maxFee: free.maxFee }, nonce).payload, evidence: [] };
+  }
+  if (effect.kind !== 'transfer' || coin === null) return null;
+  const change = coin.coin.amount - BigInt(effect.amount) - fee;
+  if (change < 1_000n) return null;
+  const free = { ...effect, maxFee: amountOf(21n * 10n ** 14n) };
+  const { payload } = composeBitcoin(free, { terms: { coins: [coin.coin], change } }, 0n);
+  return { payload, evidence: [coin.raw] };
+}

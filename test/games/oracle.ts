@@ -1,0 +1,252 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { Transaction } from '@scure/btc-signer';
+import { encodeFunctionData, erc20Abi, hexToBytes, isAddress, keccak256, parseTransaction } from 'viem';
+import { scriptOf } from '#chains/bitcoin/address.ts';
+import { networkOf } from '#chains/bitcoin/network.ts';
+import type { SigningRequest } from '#cosigner/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import { intentBytes } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
+import type { GameCoin } from './networks.ts';
+import { BITCOIN, FEE_CEILINGS, isBitcoin, NAMES } from './networks.ts';
+import type { SignedDigests } from './people.ts';
+import { digestOf } from './people.ts';
+
+/** What is known of the vault from outside: who is hostile, and the key. */
+export interface Truth {
+  readonly threshold: number;
+  readonly count: number;
+  readonly hostile: ReadonlySet<PartyIndex>;
+  /** Hex. EVM chains and Bitcoin's mainnet have wallets of this key itself. */
+  readonly publicKey: string;
+}
+
+/** A signature that has come to exist. */
+export interface Signature {
+  readonly request: SigningRequest & { readonly intent: TransferIntent };
+  /** Each honest signer with the policy that was rightfully in force there when it gave its last message. */
+  readonly honest: ReadonlyMap<PartyIndex, Policy>;
+  /** Of the key that signed, and what it signed: hex. */
+  readonly publicKey: string;
+  readonly messages: readonly string[];
+}
+
+/** What bytes do when they are carried out, read without the production code. */
+interface Effect {
+  /** The network that takes them: the key and the coins decide. Null where none does. */
+  readonly chain: string | null;
+  readonly isPaymentOf: (intent: TransferIntent) => boolean;
+  /** Nothing leaves the wallet but the fee. */
+  readonly isNothing: boolean;
+  readonly fee: bigint;
+  /** Bytes that share one of these cannot both be carried out. */
+  readonly places: readonly string[];
+}
+
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * Judges a game from what devices really signed and from the true history of the policies. It asks
+ * no production code whether something is allowed.
+ */
+export class Oracle {
+  readonly faults: string[] = [];
+  /** Signatures that some network takes. */
+  effective = 0;
+  readonly #truth: Truth;
+  readonly #digests: SignedDigests;
+  readonly #coins = new Map<string, GameCoin>();
+  /** The policies that are rightfully in force at each honest co-signer, in order. */
+  readonly #histories = new Map<PartyIndex, Policy[]>();
+  /** Intents that an honest co-signer committed to while its rightful policy allowed them. */
+  readonly #recorded = new Map<PartyIndex, Set<string>>();
+  readonly #payments = new Map<string, Effect[]>();
+
+  constructor(truth: Truth, digests: SignedDigests) {
+    this.#truth = truth;
+    this.#digests = digests;
+  }
+
+  knows(coin: GameCoin): void {
+    this.#coins.set(`${coin.coin.txid}:${coin.coin.vout}`, coin);
+  }
+
+  /** A key was made: what the people founded the vault with is in force, whatever else was pinned. */
+  founded(index: PartyIndex, first: Policy): void {
+    this.#histories.set(index, [first]);
+  }
+
+  inForceAt(index: PartyIndex): Policy {
+    const policy = this.#histories.get(index)?.at(-1);
+    if (policy === undefined) throw new Error('the co-signer has a key');
+    return policy;
+  }
+
+  /** A co-signer says that it has adopted a policy. It is rightfully in force if the people put it there in time. */
+  adopted(index: PartyIndex, adopting: AdoptedPolicy): void {
+    const before = this.inForceAt(index);
+    const { policy, mandate } = adopting;
+    if (mandate === null || policy.version !== before.version + 1) return;
+    if (policy.previousHash !== policyHashOf(before) || policy.vaultId !== before.vaultId) return;
+    const digest = digestOf(mandateBytes(mandate, policyHashOf(policy)));
+    const needed = Math.max(before.threshold, ...before.rules.higherThresholds.map((step) => step.threshold));
+    if (this.#digests.signersOf(digest, before) < needed) return;
+    const isHeld = (one: Policy) => policyHashOf(one) === policyHashOf(policy);
+    const isInTime = clock.nowMs < mandate.expiresAtMs;
+    // A co-signer that was away may catch up with an honest one that adopted it in time.
+    if (!isInTime && ![...this.#histories.values()].some((history) => history.some(isHeld))) return;
+    this.#histories.get(index)?.push(policy);
+  }
+
+  /** An honest co-signer has written its row, for a session or a receipt. */
+  committed(index: PartyIndex, { intent }: SigningRequest): void {
+    const digest = digestOf(intentBytes(intent));
+    if (this.#voicesMissing(digest, this.inForceAt(index)) > 0) return;
+    const known = this.#recorded.get(index) ?? new Set<string>();
+    this.#recorded.set(index, known.add(digest));
+  }
+
+  /** A co-signer has taken a record over from others. It is true where one of the honest ones has it. */
+  believed(index: PartyIndex, digest: string): void {
+    if (![...this.#recorded.values()].some((digests) => digests.has(digest))) return;
+    this.#recorded.set(index, (this.#recorded.get(index) ?? new Set<string>()).add(digest));
+  }
+
+  /** All signers have given their last message. */
+  signed(signature: Signature): void {
+    const { request, honest } = signature;
+    const effect = this.#effectOf(signature);
+    // No network takes it: whatever was signed, nothing can happen.
+    if (effect.chain === null) return;
+    this.effective += 1;
+    const faults = [...honest].flatMap(([index, policy]) => this.#faultsUnder(policy, index, { request, effect }));
+    const hashes = new Set([...honest.values()].map(policyHashOf));
+    if (hashes.size > 1) faults.push('honest co-signers with different policies in force signed together');
+    if (request.purpose === 'intent') faults.push(...this.#repeats(request.intent, effect, honest));
+    this.faults.push(...new Set(faults));
+  }
+
+  #voicesMissing(digest: string, policy: Policy): number {
+    return policy.threshold - this.#digests.signersOf(digest, policy);
+  }
+
+  #faultsUnder(
+    policy: Policy,
+    index: PartyIndex,
+    { request, effect }: { readonly request: Signature['request']; readonly effect: Effect },
+  ): readonly string[] {
+    const { intent, purpose } = request;
+    const digest = digestOf(intentBytes(intent));
+    const faults: string[] = [];
+    const isRecorded = purpose === 'cancellation' && this.#recorded.get(index)?.has(digest) === true;
+    const isApproved = this.#voicesMissing(digest, policy) <= 0;
+    if (!isApproved && !isRecorded) {
+      const [found, wanted] = [this.#digests.signersOf(digest, policy), policy.threshold];
+      faults.push(`signed what the people did not approve: ${found} of ${wanted} under version ${policy.version}`);
+    }
+    if (effect.chain !== intent.chain) {
+      faults.push(`approved for ${NAMES[intent.chain]}, and valid on ${NAMES[effect.chain ?? '']}`);
+    }
+    const isPaid = purpose === 'intent' && effect.isPaymentOf(intent);
+    if (!isPaid && !effect.isNothing) faults.push('the bytes do something else than the intent');
+    if (effect.fee > BigInt(intent.maxFee)) faults.push('the fee is above the one of the intent');
+    if (effect.fee > (FEE_CEILINGS[intent.chain] ?? 0n)) faults.push('the fee is above the ceiling of the co-signer');
+    if (clock.nowMs >= intent.expiresAtMs + DAY_MS) faults.push('the intent has expired');
+    if (intent.createdAtMs > clock.nowMs + MINUTE_MS) faults.push('the intent is of the future');
+    if (!isRecorded) faults.push(...limitFaults(policy, request, effect));
+    return faults;
+  }
+
+  /** A transaction pays once: each two of its payments have to exclude each other. */
+  #repeats(intent: TransferIntent, effect: Effect, honest: ReadonlyMap<PartyIndex, Policy>): readonly string[] {
+    const { threshold, count, hostile } = this.#truth;
+    const known = this.#payments.get(intent.transactionId) ?? [];
+    this.#payments.set(intent.transactionId, [...known, effect]);
+    const isForEvery = [...honest.values()].every(({ rules }) => rules.signOnce === 'every-cosigner');
+    // What the documents claim: with receipts of all, or for f < 2t - n.
+    if (!isForEvery && hostile.size >= 2 * threshold - count) return [];
+    const excludes = (other: Effect) => other.places.some((place) => effect.places.includes(place));
+    return known.every(excludes) ? [] : ['one payment is signed twice'];
+  }
+
+  #effectOf({ request, publicKey, messages }: Signature): Effect {
+    return isBitcoin(request.intent.chain)
+      ? this.#bitcoinEffect(request.payload, publicKey)
+      : this.#evmEffect(request, { publicKey, messages });
+  }
+
+  #evmEffect(
+    { payload, intent: { from } }: Signature['request'],
+    { publicKey, messages }: Pick<Signature, 'publicKey' | 'messages'>,
+  ): Effect {
+    const bytes = hexToBytes(`0x${payload.slice(2)}`);
+    const transaction = parseTransaction(`0x${payload.slice(2)}`);
+    const { chainId, to, value = 0n, data = '0x', nonce = 0, gas = 0n } = transaction;
+    const { maxFeePerGas = 0n } = transaction.type === 'eip1559' ? transaction : {};
+    const isOwn = publicKey === this.#truth.publicKey && messages[0] === keccak256(bytes).slice(2);
+    const isTo = (address: string) => to?.toLowerCase() === address.toLowerCase();
+    return {
+      chain: isOwn ? `eip155:${chainId}` : null,
+      isPaymentOf: (intent) =>
+        intent.tokenAddress === null
+          ? isTo(intent.to) && value === BigInt(intent.amount) && data === '0x'
+          : isTo(intent.tokenAddress) && value === 0n && data === tokenCall(intent),
+      isNothing: isTo(from) && value === 0n && data === '0x',
+      fee: gas * maxFeePerGas,
+      places: [`${chainId}:${nonce}`],
+    };
+  }
+
+  #bitcoinEffect(payload: string, publicKey: string): Effect {
+    const transaction = Transaction.fromPSBT(hexToBytes(`0x${payload.replace(/^0x/, '')}`));
+    const inputs = Array.from({ length: transaction.inputsLength }, (_, i) => transaction.getInput(i));
+    const outputs = Array.from({ length: transaction.outputsLength }, (_, i) => transaction.getOutput(i));
+    const places = inputs.map(({ txid = new Uint8Array(), index }) => `${bytesToHex(txid)}:${index}`);
+    const coins = places.flatMap((place) => this.#coins.get(place) ?? []);
+    const total = coins.reduce((sum, { coin }) => sum + coin.amount, 0n);
+    const given = outputs.reduce((sum, { amount = 0n }) => sum + amount, 0n);
+    const own = bytesToHex(inputs[0]?.witnessUtxo?.script ?? new Uint8Array());
+    const foreign = outputs.filter(({ script = new Uint8Array() }) => bytesToHex(script) !== own);
+    const [first] = coins;
+    // Coins of mainnet belong to the key itself, and those of test networks to keys derived from it.
+    const isOwner = first !== undefined && (first.chain === BITCOIN) === (publicKey === this.#truth.publicKey);
+    return {
+      chain: isOwner && coins.length === inputs.length ? first.chain : null,
+      isPaymentOf: ({ chain, to, amount }) => {
+        const network = networkOf(chain);
+        const script = network === null ? null : scriptOf(network, to);
+        const [paid] = foreign;
+        return (
+          foreign.length === 1 &&
+          script !== null &&
+          bytesToHex(paid?.script ?? new Uint8Array()) === bytesToHex(script) &&
+          paid?.amount === BigInt(amount)
+        );
+      },
+      isNothing: foreign.length === 0,
+      fee: total - given,
+      places,
+    };
+  }
+}
+
+/** What limits forbid, with addresses compared as people compare them. */
+function limitFaults(policy: Policy, { intent, purpose }: Signature['request'], { fee }: Effect): readonly string[] {
+  const isSame = (a: string | null, b: string | null) => a?.toLowerCase().trim() === b?.toLowerCase().trim();
+  return policy.rules.limits.flatMap(({ chain, tokenAddress, perTransaction }) => {
+    if (chain !== intent.chain || perTransaction === null) return [];
+    const moved = purpose === 'intent' && isSame(tokenAddress, intent.tokenAddress) ? BigInt(intent.amount) : 0n;
+    const paid = tokenAddress === null && policy.rules.limitsIncludeFees === true ? fee : 0n;
+    return moved + paid > BigInt(perTransaction) ? ['more leaves the wallet than the limit allows'] : [];
+  });
+}
+
+function tokenCall({ to, amount }: TransferIntent): string {
+  if (!isAddress(to, { strict: false })) return '';
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, BigInt(amount)] });
+}

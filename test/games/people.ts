@@ -1,0 +1,109 @@
+import { createPrivateKey } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { Device } from '#domain/device.ts';
+import { inOrderOfKeys } from '#domain/device.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { Actor, Vote } from '#domain/transaction.ts';
+import { ScriptDevice } from '#local/script-device.ts';
+import { alice, bob, carol } from '../domain/cast.ts';
+import { clock } from './clock.ts';
+
+/** Before the 32 bytes of an Ed25519 key (RFC 8410, PKCS #8). */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A device with its owner by name. Mallory's claim to be alice's and bob's. */
+export interface Owned {
+  readonly name: string;
+  readonly actor: Actor;
+  readonly device: Device;
+  readonly script: ScriptDevice;
+}
+
+function owned(name: string, actor: Actor): Owned {
+  const secret = Buffer.concat([PKCS8, sha256(utf8ToBytes(`a device of the games: ${name}`))]);
+  const script = new ScriptDevice(createPrivateKey({ key: secret, format: 'der', type: 'pkcs8' }));
+  return { name, actor, device: script.asDevice(actor.userId), script };
+}
+
+export const PEOPLE: readonly Actor[] = [alice, bob, carol];
+const NAMES = ['alice', 'bob', 'carol'];
+
+/** The devices of the people, one set after the other: each set replaces the one before. */
+const SETS: readonly (readonly Owned[])[] = ['first', 'second', 'third'].map((which) =>
+  PEOPLE.map((actor, i) => owned(`${NAMES[i]}'s ${which} device`, actor)),
+);
+
+/** Devices that mallory made, under the names of alice and bob. */
+export const FORGED: readonly Owned[] = [owned("mallory's device for alice", alice), owned("mallory's for bob", bob)];
+
+export function devicesOf(owners: readonly Owned[]): readonly Device[] {
+  return inOrderOfKeys(owners.map(({ device }) => device));
+}
+
+/** What each device has signed, whoever held it: the oracle counts nothing else. */
+export class SignedDigests {
+  readonly #byDevice = new Map<string, Set<string>>();
+
+  sign({ actor, script, device }: Owned, digest: string): Vote {
+    const known = this.#byDevice.get(device.keyId) ?? new Set<string>();
+    this.#byDevice.set(device.keyId, known.add(digest));
+    return { actor, digest, device: script.signed(digest), atMs: clock.nowMs };
+  }
+
+  /** The people whose device of this policy has signed exactly this. */
+  signersOf(digest: string, policy: Policy): number {
+    const signed = policy.devices.filter(({ keyId }) => this.#byDevice.get(keyId)?.has(digest) === true);
+    return new Set(signed.map(({ userId }) => userId).filter((userId) => policy.signers.includes(userId))).size;
+  }
+}
+
+/**
+ * Alice, bob and carol. They read what is shown to them, compare addresses without their case, do not
+ * look at fees, and sign what they want. They know which policy change they have signed last.
+ */
+export class People {
+  readonly digests = new SignedDigests();
+  #set = 0;
+  /** The policy that they believe in. */
+  policy: Policy;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  static firstDevices(): readonly Device[] {
+    return devicesOf(SETS[0] ?? []);
+  }
+
+  get devices(): readonly Owned[] {
+    return SETS[this.#set] ?? [];
+  }
+
+  /** The set that replaces the devices of now; null when there is none left. */
+  nextDevices(): readonly Owned[] | null {
+    return SETS[this.#set + 1] ?? null;
+  }
+
+  /** From now on they use the next devices; the former ones are stolen. */
+  replaceDevices(): void {
+    this.#set += 1;
+  }
+
+  /** What a thief has: everything that was replaced. */
+  get stolen(): readonly Owned[] {
+    return SETS.slice(0, this.#set).flatMap((set) => set.slice(0, 2));
+  }
+
+  nameOf({ userId }: Actor): string {
+    return NAMES[PEOPLE.findIndex((one) => one.userId === userId)] ?? 'mallory';
+  }
+
+  sign(digest: string, owners: readonly Owned[]): readonly Vote[] {
+    return owners.map((one) => this.digests.sign(one, digest));
+  }
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
+}

@@ -1,0 +1,199 @@
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { amountOf } from '#domain/amount.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import type { Rules } from '#domain/rules.ts';
+import { inOrder } from '#domain/rules.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { attest } from '#cosigner/attestation.ts';
+import { clock, HOUR_MS } from './clock.ts';
+import { chainName } from './cosigner.ts';
+import { BITCOIN, BTC, ETHER, ETHEREUM, TOKEN } from './networks.ts';
+import type { Owned } from './people.ts';
+import { devicesOf, digestOf, FORGED, PEOPLE } from './people.ts';
+import type { World } from './world.ts';
+
+/** Lies about policies: at key generation, and when one changes. */
+
+/** Limits that look right; `spelling` writes the address of the token. */
+function limited(rules: Rules, spelling: (address: string) => string): Rules {
+  const limit = (chain: string, tokenAddress: string | null, units: bigint) => {
+    return { chain, tokenAddress, perTransaction: amountOf(units), perDay: null };
+  };
+  const limits = [
+    limit(ETHEREUM, null, ETHER),
+    limit(ETHEREUM, spelling(TOKEN), 1_000n),
+    limit(BITCOIN, null, BTC / 10n),
+  ];
+  return inOrder({ ...rules, limits });
+}
+
+/** In lower case people read the same address, and it is no address of a rule. */
+function spellingOf({ chance }: World): (address: string) => string {
+  return chance.percent(50) ? (address) => address : (address) => address.toLowerCase();
+}
+
+function nextOf(before: Policy, change: Partial<Policy>): Policy {
+  return { ...before, version: before.version + 1, previousHash: policyHashOf(before), ...change };
+}
+
+/** A policy with a mandate that these devices sign. */
+function mandated({ people, chance }: World, policy: Policy, owners: readonly Owned[]): AdoptedPolicy {
+  const expiresAtMs = clock.nowMs + HOUR_MS;
+  const id = newPolicyChangeId(clock.nowMs, chance.bytes(10));
+  const terms = { id, note: null, createdAtMs: clock.nowMs, expiresAtMs };
+  const digest = digestOf(mandateBytes(terms, policyHashOf(policy)));
+  return { policy, mandate: { ...terms, policy, approvals: people.sign(digest, owners) } };
+}
+
+/** The policy of the people with two devices of mallory's. */
+function hiddenBehind(first: Policy): Policy {
+  return nextOf(first, { devices: [...first.devices, ...devicesOf(FORGED)].toSorted(byKeyId) });
+}
+
+function byKeyId(a: { readonly keyId: string }, b: { readonly keyId: string }): number {
+  return a.keyId < b.keyId ? -1 : 1;
+}
+
+/** Chains that no vault has, each with what mallory can do for it. */
+function lyingChain(world: World, first: Policy): readonly AdoptedPolicy[] {
+  const version1 = { policy: first, mandate: null };
+  const hidden = hiddenBehind(first);
+  const bare = (policy: Policy): AdoptedPolicy => ({ policy, mandate: null });
+  const signed = (policy: Policy) => mandated(world, policy, FORGED);
+  return world.chance.of([
+    [version1, bare(hidden)],
+    [version1, signed(hidden)],
+    [version1, signed({ ...hidden, version: 900 })],
+    [version1, signed({ ...hidden, previousHash: 'ff'.repeat(32) })],
+    [version1, bare({ ...hidden, version: 1 })],
+    [bare({ ...hidden, version: 0 }), version1],
+    [signed(hidden)],
+  ]);
+}
+
+/** Sends lists of policies to all co-signers, until they make a key together. */
+export async function keyGeneration(world: World): Promise<void> {
+  const { chance, people, coordinator, say } = world;
+  const { policy: plain } = people;
+  const canonical = chance.percent(40) ? { ...plain, rules: limited(plain.rules, (address) => address) } : plain;
+  const spelled = chance.percent(15) ? { ...plain, rules: limited(plain.rules, spellingOf(world)) } : canonical;
+  const tries: (readonly AdoptedPolicy[])[] = [];
+  if (chance.percent(40)) tries.push(lyingChain(world, spelled));
+  tries.push([{ policy: spelled, mandate: null }], [{ policy: canonical, mandate: null }]);
+  for (const sent of tries) {
+    say(`makes a key with ${sent.map(({ policy }) => `version ${policy.version}`).join(', ')}`);
+    if (!(await isInstalled(world, sent))) continue;
+    people.policy = sent.map(({ policy }) => policy).find(({ version }) => version === 1) ?? spelled;
+    coordinator.policies.push(...sent);
+    for (const index of world.honest.keys()) world.oracle.founded(index, people.policy);
+    return;
+  }
+  throw new Error('co-signers refuse the policy of the people');
+}
+
+async function isInstalled(world: World, sent: readonly AdoptedPolicy[]): Promise<boolean> {
+  const { chance, honest, say } = world;
+  const chains = new Map<PartyIndex, readonly Policy[]>();
+  // Some are shown less than others.
+  const isSplit = sent.length > 1 && chance.percent(20);
+  for (const [index, cosigner] of honest) {
+    const shown = isSplit && chance.percent(50) ? sent.slice(0, 1) : sent;
+    const read = await cosigner.readPolicies(shown, new Map());
+    if (typeof read === 'string') {
+      say(`  co-signer ${index} refuses: ${read}`);
+      return false;
+    }
+    chains.set(index, read);
+  }
+  // The list is part of the session, and of the statement that all sign before they keep a share.
+  if (new Set([...chains.values()].map(chainName)).size !== 1) {
+    say('  the co-signers are in different sessions');
+    return false;
+  }
+  const installed = [...chains].map(([index, policies]) => honest.get(index)?.installed(policies));
+  if (installed.every((one) => one === true)) return true;
+  say('  the policies cannot be stored');
+  for (const cosigner of honest.values()) cosigner.forget();
+  return false;
+}
+
+/** The people sign a change; the coordinator shows it to all, to some, or only when it has expired. */
+export async function changePolicy(world: World): Promise<void> {
+  const { chance, people, coordinator, honest, say } = world;
+  const [before, all] = [people.policy, [...honest.keys()]];
+  const kind = chance.of(['revoke', 'revoke', 'limits', 'holiday', 'holiday', 'all three'] as const);
+  const fresh = people.nextDevices();
+  if (kind === 'revoke' && fresh === null) return;
+  const change: Record<typeof kind, Partial<Policy>> = {
+    revoke: { devices: devicesOf(fresh ?? []) },
+    limits: { rules: limited(before.rules, spellingOf(world)) },
+    holiday: { threshold: 1 },
+    'all three': { threshold: PEOPLE.length },
+  };
+  const policy = nextOf(before, change[kind]);
+  const owners = chance.some(people.devices, Math.max(before.threshold, chance.of([2, 3])));
+  const adopting = mandated(world, policy, owners);
+  coordinator.policies.push(adopting);
+  say(`the people sign version ${policy.version}: ${kind}`);
+  if (chance.percent(kind === 'holiday' ? 85 : 15)) {
+    // It expires before they see it adopted, so for them nothing has changed.
+    clock.nowMs += 2 * HOUR_MS;
+    say('  the coordinator keeps it until it has expired');
+    if (chance.percent(60)) await show(world, adopting, all);
+    return;
+  }
+  people.policy = policy;
+  if (kind === 'revoke') people.replaceDevices();
+  await show(world, adopting, chance.percent(60) ? all : chance.some(all, chance.upTo(all.length + 1)));
+}
+
+/** Shows any policy that there is to some co-signers, with every attestation that can be had. */
+export async function showAnything(world: World): Promise<void> {
+  const { chance, coordinator, honest } = world;
+  const all = [...honest.keys()];
+  const adopting = chance.percent(80) ? chance.of(coordinator.policies) : forgedChange(world);
+  await show(world, adopting, chance.percent(50) ? all : chance.some(all, 1 + chance.upTo(all.length)));
+}
+
+/** A next policy that too few devices of the vault have signed, or none of them. */
+function forgedChange(world: World): AdoptedPolicy {
+  const { chance, people, coordinator } = world;
+  const hidden = hiddenBehind(people.policy);
+  const owners = chance.of([FORGED, people.stolen, [...FORGED, ...people.stolen]]);
+  const forged = mandated(world, hidden, owners);
+  coordinator.policies.push(forged);
+  return forged;
+}
+
+async function show(world: World, adopting: AdoptedPolicy, to: readonly PartyIndex[]): Promise<void> {
+  const { honest, oracle, say } = world;
+  const attestations = await attestationsOf(world, adopting.policy);
+  for (const index of to) {
+    const answer = await honest.get(index)?.adopt(adopting, attestations);
+    say(`shows version ${adopting.policy.version} to co-signer ${index}: ${answer}`);
+    if (answer === 'adopted') oracle.adopted(index, adopting);
+  }
+}
+
+/** Honest co-signers attest what they have; hostile ones attest anything, also in the names of others. */
+async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
+  const { chance, honest, hostile } = world;
+  const attestations = new Map<PartyIndex, Uint8Array>();
+  const isSame = (other: Policy | undefined) => other !== undefined && policyHashOf(other) === policyHashOf(policy);
+  for (const [index, cosigner] of honest) {
+    const held = cosigner.ledger.policies().find(({ version }) => version === policy.version);
+    const attestation = await cosigner.attest(policy.version);
+    // One for another policy of that version is a lie as well.
+    if (attestation !== null && (isSame(held) || chance.percent(50))) attestations.set(index, attestation);
+  }
+  for (const [index, membership] of hostile) attestations.set(index, await attest(membership, policy));
+  const liar = [...hostile.values()][0];
+  for (const index of honest.keys()) {
+    if (liar === undefined || attestations.has(index)) continue;
+    attestations.set(index, await attest({ own: { ...liar.own, index } }, policy));
+  }
+  return attestations;
+}

@@ -1,0 +1,36 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Preparation, Round } from '#cosigner/protocol.ts';
+import { aborted, finished } from '#cosigner/protocol.ts';
+import type { Pairs, SigningSessionRequest } from '#cosigner/signing.ts';
+import { prepareSigning as production } from '#cosigner/signing.ts';
+
+/**
+ * The rounds of a signature without their mathematics, in place of `#cosigner/signing.ts` (register.ts).
+ *
+ * The context is computed by the production code. Sessions hash it into the session id and into the
+ * statement that each participant signs with its identity (src/cosigner/sessions.ts), so participants
+ * whose contexts differ never exchange a message. The games say therefore: a signature exists when
+ * all its signers have given their last message in sessions of one context. That the protocols give
+ * no signature before, and that no session runs twice, is what the tests of test/mpc and
+ * test/cosigner prove.
+ */
+export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Preparation {
+  const preparation = production(request, pairs);
+  return {
+    ...preparation,
+    begin: () => {
+      request.commitTo();
+      return lastRound(request);
+    },
+  };
+}
+
+/** As the production rounds do, it asks once more whether the signature is still allowed. */
+function lastRound({ share, messages, stillAllowed }: SigningSessionRequest): Round {
+  return {
+    run: async () => {
+      if (!(await stillAllowed())) return aborted({ culprit: share.self, step: 'sign/not-allowed', ban: false });
+      return finished({ publicKey: bytesToHex(share.publicKey), messages: messages.map(bytesToHex) });
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { inspectPayload } from '#chains/payload.ts';
+import type { SigningRequest } from '#cosigner/approval-check.ts';
+import { recordOf } from '#cosigner/ledger.ts';
+import type { Preparation } from '#cosigner/protocol.ts';
+import { recordBytes } from '#cosigner/signed-record.ts';
+import { signingRequestOf } from '#cosigner/signing-request.ts';
+import type { AttemptPurpose } from '#domain/intent.ts';
+import { effectOf } from '#domain/intent.ts';
+import { sentVote } from '#nodes/show-policies.ts';
+import { signAsNode } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import type { Begun, Proposal } from './coordinator.ts';
+import type { HonestCosigner } from './cosigner.ts';
+import { KEY_ID } from './cosigner.ts';
+import type { Bytes } from './networks.ts';
+import type { World } from './world.ts';
+
+/** What a coordinator asks to have signed, and how it comes by the receipts. */
+export interface Plan {
+  readonly proposal: Proposal;
+  readonly bytes: Bytes;
+  readonly attempt: number;
+  readonly purpose: AttemptPurpose;
+  readonly signers: readonly PartyIndex[];
+  /** `forged`: where an honest co-signer gives none, what a hostile one signed or an older one is shown. */
+  readonly receipts: 'asked' | 'forged' | 'none';
+  /** The version that it names to all alike; null: to each the one that it has in force. */
+  readonly policyVersion: number | null;
+}
+
+type Asked = Begun['request'];
+
+function requestFor(cosigner: HonestCosigner, plan: Plan): Asked {
+  const { proposal, bytes, attempt, purpose } = plan;
+  const policyVersion = plan.policyVersion ?? cosigner.ledger.policies().at(-1)?.version ?? 0;
+  const { intent } = proposal;
+  return { intent, ...bytes, attempt, purpose, approvals: proposal.approvals, policyVersion };
+}
+
+/** As it comes out of the wire. */
+function received(request: SigningRequest): SigningRequest {
+  return signingRequestOf(JSON.parse(JSON.stringify({ ...request, approvals: request.approvals.map(sentVote) })));
+}
+
+/** Opens and starts a session with every honest signer. Null, or what is missing, where one of them does not take part. */
+export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-missing' | null> {
+  const { honest, say, oracle, coordinator } = world;
+  const names = plan.signers.map((one) => (honest.has(one) ? String(one) : `${one} (hostile)`)).join(', ');
+  say(`asks ${names} for attempt ${plan.attempt} (${plan.purpose}) of: ${plan.proposal.words}`);
+  const opened = new Map<PartyIndex, { readonly preparation: Preparation; readonly request: Asked }>();
+  for (const index of plan.signers) {
+    const cosigner = honest.get(index);
+    if (cosigner === undefined) continue;
+    const request = requestFor(cosigner, plan);
+    const prepared = await cosigner.keeper.prepareSignature(KEY_ID, plan.signers, received(request));
+    if (!prepared.ok) return refusedBy(world, index, `${prepared.refusal.code} ${prepared.refusal.detail ?? ''}`);
+    opened.set(index, { preparation: prepared.value, request });
+  }
+  const contexts = new Set([...opened.values()].map(({ preparation }) => bytesToHex(preparation.context)));
+  // Each opening is signed together with its context, so those of another one are not accepted.
+  if (contexts.size !== 1) return refusedBy(world, null, 'the co-signers are in different sessions');
+  const receipts = plan.receipts === 'none' ? new Map<PartyIndex, Uint8Array>() : await receiptsFor(world, plan);
+  const waiting: Begun['waiting'] = new Map();
+  let request: Asked | null = null;
+  for (const [index, one] of opened) {
+    const fault = (await one.preparation.admit?.(receipts)) ?? null;
+    if (fault !== null) {
+      refusedBy(world, index, `${fault.code} ${fault.culprit ?? ''}`);
+      return fault.code === 'receipt-missing' ? fault.code : null;
+    }
+    try {
+      waiting.set(index, one.preparation.begin(world.chance.bytes(32)));
+    } catch {
+      return refusedBy(world, index, 'its row is taken');
+    }
+    oracle.committed(index, one.request);
+    ({ request } = one);
+  }
+  if (request === null) return null;
+  const begun: Begun = {
+    proposal: plan.proposal,
+    request,
+    signers: plan.signers,
+    waiting,
+    given: new Map(),
+    result: null,
+  };
+  coordinator.sessions.push(begun);
+  return begun;
+}
+
+function refusedBy({ say }: World, index: PartyIndex | null, why: string): null {
+  say(`  ${index === null ? '' : `co-signer ${index} refuses: `}${why.trim()}`);
+  return null;
+}
+
+/** Receipts of all that do not sign: of honest ones if they give them, of hostile ones always. */
+async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
+  const { group, honest, hostile, oracle, coordinator, chance } = world;
+  const receipts = new Map<PartyIndex, Uint8Array>();
+  for (const index of group.parties) {
+    if (plan.signers.includes(index)) continue;
+    const cosigner = honest.get(index);
+    if (cosigner === undefined) {
+      const forged = await forgedReceipt(world, plan, index);
+      if (forged !== null) receipts.set(index, forged);
+      continue;
+    }
+    const request = requestFor(cosigner, plan);
+    const answer = await cosigner.keeper.receipt(KEY_ID, received(request));
+    if (answer.ok) {
+      oracle.committed(index, request);
+      const receipt = hexToBytes(answer.value.receipt);
+      coordinator.receipts.push({ by: index, receipt });
+      receipts.set(index, receipt);
+    } else if (plan.receipts === 'forged') {
+      const older = coordinator.receipts.filter(({ by }) => by === index);
+      const liar = [...hostile.keys()][0];
+      if (older.length > 0 && chance.percent(60)) receipts.set(index, chance.of(older).receipt);
+      else if (liar !== undefined) receipts.set(index, (await forgedReceipt(world, plan, liar)) ?? new Uint8Array(64));
+    }
+  }
+  return receipts;
+}
+
+/** The signature of a hostile co-signer over the row of these bytes, which it has never checked. */
+async function forgedReceipt({ hostile }: World, plan: Plan, index: PartyIndex): Promise<Uint8Array | null> {
+  const membership = hostile.get(index);
+  const record = recordFor(plan);
+  if (membership === undefined || record === null) return null;
+  return signAsNode(membership.own, recordBytes(KEY_ID, record));
+}
+
+/** The row that honest co-signers would write for these bytes; null for bytes that do not fit their intent. */
+export function recordFor({
+  proposal,
+  bytes,
+  attempt,
+  purpose,
+}: Pick<Plan, 'proposal' | 'bytes' | 'attempt' | 'purpose'>) {
+  const inspected = inspectPayload(effectOf(proposal.intent, purpose), bytes.payload);
+  if (!inspected.ok || inspected.value.kind === 'message') return null;
+  const { signedMessages, signingDigest, nonce, fees, leastRisePercent } = inspected.value;
+  const bid = { nonce, ...fees, leastRisePercent };
+  const checked = { purpose, intentDigest: proposal.digest, signedMessages, signingDigest, bid };
+  return recordOf(proposal.intent.transactionId, attempt, checked);
+}
+
+/** Takes the last message of some of the honest signers. When all have given theirs there is a signature. */
+export async function finish(world: World, begun: Begun, from: readonly PartyIndex[]): Promise<void> {
+  const { oracle, say } = world;
+  for (const index of from) {
+    const round = begun.waiting.get(index);
+    if (round === undefined) continue;
+    begun.waiting.delete(index);
+    const { step } = await round.run(new Map());
+    if (step.type !== 'result') {
+      say(`  co-signer ${index} ends the session: ${step.type === 'abort' ? step.abort.step : ''}`);
+      abandon(world, begun);
+      return;
+    }
+    begun.result = step.result;
+    begun.given.set(index, oracle.inForceAt(index));
+  }
+  if (begun.waiting.size > 0 || begun.result === null) return;
+  abandon(world, begun);
+  begun.proposal.attempts += 1;
+  say(`  signed: ${begun.request.purpose} of ${begun.proposal.words}`);
+  const { publicKey, messages } = begun.result as { publicKey: string; messages: readonly string[] };
+  oracle.signed({ request: begun.request, honest: begun.given, publicKey, messages });
+  for (const fault of oracle.faults) say(`  FAULT: ${fault}`);
+}
+
+/** The session is over. */
+export function abandon({ coordinator }: World, begun: Begun): void {
+  const at = coordinator.sessions.indexOf(begun);
+  if (at >= 0) coordinator.sessions.splice(at, 1);
+}
+
+/** The co-signer has lost its memory, and every session in it. */
+export function restart(world: World, index: PartyIndex): void {
+  world.honest.get(index)?.restart();
+  const lost = world.coordinator.sessions.filter(({ waiting }) => waiting.has(index));
+  for (const begun of lost) abandon(world, begun);
+}

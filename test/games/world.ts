@@ -1,0 +1,20 @@
+import type { Membership } from '#cosigner/membership.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import type { Coordinator } from './coordinator.ts';
+import type { Group, HonestCosigner } from './cosigner.ts';
+import type { Oracle } from './oracle.ts';
+import type { People } from './people.ts';
+import type { Chance } from './random.ts';
+
+/** One game: who plays, and what is known to whom. */
+export interface World {
+  readonly chance: Chance;
+  readonly group: Group;
+  readonly honest: ReadonlyMap<PartyIndex, HonestCosigner>;
+  /** With the secrets of these the coordinator signs whatever it wants. */
+  readonly hostile: ReadonlyMap<PartyIndex, Membership>;
+  readonly people: People;
+  readonly oracle: Oracle;
+  readonly coordinator: Coordinator;
+  readonly say: (words: string) => void;
+}
