@@ -12,7 +12,8 @@ import type { PinnedVault } from './pin-file.ts';
 import { PinFile } from './pin-file.ts';
 import type { Proven } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
-import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
+import { readPolicy } from '#devices/policy-document.ts';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import { ScriptDevice } from './script-device.ts';
@@ -68,7 +69,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   approve: { usage: '--key FILE --transaction ID [--yes]', run: approve },
   'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
-  'approve-policy': { usage: '--key FILE --vault ID --change ID [--yes]', run: approvePolicy },
+  'approve-policy': { usage: '--key FILE --vault ID --change ID [--fingerprint TEXT] [--yes]', run: approvePolicy },
 };
 
 /** Only its owner reads the file, and one that is there already is never overwritten. */
@@ -154,6 +155,13 @@ async function approvePolicy(options: Options) {
   hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
   const proven = await provePolicies(client, pinnedVault(file, vaultId), { vaultId, nonce, delivered });
   hold(isNext(next, proven), 'the change does not follow the policy in force');
+  const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.pins;
+  const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
+  // From then on this device believes statements under these keys, so their owner compares the fingerprint and not the hex.
+  hold(
+    fingerprintOf(keys) === fingerprintOf(proven.pinned.pins) || isConfirmed,
+    'the change pins other keys of the co-signers: give their fingerprint, as the operators of the co-signers say it, with --fingerprint',
+  );
   print(next);
   print(mandate);
   await confirm(options);

@@ -55,8 +55,8 @@ export async function statePolicy(
  * with, each with the same identity key. A policy that names none matches: it is from before the
  * pins, or its signers pin nothing.
  *
- * Without this check a quorum could be shown a policy with the attacker's keys, and from its
- * adoption on the attacker would sign the statements that the signers' devices believe.
+ * A co-signer that adopted other keys would help an attacker whose keys they are: devices follow the
+ * pins of the policy. A device asks for the fingerprint of new pins before it approves them.
  */
 export function pinsMatch(
   { cosigners }: Pick<Policy, 'cosigners'>,

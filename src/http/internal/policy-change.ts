@@ -4,6 +4,7 @@ import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
+import { pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { answerChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 
@@ -30,6 +31,9 @@ async function propose(context: HttpContext): Promise<Response> {
   if (!wish.ok) return invalidRequest(context, wish.refusal);
   const object = vaultOfPath(context);
   if (object === null) return noSuchVault(context);
+  const known = await askObject(object, (vault) => vault.describe());
+  const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? known?.policy.cosigners);
+  if (foreign !== null) return invalidRequest(context, [foreign]);
   const proposal = { actor: null, wish: wish.value, note: body.note ?? null };
   const proposed = await askObject(object, (vault) => vault.proposePolicy(proposal));
   // Only a vault that does not exist forbids an operator anything.

@@ -24,6 +24,7 @@ import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
+import { pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
@@ -185,6 +186,8 @@ async function found(context: HttpContext): Promise<Response> {
   // Before a number is taken for it: a vault that could not be must not leave one behind.
   const wrong = policyFault(firstPolicy(foundation));
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
+  const foreign = await pinnedKeysFault(context, named);
+  if (foreign !== null) return invalidRequest(context, [foreign]);
   const asksForPins = body.cosigners === undefined && approvalMode === 'device';
   const pins = asksForPins ? { cosigners: await askedPins(context) } : {};
   const nowMs = Date.now();

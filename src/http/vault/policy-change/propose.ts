@@ -6,6 +6,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
 import { answerChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
@@ -39,6 +40,8 @@ async function propose(context: HttpContext): Promise<Response> {
   if (!seen.ok) return refusalProblem(context, seen.refusal);
   const wish = await readPolicyWish(context, body);
   if (!wish.ok) return invalidRequest(context, wish.refusal);
+  const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? seen.value.policy.cosigners);
+  if (foreign !== null) return invalidRequest(context, [foreign]);
   const proposal = { actor, wish: wish.value, note: body.note ?? null };
   const proposed = await askObject(
     () => vaultStub(context.env, vaultId),
