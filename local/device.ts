@@ -155,11 +155,11 @@ async function approvePolicy(options: Options) {
   hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
   const proven = await provePolicies(client, pinnedVault(file, vaultId), { vaultId, nonce, delivered });
   hold(isNext(next, proven), 'the change does not follow the policy in force');
-  const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.pins;
+  const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
   const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
   // From then on this device believes statements under these keys, so their owner compares the fingerprint and not the hex.
   hold(
-    fingerprintOf(keys) === fingerprintOf(proven.pinned.pins) || isConfirmed,
+    fingerprintOf(keys) === fingerprintOf(proven.pinned.cosigners) || isConfirmed,
     'the change pins other keys of the co-signers: give their fingerprint, as the operators of the co-signers say it, with --fingerprint',
   );
   print(next);
