@@ -39,8 +39,10 @@ export interface Passage {
  */
 const dispatcher = new Agent({ pipelining: 0 });
 const ONE_CONNECTION_EACH = {
-  fetch: async (url: RequestInfo | URL, init?: RequestInit) =>
-    (await undiciFetch(String(url), { ...(init as UndiciInit), dispatcher })) as unknown as Response,
+  fetch: async (asked: RequestInfo | URL, init?: RequestInit) => {
+    if (typeof asked !== 'string') throw new Error('the client of a co-signer asks by text');
+    return (await undiciFetch(asked, { ...(init as UndiciInit), dispatcher })) as unknown as Response;
+  },
 };
 
 /** Looks at a request on its way and may change its body. */

@@ -42,7 +42,7 @@ describe('on the chain', () => {
   svm.airdrop(wallet, lamports(10_000_000_000n));
   const send = (bytes: Uint8Array) => {
     const wire = concatBytes(Uint8Array.of(1), ed25519.sign(bytes, secret), bytes);
-    const sent = svm.sendTransaction(getTransactionDecoder().decode(wire) as never);
+    const sent = svm.sendTransaction(getTransactionDecoder().decode(wire));
     return sent instanceof FailedTransactionMetadata ? 'failed' : 'paid';
   };
   const valueAt = (place: number) => {
