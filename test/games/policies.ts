@@ -154,16 +154,20 @@ export async function changePolicy(world: World): Promise<void> {
 export async function showAnything(world: World): Promise<void> {
   const { chance, coordinator, honest } = world;
   const all = [...honest.keys()];
-  const adopting = chance.percent(80) ? chance.of(coordinator.policies) : forgedChange(world);
+  // Version 1 is known everywhere; it is shown again now and then.
+  const later = coordinator.policies.filter(({ mandate }) => mandate !== null || chance.percent(10));
+  const adopting = later.length > 0 && chance.percent(80) ? chance.of(later) : forgedChange(world);
   await show(world, adopting, chance.percent(50) ? all : chance.some(all, 1 + chance.upTo(all.length)));
 }
 
 /** A next policy that too few devices of the vault have signed, or none of them. */
 function forgedChange(world: World): AdoptedPolicy {
   const { chance, people, coordinator } = world;
-  const hidden = hiddenBehind(people.policy);
-  const owners = chance.of([FORGED, people.stolen, [...FORGED, ...people.stolen]]);
-  const forged = mandated(world, hidden, owners);
+  // One of the people alone wants to decide alone.
+  const isLonely = chance.percent(40);
+  const owners = isLonely ? chance.some(people.devices, 1) : [...FORGED, ...people.stolen];
+  const next = isLonely ? nextOf(people.policy, { threshold: 1 }) : hiddenBehind(people.policy);
+  const forged = mandated(world, next, owners);
   coordinator.policies.push(forged);
   return forged;
 }
