@@ -32,7 +32,7 @@ function limited(rules: Rules, spelling: (address: string) => string): Rules {
 
 /** In lower case people read the same address, and it is no address of a rule. */
 function spellingOf({ chance }: World): (address: string) => string {
-  return chance.percent(50) ? (address) => address : (address) => address.toLowerCase();
+  return chance.percent(30) ? (address) => address : (address) => address.toLowerCase();
 }
 
 function nextOf(before: Policy, change: Partial<Policy>): Policy {
@@ -79,7 +79,7 @@ export async function keyGeneration(world: World): Promise<void> {
   const { chance, people, coordinator, say } = world;
   const { policy: plain } = people;
   const canonical = chance.percent(40) ? { ...plain, rules: limited(plain.rules, (address) => address) } : plain;
-  const spelled = chance.percent(15) ? { ...plain, rules: limited(plain.rules, spellingOf(world)) } : canonical;
+  const spelled = chance.percent(25) ? { ...plain, rules: limited(plain.rules, spellingOf(world)) } : canonical;
   const tries: (readonly AdoptedPolicy[])[] = [];
   if (chance.percent(40)) tries.push(lyingChain(world, spelled));
   tries.push([{ policy: spelled, mandate: null }], [{ policy: canonical, mandate: null }]);
