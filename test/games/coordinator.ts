@@ -11,7 +11,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { vaultId } from '../domain/cast.ts';
 import { clock, HOUR_MS } from './clock.ts';
-import type { GameCoin, Payee } from './networks.ts';
+import type { Bytes, GameCoin, Payee } from './networks.ts';
 import { coinOf, isBitcoin, NAMES, payeeOn, walletOn } from './networks.ts';
 import type { Oracle } from './oracle.ts';
 import type { Chance } from './random.ts';
@@ -28,6 +28,8 @@ export interface Proposal {
   readonly coin: GameCoin | null;
   /** Attempts that were signed. */
   attempts: number;
+  /** Bytes that a co-signer has given a receipt for in advance. */
+  readonly prepared: Bytes[];
 }
 
 /** A session that its honest signers have begun. */
@@ -56,8 +58,8 @@ export class Coordinator {
   /** Every policy that it has, real ones and its own, with what goes for their mandates. */
   readonly policies: AdoptedPolicy[] = [];
   readonly sessions: Begun[] = [];
-  /** Receipts and records that it was given, for other bytes and other times. */
-  readonly receipts: { readonly by: PartyIndex; readonly receipt: Uint8Array }[] = [];
+  /** Every receipt that an honest co-signer gave, with the hex of the payload that it is for. */
+  readonly receipts: { readonly by: PartyIndex; readonly payload: string; readonly receipt: Uint8Array }[] = [];
   readonly #chance: Chance;
   readonly #oracle: Oracle;
   readonly #publicKey: Uint8Array;
@@ -110,7 +112,7 @@ export class Coordinator {
     const words = `${what} on ${NAMES[chain]}, fee up to ${wish.maxFee}, under version ${named.version}`;
     const coin = this.coin(chain);
     const digest = digestOf(intentBytes(intent));
-    const proposal = { intent, digest, approvals: [], words, nonce: this.nextNonce(), coin, attempts: 0 };
+    const proposal = { intent, digest, approvals: [], words, nonce: this.nextNonce(), coin, attempts: 0, prepared: [] };
     this.proposals.push(proposal);
     return proposal;
   }

@@ -29,7 +29,7 @@ const SIZES = [
   { threshold: 3, count: 5, weight: 20 },
 ] as const;
 
-const MOVES = 16;
+const MOVES = 20;
 
 /** Plays the game of a seed. All its chance comes from the seed, so the same seed is the same game. */
 export async function play(seed: number): Promise<Verdict> {

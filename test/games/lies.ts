@@ -20,12 +20,15 @@ import {
   TESTNET,
   TOKEN,
 } from './networks.ts';
-import { FORGED } from './people.ts';
+import { FORGED, PEOPLE } from './people.ts';
 import { changePolicy, showAnything } from './policies.ts';
-import { abandon, begin, finish, recordFor, restart } from './sessions.ts';
+import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessions.ts';
 import type { World } from './world.ts';
 
-/** A move of the coordinator, as often as its weight says. Honest moves are among them: a vault that does nothing proves nothing. */
+/**
+ * A move of the coordinator, as often as its weight says. Honest moves are among them: a vault that
+ * does nothing proves nothing.
+ */
 export interface Lie {
   readonly name: string;
   readonly weight: number;
@@ -42,6 +45,7 @@ export const LIES: readonly Lie[] = [
   { name: 'an approval serves another network', weight: 5, play: useOtherNetwork },
   { name: 'co-signers of two policies sign together', weight: 6, play: joinPolicies },
   { name: 'last messages come late', weight: 8, play: finishLater },
+  { name: 'receipts are collected in advance', weight: 4, play: collectReceipts },
   { name: 'a record is forged', weight: 4, play: forgeRecord },
   { name: 'time passes', weight: 6, play: passTime },
   { name: 'a co-signer restarts', weight: 3, play: restartOne },
@@ -60,9 +64,9 @@ function wish({ chance }: World, to: Payee): Wish {
   const ordinary = ORDINARY_FEES[chain] ?? 0n;
   if (isBitcoin(chain)) {
     const amount = chain === TESTNET || isLarge ? (15n * BTC) / 10n : BTC / 100n;
-    return { chain, tokenAddress: null, amount, maxFee: chance.percent(80) ? ordinary : (4n * BTC) / 10n, to };
+    return { chain, tokenAddress: null, amount, maxFee: chance.percent(87) ? ordinary : (4n * BTC) / 10n, to };
   }
-  const maxFee = chance.percent(80) ? ordinary : 10n * ETHER;
+  const maxFee = chance.percent(87) ? ordinary : 10n * ETHER;
   const isToken = chain === ETHEREUM && chance.percent(40);
   if (isToken) return { chain, tokenAddress: TOKEN, amount: isLarge ? 1_000_000n : 100n, maxFee, to };
   // The second one is within the limit of one ether, and with its fee above it.
@@ -88,10 +92,12 @@ async function peopleApprove(world: World): Promise<void> {
   const lax = chance.percent(40) ? coordinator.policies.find(({ policy }) => policy.threshold === 1) : undefined;
   const policy = lax?.policy ?? named(world);
   const proposal = coordinator.propose(wish(world, 'supplier'), policy, { createdAtMs: createdAt(world) });
-  const owners = chance.some(people.devices, lax === undefined ? chance.of([1, 2, 2, 3, 3]) : 1);
+  const { threshold } = people.policy;
+  const count = lax === undefined ? chance.of([threshold - 1, threshold, threshold, PEOPLE.length]) : 1;
+  const owners = chance.some(people.devices, Math.max(count, 1));
   proposal.approvals.push(...people.sign(proposal.digest, owners));
   say(`${owners.map(({ actor }) => people.nameOf(actor)).join(', ')} approve ${proposal.words}`);
-  if (chance.percent(75)) await sign(world, proposal);
+  if (chance.percent(85)) await sign(world, proposal);
 }
 
 /** Devices that were replaced, and devices that never were in a policy of the people. */
@@ -162,6 +168,30 @@ async function joinPolicies(world: World): Promise<void> {
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt: 1, purpose: 'intent' }, signers);
 }
 
+/**
+ * Asks each honest co-signer for a receipt for bytes of its own, before any of them signs, and then has
+ * all these bytes signed.
+ */
+async function collectReceipts(world: World): Promise<void> {
+  const { chance, coordinator, honest, say } = world;
+  const isApproved = ({ approvals }: Proposal) => approvals.length >= world.people.policy.threshold;
+  const proposals = coordinator.proposals.filter(isApproved);
+  if (proposals.length === 0) return;
+  const proposal = chance.of(proposals);
+  say(`collects receipts for: ${proposal.words}`);
+  const terms = { proposal, attempt: 1, purpose: 'intent', receipts: 'asked', policyVersion: null } as const;
+  for (const index of honest.keys()) {
+    const elsewhere = { nonce: coordinator.nextNonce(), coin: coordinator.coin(proposal.intent.chain) };
+    const bytes = bytesOf(proposal.intent, { ...elsewhere, fee: (ORDINARY_FEES[proposal.intent.chain] ?? 0n) / 8n });
+    if (bytes === null) continue;
+    // All but this one are signers of the plan, so it alone is asked.
+    const signers = world.group.parties.filter((party) => party !== index);
+    await receiptsFor(world, { ...terms, bytes, signers });
+    proposal.prepared.push(bytes);
+  }
+  for (const bytes of proposal.prepared) await signBytes(world, { ...terms, bytes });
+}
+
 /** Bytes of a proposal: mostly what it says, sometimes dearer, for another payee, or at another nonce. */
 function composed(world: World, proposal: Proposal, purpose: AttemptPurpose, before: number): Bytes | null {
   const { chance, coordinator } = world;
@@ -199,7 +229,10 @@ async function signBytes(world: World, asked: Asked, signers = someGroup(world))
   const plan = { ...asked, signers, policyVersion };
   // Whoever gives a receipt writes a row, so the coordinator asks for none before it has to.
   let begun = await begin(world, { ...plan, receipts: 'none' });
-  if (begun === 'receipt-missing') begun = await begin(world, { ...plan, receipts: chance.of(['asked', 'forged']) });
+  if (begun === 'receipt-missing') {
+    const receipts = chance.of(['asked', 'asked', 'forged', 'invented'] as const);
+    begun = await begin(world, { ...plan, receipts });
+  }
   if (begun === null || begun === 'receipt-missing') return;
   const all = [...begun.waiting.keys()];
   const now = chance.percent(80) ? all : chance.some(all, chance.upTo(all.length));
@@ -232,7 +265,7 @@ async function forgeRecord(world: World): Promise<void> {
   const { chance, coordinator, honest, hostile, oracle, say } = world;
   if (coordinator.proposals.length === 0) return;
   const proposal = chance.of(coordinator.proposals);
-  const purpose = chance.of(['intent', 'cancellation'] as const);
+  const purpose = chance.of(['intent', 'intent', 'cancellation'] as const);
   const bytes = composed(world, proposal, purpose, 0);
   const record = bytes === null ? null : recordFor({ proposal, bytes, attempt: 1, purpose });
   if (record === null || bytes === null) return;
@@ -247,6 +280,8 @@ async function forgeRecord(world: World): Promise<void> {
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
     if (answer.ok) oracle.believed(index, proposal.digest);
   }
+  const burning = composed(world, proposal, 'cancellation', 1);
+  if (burning !== null) await signBytes(world, { proposal, bytes: burning, attempt: 2, purpose: 'cancellation' });
 }
 
 async function passTime({ chance, say }: World): Promise<void> {

@@ -32,7 +32,7 @@ function limited(rules: Rules, spelling: (address: string) => string): Rules {
 
 /** In lower case people read the same address, and it is no address of a rule. */
 function spellingOf({ chance }: World): (address: string) => string {
-  return chance.percent(50) ? (address) => address : (address) => address.toLowerCase();
+  return chance.percent(30) ? (address) => address : (address) => address.toLowerCase();
 }
 
 function nextOf(before: Policy, change: Partial<Policy>): Policy {
@@ -79,7 +79,7 @@ export async function keyGeneration(world: World): Promise<void> {
   const { chance, people, coordinator, say } = world;
   const { policy: plain } = people;
   const canonical = chance.percent(40) ? { ...plain, rules: limited(plain.rules, (address) => address) } : plain;
-  const spelled = chance.percent(15) ? { ...plain, rules: limited(plain.rules, spellingOf(world)) } : canonical;
+  const spelled = chance.percent(25) ? { ...plain, rules: limited(plain.rules, spellingOf(world)) } : canonical;
   const tries: (readonly AdoptedPolicy[])[] = [];
   if (chance.percent(40)) tries.push(lyingChain(world, spelled));
   tries.push([{ policy: spelled, mandate: null }], [{ policy: canonical, mandate: null }]);
@@ -154,16 +154,20 @@ export async function changePolicy(world: World): Promise<void> {
 export async function showAnything(world: World): Promise<void> {
   const { chance, coordinator, honest } = world;
   const all = [...honest.keys()];
-  const adopting = chance.percent(80) ? chance.of(coordinator.policies) : forgedChange(world);
+  // Version 1 is known everywhere; it is shown again now and then.
+  const later = coordinator.policies.filter(({ mandate }) => mandate !== null || chance.percent(10));
+  const adopting = later.length > 0 && chance.percent(80) ? chance.of(later) : forgedChange(world);
   await show(world, adopting, chance.percent(50) ? all : chance.some(all, 1 + chance.upTo(all.length)));
 }
 
 /** A next policy that too few devices of the vault have signed, or none of them. */
 function forgedChange(world: World): AdoptedPolicy {
   const { chance, people, coordinator } = world;
-  const hidden = hiddenBehind(people.policy);
-  const owners = chance.of([FORGED, people.stolen, [...FORGED, ...people.stolen]]);
-  const forged = mandated(world, hidden, owners);
+  // One of the people alone wants to decide alone.
+  const isLonely = chance.percent(40);
+  const owners = isLonely ? chance.some(people.devices, 1) : [...FORGED, ...people.stolen];
+  const next = isLonely ? nextOf(people.policy, { threshold: 1 }) : hiddenBehind(people.policy);
+  const forged = mandated(world, next, owners);
   coordinator.policies.push(forged);
   return forged;
 }

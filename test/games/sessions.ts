@@ -23,8 +23,11 @@ export interface Plan {
   readonly attempt: number;
   readonly purpose: AttemptPurpose;
   readonly signers: readonly PartyIndex[];
-  /** `forged`: where an honest co-signer gives none, what a hostile one signed or an older one is shown. */
-  readonly receipts: 'asked' | 'forged' | 'none';
+  /**
+   * `forged`: where an honest co-signer gives none, what a hostile one signed or an older one is shown.
+   * `invented`: the honest ones are not even asked, so they write no row.
+   */
+  readonly receipts: 'asked' | 'forged' | 'invented' | 'none';
   /** The version that it names to all alike; null: to each the one that it has in force. */
   readonly policyVersion: number | null;
 }
@@ -43,7 +46,10 @@ function received(request: SigningRequest): SigningRequest {
   return signingRequestOf(JSON.parse(JSON.stringify({ ...request, approvals: request.approvals.map(sentVote) })));
 }
 
-/** Opens and starts a session with every honest signer. Null, or what is missing, where one of them does not take part. */
+/**
+ * Opens and starts a session with every honest signer. Null, or what is missing, where one of them
+ * does not take part.
+ */
 export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-missing' | null> {
   const { honest, say, oracle, coordinator } = world;
   const names = plan.signers.map((one) => (honest.has(one) ? String(one) : `${one} (hostile)`)).join(', ');
@@ -96,7 +102,7 @@ function refusedBy({ say }: World, index: PartyIndex | null, why: string): null 
 }
 
 /** Receipts of all that do not sign: of honest ones if they give them, of hostile ones always. */
-async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
+export async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
   const { group, honest, hostile, oracle, coordinator, chance } = world;
   const receipts = new Map<PartyIndex, Uint8Array>();
   for (const index of group.parties) {
@@ -108,16 +114,18 @@ async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap<PartyI
       continue;
     }
     const request = requestFor(cosigner, plan);
-    const answer = await cosigner.keeper.receipt(KEY_ID, received(request));
-    if (answer.ok) {
+    const isAsked = plan.receipts !== 'invented';
+    const answer = isAsked ? await cosigner.keeper.receipt(KEY_ID, received(request)) : null;
+    if (answer?.ok === true) {
       oracle.committed(index, request);
       const receipt = hexToBytes(answer.value.receipt);
-      coordinator.receipts.push({ by: index, receipt });
+      coordinator.receipts.push({ by: index, payload: plan.bytes.payload, receipt });
       receipts.set(index, receipt);
-    } else if (plan.receipts === 'forged') {
-      const older = coordinator.receipts.filter(({ by }) => by === index);
+    } else if (plan.receipts !== 'asked') {
+      const known = coordinator.receipts.filter(({ by }) => by === index);
+      const older = known.find(({ payload }) => payload === plan.bytes.payload) ?? known.at(-1);
       const liar = [...hostile.keys()][0];
-      if (older.length > 0 && chance.percent(60)) receipts.set(index, chance.of(older).receipt);
+      if (older !== undefined && chance.percent(70)) receipts.set(index, older.receipt);
       else if (liar !== undefined) receipts.set(index, (await forgedReceipt(world, plan, liar)) ?? new Uint8Array(64));
     }
   }
