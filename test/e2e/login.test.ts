@@ -131,7 +131,16 @@ test('whoever is logged in sees their vaults, with the addresses', async () => {
   const wallets = [{ chain: 'anvil', address: vault.address }];
   const { alice, bob, carol } = world.people();
   const members = [alice, bob, carol].map(({ id: userId }, i) => ({ userId, name: ['alice', 'bob', 'carol'][i] }));
-  const entry = { id: vault.id, name: 'treasury', roles, threshold: 2, approvalMode: 'token', wallets, members };
+  const entry = {
+    id: vault.id,
+    name: 'treasury',
+    roles,
+    threshold: 2,
+    approvalMode: 'token',
+    wallets,
+    formerWallets: [],
+    members,
+  };
   expect(await until('vaults', mine, 10_000)).toEqual([entry]);
 });
 
