@@ -1,7 +1,7 @@
 import worker from '../../src/worker.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
-export { AccessTokenObject, SessionObject, VaultObject, WalletNonceObject } from '../../src/worker.ts';
+export { AccessTokenObject, PersonObject, SessionObject, VaultObject, WalletNonceObject } from '../../src/worker.ts';
 
 /** The coordinator, with queues that deliver every message three times: twice at once, and once more when that is done. */
 export default {
