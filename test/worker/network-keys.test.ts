@@ -33,6 +33,7 @@ async function olderVault(chains: readonly string[] = CHAINS) {
     members: [alice, bob].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] })),
     threshold: 2,
     initialState: 'SUBMITTED',
+    approvalMode: 'token',
     chains,
     bitcoinAddressType: 'p2wpkh',
   });

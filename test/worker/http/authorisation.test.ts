@@ -47,6 +47,8 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/policy-change': ['signer', 'admin'],
+  'GET /vault/:vaultId/policies': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/recovery-exports': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy-change': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy-change/:changeId': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/policy-change/:changeId/approve': ['signer'],
@@ -161,7 +163,9 @@ async function tried(line: string, person: Person) {
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
   const place = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
-  return ask(filled, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
+  // Its reader names the nonce that co-signers sign.
+  const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
+  return ask(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
 }
 
 async function subscribed(person: Person): Promise<string> {
