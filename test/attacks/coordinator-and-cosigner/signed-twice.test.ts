@@ -60,6 +60,10 @@ test('the hostile co-signer signs with one honest one, and no second payment wit
   for (const group of [crew(), [puppet, ...nodes.some(3)], [...nodes.some(1), puppet]]) {
     expect(await thresholdSign(group, atNonce(asked, 6n))).toMatchObject({ ok: false });
   }
+  // And it remembers, although it took no part.
+  const { request } = openBody(atNonce(asked, 6n), [1, 2]);
+  const again = await present(nodes.some(3)[0]).call(`key/${present(keys.get(guarded)).keyId}/receipt`, { request });
+  expect(again.ok ? 'given' : again.refusal.code).toBe('second-digest');
   // The same bytes again are signed by any group: a lost answer loses nothing.
   expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
 });

@@ -12,12 +12,14 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
+import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { anvilAdapter, approvedTransfer, present, startNodes } from '../../cosigner/nodes.ts';
 import { Puppet } from '../../cosigner/puppet.ts';
+import { openBody } from '../../cosigner/refused-by-all.ts';
 import {
   approvalsOf,
   changeTo,
@@ -95,4 +97,25 @@ test('with receipts of every co-signer, the one that knows the revocation stops 
   puppet.inForce = guarded;
   expect(await thresholdSign([puppet, ...nodes.some(3)], theft())).toMatchObject({ ok: false });
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: false });
+});
+
+test('two honest co-signers with different policies in force do not sign together, also what both policies allow', async () => {
+  const ownKey = await keyUnder(byDevice);
+  const harmless: Policy = {
+    ...byDevice,
+    version: 2,
+    rules: { ...byDevice.rules, unreadableThreshold: 2 },
+    previousHash: policyHashOf(byDevice),
+  };
+  const after = changeTo(harmless, [LAPTOP, PHONE]);
+  expect(await shownTo(nodes.some(1), ownKey.keyId, after)).toEqual(['adopted']);
+  const asked = approvedTransfer({ key: ownKey, governedBy: byDevice });
+  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
+  // The coordinator names to each of them the version that it has in force.
+  const run = await relay({
+    nodes: nodes.some(1, 3),
+    place: () => `key/${ownKey.keyId}`,
+    request: ({ index }) => openBody({ ...asked, approvals, policies: index === 1 ? [first, after] : [first] }, [1, 3]),
+  });
+  expect(run.ok ? 'signed' : run.refusal.code).toBe('envelope-refused');
 });
