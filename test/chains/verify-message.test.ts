@@ -7,9 +7,12 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { getBase58Decoder } from '@solana/kit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { signedMessage } from '#chains/bitcoin/message.ts';
+import { GENESIS } from '#chains/bitcoin/network.ts';
 import type { MessageClaim } from '#chains/message-verdict.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { verifyMessage } from '#chains/verify-message.ts';
+import { messageIntent } from '../domain/cast.ts';
 import { present } from './evm/cast.ts';
 
 /** Verification of messages of all kinds, against signatures that other software has made. */
@@ -181,6 +184,22 @@ const vectorOf = (wanted: string) => {
 };
 const smp = (...items: readonly Uint8Array[]) =>
   `smp${Buffer.concat([Buffer.of(items.length), ...items.flatMap((item) => [Buffer.of(item.length), item])]).toString('base64')}`;
+
+test('BIP-322, P2WPKH: a right signature of the very hash by a key of another address is not valid', () => {
+  const { message, address } = vectorOf('p2wpkh');
+  const intent = {
+    ...messageIntent(),
+    chain: `bip122:${GENESIS.mainnet}`,
+    from: address,
+    format: 'bip322',
+    message,
+  } as const;
+  const { sighash } = present(signedMessage(intent));
+  const mallory = secp256k1.utils.randomSecretKey();
+  const der = secp256k1.sign(sighash, mallory, { prehash: false, lowS: true, format: 'der' });
+  const signature = smp(Buffer.of(...der, ALL), secp256k1.getPublicKey(mallory));
+  expect(verdict('bitcoin', { message, address, signature })).toBe('false other-signer');
+});
 
 test('BIP-322, P2WPKH: high s, another hash type, loose DER and another key are not valid', () => {
   const { message, address, stack } = vectorOf('p2wpkh');
