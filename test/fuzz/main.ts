@@ -228,6 +228,10 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
     },
     '/personal-access-token/:id': { name: 'fuzzed', enabled: chance() < 0.5 },
     '/session/access-token': { name: 'fuzzed', expiresAt: null },
+    '/vault/:vaultId/credential-reset/:resetId/cancel-by-device': {
+      keyId: `dev_${'0'.repeat(32)}`,
+      signature: 'A'.repeat(86),
+    },
   };
   const whole = bodies[path];
   if (whole === undefined) throw new Error(`${path} has no body to begin with`);
