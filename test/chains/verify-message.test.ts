@@ -196,7 +196,11 @@ test('BIP-322, P2WPKH: a right signature of the very hash by a key of another ad
   } as const;
   const { sighash } = present(signedMessage(intent));
   const mallory = secp256k1.utils.randomSecretKey();
-  const der = secp256k1.sign(sighash, mallory, { prehash: false, lowS: true, format: 'der' });
+  const { Fn, BASE } = secp256k1.Point;
+  const [nonce, secret] = [Fn.fromBytes(secp256k1.utils.randomSecretKey()), Fn.fromBytes(mallory)];
+  const r = Fn.create(BASE.multiply(nonce).x);
+  const s = Fn.mul(Fn.inv(nonce), Fn.add(Fn.create(BigInt(`0x${bytesToHex(sighash)}`)), Fn.mul(r, secret)));
+  const der = new secp256k1.Signature(r, s > Fn.ORDER / 2n ? Fn.neg(s) : s).toBytes('der');
   const signature = smp(Buffer.of(...der, ALL), secp256k1.getPublicKey(mallory));
   expect(verdict('bitcoin', { message, address, signature })).toBe('false other-signer');
 });

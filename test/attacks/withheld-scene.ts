@@ -1,0 +1,47 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/address-on.ts';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { generateKey } from '#local/generate-key.ts';
+import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import { byDevice } from '../cosigner/device-scene.ts';
+import { anvilAdapter, present, startNodes } from '../cosigner/nodes.ts';
+import { Puppet } from '../cosigner/puppet.ts';
+import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
+
+/** A vault with receipts of every co-signer, whose revocation co-signer 1 knows and co-signer 3 is not shown; co-signer 2 is hostile. */
+
+export const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
+export const after: Policy = { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) };
+export const before = { policy: guarded, mandate: null };
+export const change = changeTo(after, [LAPTOP, PHONE]);
+
+export type WithheldScene = Awaited<ReturnType<typeof startWithheldScene>>;
+
+export async function startWithheldScene() {
+  const nodes = await startNodes();
+  const puppet = await Puppet.ofNode2(nodes.folder);
+  const crew: readonly CosignerClient[] = [...nodes.some(1), puppet, ...nodes.some(3)];
+  const scheme = 'ecdsa-secp256k1';
+  const made = await generateKey(crew, { scheme, threshold: 2, policies: [before] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
+  const key: VaultKey = { ...made.value, addresses: { anvil: present(address) } };
+  const [adopted] = await shownTo(nodes.some(1), key.keyId, change);
+  if (adopted !== 'adopted') throw new Error(`co-signer 1 answers ${adopted}`);
+  const [one, three] = [present(nodes.some(1)[0]), present(nodes.some(3)[0])];
+  /** The first row that a co-signer attests for a transaction. */
+  const rowAt = async (node: CosignerClient, transactionId: string) => {
+    const told = await node.call(`key/${key.keyId}/signed`, { transactionId });
+    if (!told.ok) throw new Error(told.refusal.code);
+    return present((told.value as { record: unknown; signature: string }[])[0]);
+  };
+  /** Co-signer 1 takes the row from co-signers 2 and 3, as after a signature that it had no part in. */
+  const witnessedAtOne = async (transactionId: string, request: unknown) => {
+    const line = await rowAt(three, transactionId);
+    const witnesses = { 2: await puppet.rowSignature(key.keyId, { request }), 3: line.signature };
+    return one.call(`key/${key.keyId}/witness`, { record: line.record, witnesses });
+  };
+  return { nodes, puppet, key, one, three, rowAt, witnessedAtOne };
+}
