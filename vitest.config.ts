@@ -17,7 +17,7 @@ function coordinatorUnderTest(): Promise<string> {
 }
 
 async function bundleOfCoordinator(): Promise<string> {
-  const outfile = resolve(import.meta.dirname, 'node_modules/.cache/conclave/coordinator-under-test.js');
+  const outfile = resolve(import.meta.dirname, '.wrangler/tests/coordinator-under-test.js');
   await build({
     entryPoints: [resolve(import.meta.dirname, 'test/worker/main.ts')],
     bundle: true,

@@ -93,10 +93,7 @@ async function control(bugs: readonly Bug[], folder: string): Promise<void> {
 async function main(): Promise<readonly string[]> {
   const root = process.cwd();
   const bugs = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
-  // Tests of Workers share a bundle beside the packages: those one after the other.
-  const ofWorkers = ({ caughtBy }: Bug) => typeof caughtBy !== 'string' && caughtBy.some(isOfWorkers);
-  const queue = bugs.filter((bug) => !ofWorkers(bug));
-  const last = bugs.filter(ofWorkers);
+  const queue = [...bugs];
   const missed: string[] = [];
   const judge = async (bug: Bug, folder: string) => {
     const { isCaught, ms, words } = await verdictOn(bug, folder);
@@ -112,7 +109,6 @@ async function main(): Promise<readonly string[]> {
       for (let bug = queue.shift(); bug !== undefined; bug = queue.shift()) await judge(bug, folder);
     };
     await Promise.all(folders.map(workOff));
-    for (const bug of last) await judge(bug, folders[0] ?? '');
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true });
   }

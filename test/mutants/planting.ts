@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Not what is big, or of another machine. */
-const LEFT = new Set(['node_modules', 'dist', '.git', '.conclave']);
+const LEFT = new Set(['node_modules', 'dist', '.git', '.conclave', '.wrangler']);
 
 /** A copy of what the tests need, in which bugs are planted; the packages are those of the project. */
 export function copyOf(root: string): string {
