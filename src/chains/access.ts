@@ -7,12 +7,21 @@ import type { Chain } from '#domain/chain.ts';
  * is not JSON of chain names and lists of URLs.
  */
 export function chainAccess(env: { readonly RPC_URLS: string }, chain: Chain): ChainAdapter | null {
-  const setting: unknown = JSON.parse(env.RPC_URLS);
-  if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS is an object of lists of URLs');
-  const urls: unknown = new Map<string, unknown>(Object.entries(setting)).get(chain.name);
+  const urls: unknown = settingOf(env).get(chain.name);
   if (urls === undefined) return null;
   if (!isUrlList(urls)) throw new Error(`RPC_URLS: ${chain.name} has no list of URLs`);
   return adapterFor(chain, urls);
+}
+
+/** The names of chains with one RPC node alone: what is concluded about their payments rests on its word. */
+export function singleNodeChains(env: { readonly RPC_URLS: string }): readonly string[] {
+  return [...settingOf(env)].flatMap(([name, urls]) => (Array.isArray(urls) && urls.length === 1 ? [name] : []));
+}
+
+function settingOf(env: { readonly RPC_URLS: string }): ReadonlyMap<string, unknown> {
+  const setting: unknown = JSON.parse(env.RPC_URLS);
+  if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS is an object of lists of URLs');
+  return new Map<string, unknown>(Object.entries(setting));
 }
 
 function isUrlList(value: unknown): value is readonly string[] {

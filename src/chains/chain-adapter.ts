@@ -114,7 +114,14 @@ export type BroadcastVerdict =
 
 export type Observation =
   | { readonly type: 'included'; readonly inclusion: Inclusion }
-  | { readonly type: 'absent'; readonly inMempool: boolean; readonly nonceTaken: boolean }
+  | {
+      readonly type: 'absent';
+      readonly inMempool: boolean;
+      /** Used for good by a transaction that is none of these attempts, and that the nodes have named. */
+      readonly nonceTaken: boolean;
+      /** The nonce is used, and no node shows by what: it may have been one of these attempts. */
+      readonly isUnexplained?: true;
+    }
   /** No attempt can be included any more, and nothing has been in their place: it calls for another. */
   | { readonly type: 'lapsed' };
 

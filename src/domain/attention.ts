@@ -2,6 +2,7 @@
 
 export const ATTENTIONS = [
   'stuck-transactions',
+  'unexplained-transactions',
   'late-deliveries',
   'failed-deliveries',
   'dead-letters',
@@ -55,6 +56,10 @@ export interface CosignerState {
 const MINUTE_MS = 60_000;
 /** Longer than any chain takes to confirm, and than a node is away for a new version. */
 const STUCK_MS = 60 * MINUTE_MS;
+/** RPC nodes contradict each other, or none of them has the history that would tell: nothing of it mends itself. */
+const UNEXPLAINED: ReadonlySet<string | null> = new Set(['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE']);
+/** Longer than a node lags behind another one. */
+const UNEXPLAINED_MS = 10 * MINUTE_MS;
 const LATE_DELIVERY_MS = 15 * MINUTE_MS;
 /** The sweep is at every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
@@ -72,12 +77,21 @@ export function attentionsOf(
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
   const minutes = (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS);
   const stuck = quietest.filter(({ updatedAtMs }) => isBefore(updatedAtMs, STUCK_MS));
+  const unexplained = quietest.filter(
+    ({ stateReason, updatedAtMs }) => UNEXPLAINED.has(stateReason) && isBefore(updatedAtMs, UNEXPLAINED_MS),
+  );
   const found: (Attention | null)[] = [
     stuck.length === 0
       ? null
       : {
           code: 'stuck-transactions',
           detail: `${stuck.length} at least, for ${minutes(stuck[0]?.updatedAtMs ?? null)} minutes`,
+        },
+    unexplained.length === 0
+      ? null
+      : {
+          code: 'unexplained-transactions',
+          detail: `${unexplained.length} at least: the RPC nodes do not show what became of them`,
         },
     isBefore(oldestDueAtMs, LATE_DELIVERY_MS)
       ? {

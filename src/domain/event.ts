@@ -56,13 +56,17 @@ export type TransactionEvent =
       readonly confirmationsNeeded: number;
       readonly lookedFor?: LookedFor;
     }
-  /** No attempt is in the chain: the mempool may hold it, or another transaction may have taken the nonce for good. */
+  /** No attempt is in the chain: the mempool may hold it, or a transaction that is none of them, and has a name, has taken the nonce for good. */
   | {
       readonly type: 'miss';
       readonly inMempool: boolean;
       readonly nonceTaken: boolean;
+      /** The nonce is used, and no node shows by what. */
+      readonly isUnexplained?: boolean;
       readonly lookedFor?: LookedFor;
     }
+  /** A delivery names one of the hashes of what has failed: it is looked for again. */
+  | { readonly type: 'watch' }
   /** The newest attempt can not be included any more, and nothing else has taken its place. */
   | { readonly type: 'lapse'; readonly attempt: number }
   /** The nonce allocator knows how it ended. */

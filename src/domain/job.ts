@@ -25,11 +25,17 @@ export function outstandingJob(transaction: Transaction): TransactionJob | null 
     case 'CANCELLED':
       // A reorganisation can still undo it: watched until the chain calls its block final.
       if (transaction.inclusion !== null && !transaction.inclusion.finalized) return 'confirm';
-      return transaction.nonceHeld ? 'settle' : null;
+      if (transaction.nonceHeld) return 'settle';
+      return isWatchedAfterFailure(transaction) ? 'confirm' : null;
     case 'REJECTED':
     case 'EXPIRED':
       return null;
   }
+}
+
+/** Reports whether a transaction that ended without an inclusion is still looked for under the hashes of its attempts. */
+export function isWatchedAfterFailure({ state, inclusion, watchedSinceMs = null }: Transaction): boolean {
+  return state === 'FAILED' && inclusion === null && watchedSinceMs !== null;
 }
 
 function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJob {

@@ -94,6 +94,12 @@ export interface Attempt {
 export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'refused'] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
+/**
+ * What a second RPC node says of an inclusion that is deep enough. `away`: it can not tell, because it does not answer or is behind.
+ * `disagrees`: it answers, and has something else.
+ */
+export type SecondNode = 'agrees' | 'away' | 'disagrees';
+
 /** Where an attempt was found in the chain, and what it did to the wallet besides costing its fee. */
 export interface Inclusion extends WalletMovements {
   readonly hash: string;
@@ -105,6 +111,8 @@ export interface Inclusion extends WalletMovements {
   readonly finalized: boolean;
   /** The chain's own words when it did not succeed. */
   readonly failure: string | null;
+  /** Absent before it is deep enough, where one node alone is configured, and in older records. */
+  readonly secondNode?: SecondNode;
 }
 
 /** And what it was worth, by the prices of when this block was first seen. */
@@ -143,6 +151,10 @@ export interface Transaction {
   /** Why nothing of it will be carried out, since its nonce is used up because others wait above it; else null, or absent in what is old. */
   readonly givenUp?: string | null;
   readonly inclusion: AppraisedInclusion | null;
+  /** Since when the inclusion is deep enough and no second RPC node could tell; null or absent where none is waited for. */
+  readonly secondNodeAwaitedSinceMs?: number | null;
+  /** Since when a FAILED transaction without an inclusion is watched all the same; null or absent where it is not (any more). */
+  readonly watchedSinceMs?: number | null;
   /** Of a message, in hex, as the chain's wallets give it. */
   readonly signature: string | null;
   /** By which fees it is offered to the network, within the fee that is approved; no part of what is. */

@@ -1,28 +1,20 @@
 import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice, isRequiredDevice } from '#domain/approval.ts';
-import { displayTypeOfCall } from '#domain/classification.ts';
 import { hasVoice, isUnsigned } from '#domain/device.ts';
-import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
+import type { EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { callsForCancellation, outstandingJob } from '#domain/job.ts';
-import type { AssetName } from '#domain/exposure.ts';
-import type { Policy } from '#domain/policy.ts';
 import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, DisplayType, Inclusion, Transaction, TransactionState } from '#domain/transaction.ts';
+import { include, includeAgain, missAfterFailure, missInBroadcast } from '#domain/sighting.ts';
+import { reorganise, watch } from '#domain/sighting.ts';
+import type { Circumstances, Step } from '#domain/step.ts';
+import { replaceNewest } from '#domain/step.ts';
+import type { Attempt, Transaction, TransactionState } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
-
-/** What a decision is taken against, besides the record. */
-export interface Circumstances {
-  readonly nowMs: number;
-  /** The policy of now: votes count only for its signers. */
-  readonly policy: Policy;
-  /** What the vault has decided to spend of an asset within the last 24 hours. */
-  readonly spentOf: (asset: AssetName) => bigint;
-}
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
 export type Effect =
@@ -35,33 +27,6 @@ export interface Decision {
   readonly changed: boolean;
   readonly effects: readonly Effect[];
 }
-
-/** The part of a record that a step may change. */
-type Change = Partial<
-  Pick<
-    Transaction,
-    | 'state'
-    | 'stateReason'
-    | 'displayType'
-    | 'approvals'
-    | 'rejection'
-    | 'attempts'
-    | 'cancelling'
-    | 'givenUp'
-    | 'inclusion'
-    | 'signature'
-    | 'nonceHeld'
-    | 'visible'
-    | 'visibilityChoice'
-  >
->;
-
-/** A step gives the change, or null for 'nothing new', or refuses (people only). */
-type Step<E extends EventType> = (
-  transaction: Transaction,
-  event: EventOf<E>,
-  circumstances: Circumstances,
-) => Change | null | Refusal;
 
 type Row = { readonly [E in EventType]?: Step<E> };
 
@@ -186,7 +151,7 @@ const speedUp: Step<'speedUp'> = (transaction) => {
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }) => {
+const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }, { nowMs }) => {
   const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
   if (newest === undefined || newest.sent === null) return null;
@@ -194,77 +159,13 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason })
   if (!callsForAnother(newest) && !callsForCancellation(newest, cancelling)) return null;
   const sent = callsForAnother(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
   // Nothing of it can ever be included, nor of those before: it counts as lapsed when the time of all is over.
-  if (newest.sent.outcome === 'lapsed') return { state: 'FAILED', stateReason: reason, attempts };
+  if (newest.sent.outcome === 'lapsed') {
+    return { state: 'FAILED', stateReason: reason, attempts, watchedSinceMs: nowMs };
+  }
   // A cancellation that can not be had is not wanted any more; one that is out stays.
   const stays = cancelling && newest.purpose === 'cancellation';
   return { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
 };
-
-const include: Step<'include'> = (transaction, event) => {
-  const { inclusion, confirmationsNeeded } = event;
-  const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
-  if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
-  // One that failed may have left the others alive.
-  if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
-  const cancels = mined.purpose === 'cancellation';
-  const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
-  if (inclusion.confirmations < confirmationsNeeded) {
-    return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
-  }
-  const { givenUp = null } = transaction;
-  if (cancels && givenUp !== null) return { state: 'FAILED', stateReason: givenUp, ...found };
-  if (cancels) return { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found };
-  return inclusion.succeeded
-    ? { state: 'SUCCEEDED', stateReason: null, ...found }
-    : { state: 'FAILED', stateReason: 'REVERTED', ...found };
-};
-
-/** Once final for people, only the finality of the block may still change, or the block may be gone. */
-const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
-  const before = transaction.inclusion;
-  if (before === null) return null;
-  if (before.blockHash === event.inclusion.blockHash && !event.inclusion.finalized) return null;
-  return include(transaction, event, circumstances);
-};
-
-/** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
-function isOutdated(
-  transaction: Transaction,
-  { lookedFor = transaction.attempts.length }: EventOf<'include' | 'miss'>,
-): boolean {
-  return signedAttempts(transaction).length > lookedFor;
-}
-
-const missInBroadcast: Step<'miss'> = (transaction, event) => {
-  if (event.nonceTaken) return isOutdated(transaction, event) ? null : { state: 'FAILED', stateReason: 'CONFLICTED' };
-  const newest = newestAttempt(transaction);
-  if (event.inMempool || newest === null || newest.sent === null) return null;
-  if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return null;
-  // The mempool dropped it: the same bytes go out again.
-  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
-  return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
-};
-
-/** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
-const reorganise: Step<'miss'> = (transaction) => {
-  if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
-  return {
-    state: 'BROADCAST',
-    stateReason: 'REORGED',
-    inclusion: null,
-    displayType: typeAfter(transaction, null),
-    nonceHeld: true,
-    attempts: sentAgain(transaction),
-  };
-};
-
-/** One that was not sent yet, because an earlier one was mined meanwhile, goes its way from where it was. */
-function sentAgain(transaction: Transaction): readonly Attempt[] {
-  const newest = newestAttempt(transaction);
-  if (newest === null || newest.sent === null) return transaction.attempts;
-  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
-  return replaceNewest(transaction, { ...newest, sent });
-}
 
 const settle: Step<'settle'> = (transaction) =>
   outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;
@@ -297,7 +198,7 @@ const TABLE: Record<TransactionState, Row> = {
   },
   CONFIRMING: { include, miss: reorganise, setVisibility },
   SUCCEEDED: { include: includeAgain, miss: reorganise, settle, setVisibility },
-  FAILED: { include: includeAgain, miss: reorganise, settle, setVisibility },
+  FAILED: { include: includeAgain, miss: missAfterFailure, watch, settle, setVisibility },
   REJECTED: { setVisibility },
   CANCELLED: { include: includeAgain, miss: reorganise, settle, setVisibility },
   EXPIRED: { setVisibility },
@@ -356,27 +257,7 @@ function isGivenUp({ signed, purpose }: Attempt, transaction: Transaction): bool
   return signed === null && purpose !== nextPurpose(transaction);
 }
 
-function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {
-  return [...transaction.attempts.slice(0, -1), attempt];
-}
-
 /** What a further attempt is for. */
 export function nextPurpose({ cancelling }: Pick<Transaction, 'cancelling'>): AttemptPurpose {
   return cancelling ? 'cancellation' : 'intent';
-}
-
-/** What a call did is known when a block has it, and is not when that is gone. */
-function typeAfter({ intent, displayType }: Transaction, inclusion: Inclusion | null): DisplayType {
-  return intent.kind === 'contract-interaction' ? displayTypeOfCall(inclusion?.changes ?? []) : displayType;
-}
-
-function isSameInclusion(transaction: Transaction, inclusion: Inclusion): boolean {
-  const before = transaction.inclusion;
-  return (
-    before !== null &&
-    before.hash === inclusion.hash &&
-    before.blockHash === inclusion.blockHash &&
-    before.confirmations === inclusion.confirmations &&
-    before.finalized === inclusion.finalized
-  );
 }

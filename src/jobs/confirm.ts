@@ -78,8 +78,8 @@ export async function report({ env, vault, work }: Watch, seen: Observation): Pr
     const newest = newestAttempt(work.transaction);
     if (newest !== null) await vault.record(id, { type: 'lapse', attempt: newest.number });
   } else {
-    const { inMempool, nonceTaken } = seen;
-    await vault.record(id, { type: 'miss', inMempool, nonceTaken, lookedFor });
+    const { inMempool, nonceTaken, isUnexplained = false } = seen;
+    await vault.record(id, { type: 'miss', inMempool, nonceTaken, isUnexplained, lookedFor });
   }
 }
 

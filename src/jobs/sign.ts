@@ -1,4 +1,4 @@
-import type { ChainAdapter, ChainSignature, PreparationFault } from '#chains/chain-adapter.ts';
+import type { ChainAdapter, ChainSignature, Observation, PreparationFault } from '#chains/chain-adapter.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { FailureReason } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -80,11 +80,14 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
 async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
   if (signedAttempts(work.transaction).length === 0) return false;
   const seen = await whereabouts(adapter, work.transaction);
-  if (!seen.ok || !(seen.value.type === 'included' || (seen.value.type === 'absent' && seen.value.nonceTaken))) {
-    return false;
-  }
+  if (!seen.ok || !decides(seen.value)) return false;
   await report({ env, vault, work }, seen.value);
   return true;
+}
+
+/** A nonce that is used, be it by what no node shows, takes no further attempt. */
+function decides(seen: Observation): boolean {
+  return seen.type === 'included' || (seen.type === 'absent' && (seen.nonceTaken || seen.isUnexplained === true));
 }
 
 interface Preparation {

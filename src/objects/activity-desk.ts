@@ -32,9 +32,12 @@ export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
 /** Where the consumers report what others did to the wallets of a vault, and people look at it. */
 export class ActivityDesk {
   readonly #host: VaultHost;
+  readonly #watch: (id: TransactionId) => Promise<unknown>;
 
-  constructor(host: VaultHost) {
+  /** @param watch has a transaction of the vault's own that failed looked for again */
+  constructor(host: VaultHost, watch: (id: TransactionId) => Promise<unknown>) {
     this.#host = host;
+    this.#watch = watch;
   }
 
   /** One record for a hash, whoever reports it, in whatever order and however often. */
@@ -46,7 +49,7 @@ export class ActivityDesk {
     if (vault === null || chain === null || wallet === null) return 'none';
     const own = storage.activities.ownTransaction(hash);
     if (own !== null) {
-      if (seen !== null && seen.block !== null) this.#tellIfGivenUp(own, hash, seen.block.number);
+      if (seen !== null && seen.block !== null) await this.#reviveIfGivenUp(own, hash, seen.block.number);
       await this.#hastenOwn(own);
       return 'own';
     }
@@ -78,13 +81,17 @@ export class ActivityDesk {
     await commits.run(() => storage.owe({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }));
   }
 
-  /** What was called FAILED without any block is in one: its record is wrong, and only a person can see to it that nobody pays again. */
-  #tellIfGivenUp(transactionId: string, hash: string, blockNumber: string): void {
+  /**
+   * What was called FAILED without any block is in one: its record is wrong, and people may pay again. One node says so here; the record
+   * changes when all of them were asked.
+   */
+  async #reviveIfGivenUp(transactionId: string, hash: string, blockNumber: string): Promise<void> {
     const transaction = this.#host.storage.transaction(transactionId);
     if (transaction?.state !== 'FAILED' || transaction.inclusion !== null) return;
     const { vaultId, attempts } = transaction;
     const purpose = attempts.find(({ signed }) => signed?.hash === hash)?.purpose;
     console.error(JSON.stringify({ event: 'mined-after-failure', vaultId, transactionId, hash, blockNumber, purpose }));
+    await this.#watch(transaction.id);
   }
 
   /** A monitor is often there before the next look of the vault's own. */

@@ -72,5 +72,12 @@ export function pollDelayMs(
   return Math.min(Math.max(pollIntervalMs, Math.floor(ageMs / 10)), LONGEST_POLL_MS);
 }
 
+const LONGEST_WATCH_DELAY_MS = 60 * 60_000;
+
+/** Between two looks at what was given up: often at first, when a node that lagged may have caught up, and each hour later. */
+export function watchDelayMs(watchedSinceMs: number, nowMs: number): number {
+  return Math.min(Math.max(FINALITY_WATCH_MS, Math.floor((nowMs - watchedSinceMs) / 10)), LONGEST_WATCH_DELAY_MS);
+}
+
 /** What is older is no news any more: nobody is woken for it. */
 export const NOTIFICATION_MS = 60 * 60_000;

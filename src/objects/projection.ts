@@ -2,7 +2,7 @@ import type { Activity } from '#domain/activity.ts';
 import { isWatched } from '#domain/activity.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { transactionHash } from '#domain/transaction.ts';
-import { outstandingJob } from '#domain/job.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';
 
 /**
  * A transaction as the read model may hold it: without the bytes to sign and the signed bytes. They are needed by the
@@ -87,7 +87,8 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     updatedAtMs: transaction.updatedAtMs,
     txHash: transactionHash(transaction),
     externalId: transaction.externalId,
-    watched: outstandingJob(transaction) !== null,
+    // What was given up is looked for in its own time: it must not come before what is on its way.
+    watched: outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction),
     record: JSON.stringify(publicTransaction(transaction)),
   };
 }

@@ -15,7 +15,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
-import type { Circumstances } from '#domain/transition.ts';
+import type { Circumstances } from '#domain/step.ts';
 import { decide } from '#domain/transition.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { rehearse } from '#objects/rehearsal.ts';

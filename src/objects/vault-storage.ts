@@ -1,6 +1,6 @@
 import { shapeOf } from '#domain/lookalike.ts';
 import type { Transaction } from '#domain/transaction.ts';
-import { isPending, newestAttempt } from '#domain/transaction.ts';
+import { isFinal, isPending, newestAttempt } from '#domain/transaction.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
 import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
@@ -145,7 +145,8 @@ export class VaultStorage {
         "SELECT document FROM tx WHERE id IN (SELECT tx_id FROM outbox WHERE job IN ('sign', 'broadcast', 'confirm'))",
       )
       .toArray();
-    return rows.map((row) => JSON.parse(row.document) as Transaction).filter(({ inclusion }) => inclusion === null);
+    const found = rows.map((row) => JSON.parse(row.document) as Transaction);
+    return found.filter(({ inclusion, state }) => inclusion === null && !isFinal(state));
   }
 
   pendingCount(): number {

@@ -3,7 +3,7 @@ import { isWatched } from '#domain/activity.ts';
 import { counterpartiesOf } from '#chains/counterparties.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import { isFinal, newestAttempt } from '#domain/transaction.ts';
 import type { Decision, Effect } from '#domain/transition.ts';
@@ -14,7 +14,8 @@ import { ledgerLines } from '#domain/ledger.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { oweKeys } from '#objects/key-desk.ts';
 import { policyHash } from '#objects/new-transaction.ts';
-import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS, retryDelayMs } from '#objects/outbox.ts';
+import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/outbox.ts';
+import { retryDelayMs, watchDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { walletsOf } from '#objects/wallets.ts';
 
@@ -182,7 +183,10 @@ export function postponeAfter(
   if (row === null) return;
   const { version } = transaction;
   if (row.job === 'confirm' && ['include', 'miss', 'send'].includes(event.type)) {
-    const dueAtMs = nowMs + pollDelayMs(transaction, chain?.pollIntervalMs ?? 0, nowMs);
+    const delayMs = isWatchedAfterFailure(transaction)
+      ? watchDelayMs(transaction.watchedSinceMs ?? nowMs, nowMs)
+      : pollDelayMs(transaction, chain?.pollIntervalMs ?? 0, nowMs);
+    const dueAtMs = nowMs + delayMs;
     storage.owe({ ...row, version, dueAtMs, tries: 0 });
   } else if (event.type === 'delaySigning' || (event.type === 'send' && event.outcome === 'unknown')) {
     storage.owe({ ...row, version, dueAtMs: nowMs + retryDelayMs(row.tries) });

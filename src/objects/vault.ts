@@ -83,7 +83,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
       enter: (actor, permission) => entered(this.#vault, actor, permission),
     };
     this.#transactions = new TransactionDesk(host);
-    this.#activities = new ActivityDesk(host);
+    this.#activities = new ActivityDesk(host, (id) => this.#transactions.record(id, { type: 'watch' }));
     this.#ledger = new LedgerDesk(host);
     this.#feed = new FeedDesk(host, this.#ledger);
     this.#notifications = new NotificationDesk(host);

@@ -44,6 +44,14 @@ test.each<[string, Partial<Condition>]>([
   expect(codes(condition)).toEqual([code]);
 });
 
+test('what the nodes do not explain is told sooner than what is only slow', () => {
+  for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE']) {
+    expect(codes({ quietest: [{ ...quiet(11), stateReason }] })).toEqual(['unexplained-transactions']);
+    expect(codes({ quietest: [{ ...quiet(9), stateReason }] })).toEqual([]);
+  }
+  expect(codes({ quietest: [{ ...quiet(11), stateReason: 'REBROADCASTING' }] })).toEqual([]);
+});
+
 test('a failure of the day before yesterday is in the list, and no alarm', () => {
   expect(
     codes({ deadLetters: 9, newestDeadLetterAtMs: ago(1441), failedDeliveries: 9, newestFailureAtMs: ago(1441) }),
@@ -66,7 +74,7 @@ test('a co-signer that is away, and one that has caught another cheating, are na
 test('all at once come in one order, worst for money first', () => {
   const all = codes(
     {
-      quietest: [quiet(100)],
+      quietest: [{ ...quiet(100), stateReason: 'NODES_DISAGREE' }],
       oldestDueAtMs: ago(100),
       newestFailureAtMs: ago(100),
       newestDeadLetterAtMs: ago(100),

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/event.ts';
 import type { BalanceChange } from '#domain/movement.ts';
-import { amount, CREATED_AT_MS, inclusion, OTHER_HASH, sentAttempt, signedAttempt, transactionIn } from './cast.ts';
+import {
+  amount,
+  CREATED_AT_MS,
+  inclusion,
+  NOON_MS,
+  OTHER_HASH,
+  sentAttempt,
+  signedAttempt,
+  transactionIn,
+} from './cast.ts';
 import { broadcast, cancellation, second, sentWith, step } from './step.ts';
 
 /** Exactly what a block, or that there is none, writes into a record. */
@@ -113,7 +122,7 @@ describe('no block', () => {
       expect(step(broadcast(attempts), miss(false, false))).toBeNull();
     }
     expect(step(broadcast([sentAttempt()]), miss(true, false))).toBeNull();
-    const taken = { state: 'FAILED', stateReason: 'CONFLICTED' };
+    const taken = { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: NOON_MS };
     for (const inMempool of [true, false]) expect(step(broadcast([]), miss(inMempool, true))).toEqual(taken);
   });
 

@@ -217,6 +217,7 @@ describe('another attempt', () => {
       state: 'FAILED',
       stateReason: 'FEE_CAP_EXCEEDED',
       attempts,
+      watchedSinceMs: NOON_MS,
     });
   });
 

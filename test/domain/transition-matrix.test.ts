@@ -39,6 +39,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   refuseBroadcast: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
+  watch: { type: 'watch' },
   lapse: { type: 'lapse', attempt: 1 },
   settle: { type: 'settle' },
 };
@@ -104,6 +105,10 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   miss: row(
     '        .            .            .            BROADCAST     BROADCAST    BROADCAST    BROADCAST    .        .         .',
+  ),
+  // These have an inclusion; given-up.test.ts has those without.
+  watch: row(
+    '       .            .            .            .             .            .            .            .        .         .',
   ),
   lapse: row(
     '       .            .            .            BROADCAST     .            .            .            .        .         .',

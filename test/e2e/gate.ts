@@ -26,6 +26,8 @@ export interface Gate {
   readonly hold: (method: string) => Promise<HeldCall>;
   /** From now on every call gets this status and nothing reaches the node; null opens it. */
   readonly close: (status: number | null) => void;
+  /** From now on the node answers these calls with null, as one that has no history; an empty list heals it. */
+  readonly forget: (methods: readonly string[]) => void;
   /** Everything that the service has said to the node. */
   readonly said: readonly string[];
   readonly stop: () => Promise<void>;
@@ -35,6 +37,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
   const holds = new Map<string, (call: HeldCall) => void>();
   const said: string[] = [];
   let closedWith: number | null = null;
+  let forgotten: readonly string[] = [];
 
   const forward = async ({ text, verb, path }: Call) => {
     const headers = { 'content-type': 'application/json' };
@@ -58,7 +61,10 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
       });
       return;
     }
-    if (closedWith === null) await pass(call, response);
+    if (closedWith === null && forgotten.includes(call.method)) {
+      const { id }: { readonly id?: number } = JSON.parse(call.text);
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: null }));
+    } else if (closedWith === null) await pass(call, response);
     else response.writeHead(closedWith).end();
   };
 
@@ -79,6 +85,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
     url: `http://127.0.0.1:${address.port}`,
     hold: (method) => new Promise((resolve) => holds.set(method, resolve)),
     close: (status) => (closedWith = status),
+    forget: (methods) => (forgotten = methods),
     said,
     stop: () =>
       new Promise((resolve) => {

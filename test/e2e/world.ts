@@ -37,6 +37,8 @@ export interface WorldWish {
   readonly entry?: string;
   /** One that is there already, and stays. */
   readonly folder?: string;
+  /** A second address of the same node of anvil is configured, behind a gate of its own. */
+  readonly hasSecondNode?: boolean;
   readonly cosigners?: number;
   readonly cosignerUrls?: Readonly<Record<string, string>>;
   readonly recoveryKeys?: readonly string[];
@@ -54,10 +56,11 @@ export async function startWorld(wanted: WorldWish = {}) {
   const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
+  const secondGate = await startGate(anvil.url);
   const options: StackOptions = {
     folder,
     rpcUrls: {
-      anvil: [gate.url],
+      anvil: wanted.hasSecondNode === true ? [gate.url, secondGate.url] : [gate.url],
       ...(solanaUrl === undefined ? {} : { 'solana-local': [solanaUrl] }),
       ...(bitcoinUrl === undefined ? {} : { 'bitcoin-regtest': [bitcoinUrl] }),
     },
@@ -86,6 +89,7 @@ export async function startWorld(wanted: WorldWish = {}) {
   };
   return {
     gate,
+    secondGate,
     chain,
     /** Of the node itself, behind the gate. */
     chainUrl: anvil.url,
@@ -119,6 +123,7 @@ export async function startWorld(wanted: WorldWish = {}) {
     end: async () => {
       await stack.stop();
       await gate.stop();
+      await secondGate.stop();
       await anvil.stop();
       if (wanted.folder === undefined) await rm(folder, { recursive: true, force: true });
     },

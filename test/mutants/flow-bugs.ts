@@ -39,8 +39,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'what a pool has forgotten is waited for, for ever',
-    file: 'src/domain/transition.ts',
-    was: "if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return null;",
+    file: 'src/domain/sighting.ts',
+    was: "if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;",
     is: 'return null;',
     caughtBy: SIM,
   },
@@ -53,7 +53,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a transaction is done before it is deep enough',
-    file: 'src/domain/transition.ts',
+    file: 'src/domain/sighting.ts',
     was: 'if (inclusion.confirmations < confirmationsNeeded) {',
     is: 'if (inclusion.confirmations < 1) {',
     caughtBy: domain('transition'),
@@ -163,7 +163,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'who looked before another attempt was signed ends the transaction',
-    file: 'src/domain/transition.ts',
+    file: 'src/domain/sighting.ts',
     was: 'return signedAttempts(transaction).length > lookedFor;',
     is: 'return signedAttempts(transaction).length > lookedFor && lookedFor < 0;',
     caughtBy: domain('replacement'),

@@ -31,13 +31,6 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
     caughtBy: evm('observe'),
   },
   {
-    name: 'a nonce counts as taken before it is deep enough',
-    file: 'src/chains/evm/observe.ts',
-    was: 'for (const depth of [TAKEN_DEPTH, countedFinalDepth(chain)]) {',
-    is: 'for (const depth of [BigInt(chain.confirmations)]) {',
-    caughtBy: evm('observe'),
-  },
-  {
     name: 'a node that is unwell makes a block final',
     file: 'src/chains/evm/depth.ts',
     was: "if (refusal.kind === 'no-answer') return false;",

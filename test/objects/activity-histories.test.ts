@@ -129,7 +129,7 @@ function newDesk() {
   const { sql, storage, host } = newVaultScene();
   const rows = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
-    desk: new ActivityDesk(host),
+    desk: new ActivityDesk(host, async () => null),
     ledger: storage.ledger,
     records: () => rows().map(({ document }) => JSON.parse(document) as Activity),
   };

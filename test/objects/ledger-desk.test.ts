@@ -27,7 +27,7 @@ function newScene() {
   const { sql, storage, host } = newVaultScene();
   storage.ledger.open(coin, true);
   const desk = new LedgerDesk(host);
-  const activities = new ActivityDesk(host);
+  const activities = new ActivityDesk(host, async () => null);
   let made = 0;
   return {
     desk,

@@ -2,7 +2,7 @@ import type { Activity } from '#domain/activity.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isFinal } from '#domain/transaction.ts';
-import { outstandingJob } from '#domain/job.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';
 import { chainFault } from '#local/verify-history.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { projectedTransaction } from '#objects/projection.ts';
@@ -60,13 +60,18 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
 
 /** Every transaction has come to its end. */
 export function isQuiet(world: World): boolean {
-  return !transactionsOf(world).some((one) => !isFinal(one.state) || outstandingJob(one) !== null);
+  return !transactionsOf(world).some(
+    (one) => !isFinal(one.state) || (outstandingJob(one) !== null && !isWatchedAfterFailure(one)),
+  );
 }
 
 /** And everything is told, and the ledger agrees with the chain. */
 export function isSettled(world: World): boolean {
   if (!isQuiet(world)) return false;
-  const owed = rowsOf(vaultDb(world), 'SELECT DISTINCT job FROM outbox');
+  const watched = transactionsOf(world).filter(isWatchedAfterFailure);
+  const owed = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox').filter(
+    ({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id),
+  );
   if (owed.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
   const open = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
   if ((open[0]?.n ?? 0) > 0) return false;

@@ -5,6 +5,8 @@ import type { Block, ChainTransfer, EvmChain } from './evm-chain.ts';
 import { CHAIN_ID, pricePaid, Refused, TRANSFER_GAS } from './evm-chain.ts';
 
 const TIP = 10n ** 9n;
+const GENESIS_SECONDS = 1_700_000_000;
+const BLOCK_SECONDS = 12;
 
 interface Asked {
   readonly id: number;
@@ -119,6 +121,7 @@ class View {
     return {
       number: numberToHex(block.number),
       hash: block.hash,
+      timestamp: numberToHex(GENESIS_SECONDS + block.number * BLOCK_SECONDS),
       baseFeePerGas: numberToHex(block.baseFeePerGas),
       transactions,
     };
@@ -155,7 +158,16 @@ class View {
 }
 
 function shown(transfer: ChainTransfer, block: Block | null) {
-  const { hash, from, to, value, gasLimit } = transfer;
+  const { hash, from, to, value, gasLimit, nonce } = transfer;
   const place = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
-  return { hash, from, to, value: numberToHex(value), gas: numberToHex(gasLimit), input: '0x', ...place };
+  return {
+    hash,
+    from,
+    to,
+    value: numberToHex(value),
+    gas: numberToHex(gasLimit),
+    nonce: numberToHex(nonce),
+    input: '0x',
+    ...place,
+  };
 }

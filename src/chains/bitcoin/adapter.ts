@@ -1,4 +1,5 @@
 import { readHoldings } from '#chains/agreed-holdings.ts';
+import { observeOnAll } from '#chains/agreed-observation.ts';
 import { look, prepare } from '#chains/answers.ts';
 import { readActivity } from '#chains/bitcoin/activity.ts';
 import { parseAddress } from '#chains/bitcoin/address.ts';
@@ -71,6 +72,7 @@ export function bitcoinAdapter(
       readHoldings(fleet, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
-    observe: (watched) => look(fleet, (node) => observeTransaction(node, chain, watched)),
+    observe: (watched) =>
+      observeOnAll(fleet, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
   };
 }

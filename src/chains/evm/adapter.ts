@@ -1,4 +1,5 @@
 import { readHoldings } from '#chains/agreed-holdings.ts';
+import { observeOnAll } from '#chains/agreed-observation.ts';
 import { look, prepare } from '#chains/answers.ts';
 import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
 import { readActivity } from '#chains/evm/activity.ts';
@@ -59,7 +60,8 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
       readHoldings(fleet, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
     token: (address) => look(fleet, (node) => readToken(node, address)),
     priceFeed: (address) => look(fleet, (node) => readFeed(node, address)),
-    observe: (watched) => look(fleet, (node) => observeTransaction(node, chain, watched)),
+    observe: (watched) =>
+      observeOnAll(fleet, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
   };
 }
 

@@ -3,11 +3,13 @@ import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { countedFinalDepth, depthOf } from '#chains/evm/depth.ts';
+import { depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
-import type { Block, KnownTransaction, Receipt } from '#chains/evm/question.ts';
-import { askBlock, askNonce, askReceipt, askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
+import { findNonceUser } from '#chains/evm/nonce-user.ts';
+import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/question.ts';
+import { askBlock, askReceipt, askReceiptInBlock, askTimestamp } from '#chains/evm/question.ts';
+import { askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { WalletMovements } from '#domain/movement.ts';
@@ -58,22 +60,31 @@ async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Re
   return accepted(null);
 }
 
-async function observeInclusion(view: View, { hash, receipt }: Found): Promise<Result<Observation, Trouble>> {
+async function observeInclusion(view: View, found: Found): Promise<Result<Observation, Trouble>> {
+  const known = await view.node.ask(askTransaction(found.hash));
+  if (!known.ok) return known;
+  if (known.value === null) return unfit('the node has a receipt without its transaction');
+  return describeInclusion(view, { ...found, known: known.value });
+}
+
+interface Mined extends Found {
+  readonly known: KnownTransaction;
+}
+
+async function describeInclusion(view: View, mined: Mined): Promise<Result<Observation, Trouble>> {
+  const { hash, receipt, known } = mined;
   const { node, chain, head } = view;
-  const [block, finalized, known] = await Promise.all([
+  const [block, finalized] = await Promise.all([
     node.ask(askBlock(receipt.blockNumber)),
     node.ask(askBlock('finalized')),
-    node.ask(askTransaction(hash)),
   ]);
   if (!block.ok) return block;
   if (block.value?.hash !== receipt.blockHash) return unfit('the receipt is from a block that the node does not have');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  if (!known.ok) return known;
-  if (known.value === null) return unfit('the node has a receipt without its transaction');
   const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee).toString());
   if (feePaid === null) return unfit('the node tells an impossible fee');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
-  const failure = await executionFailure(node, receipt, known.value);
+  const failure = await executionFailure(node, receipt, known);
   const inclusion: Inclusion = {
     hash,
     blockNumber: receipt.blockNumber.toString(),
@@ -83,13 +94,12 @@ async function observeInclusion(view: View, { hash, receipt }: Found): Promise<R
     confirmations,
     finalized: isFinal,
     failure,
-    ...(await moved(view, { hash, receipt, known: known.value, confirmations, isFinal })),
+    ...(await moved(view, { ...mined, confirmations, isFinal })),
   };
   return accepted({ type: 'included', inclusion });
 }
 
-interface Included extends Found {
-  readonly known: KnownTransaction;
+interface Included extends Mined {
   readonly confirmations: number;
   readonly isFinal: boolean;
 }
@@ -124,37 +134,55 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
   if (known.some((answer) => answer.ok && answer.value?.mined === true)) return unfit('the receipt is not there yet');
   const inMempool = known.some((answer) => answer.ok && answer.value !== null);
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
-  const taken = await nonceTaken(view);
-  return taken.ok ? accepted({ type: 'absent', inMempool, nonceTaken: taken.value }) : taken;
+  return observeUse(view);
 }
 
-/** Behind one address there can be several nodes, and one may be behind another. Most have no state that is older than 128 blocks. */
-const TAKEN_DEPTH = 100n;
+const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
 
-/**
- * Whether the account's nonce is used for good by a transaction that is none of ours. It ends the transaction, and whoever is told so may pay
- * again: so it is believed only where whoever is asked for the nonce would have to be far ahead of whoever is asked for the receipts, and
- * after those were looked for once more.
- */
-async function nonceTaken(view: View): Promise<Result<boolean, Trouble>> {
-  const { node, watched } = view;
-  const newest = await node.ask(askNonce(watched.from, 'latest'));
-  if (!newest.ok) return newest;
-  if (newest.value <= watched.nonce) return accepted(false);
-  const count = await oldNonce(view);
-  if (!count.ok) return count;
-  if (count.value <= watched.nonce) return accepted(false);
+/** Where no node answers to the hashes, the nonce itself tells: the transaction that used it has a name. */
+async function observeUse(view: View): Promise<Result<Observation, Trouble>> {
+  const { node, watched, head } = view;
+  const user = await findNonceUser(node, { from: watched.from, nonce: watched.nonce, head: head.number });
+  if (!user.ok) return user;
+  if (user.value.kind === 'unused') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  // It may have been mined between the two questions.
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
-  return again.value === null ? accepted(true) : unfit('the receipt came only now');
+  if (again.value !== null) return unfit('the receipt came only now');
+  if (user.value.kind === 'unexplained') return accepted(UNEXPLAINED);
+  const { block, transaction } = user.value;
+  if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);
+  const isFinal = await isBeyondDoubt(view, block);
+  return isFinal.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal.value }) : isFinal;
 }
 
-/** As deep as the node can tell; 0 where it can not at all, or there are not as many blocks. */
-async function oldNonce({ node, chain, watched, head }: View): Promise<Result<bigint, Trouble>> {
-  for (const depth of [TAKEN_DEPTH, countedFinalDepth(chain)]) {
-    if (head.number < depth) return accepted(0n);
-    const count = await node.ask(askNonce(watched.from, head.number - depth));
-    if (count.ok || count.refusal.kind === 'no-answer') return count;
-  }
-  return accepted(0n);
+/** One of the attempts is in this block, and the node does not find it by its hash: the receipts of the block may still be there. */
+async function observeInBlock(
+  view: View,
+  { number }: WholeBlock,
+  known: BlockTransaction,
+): Promise<Result<Observation, Trouble>> {
+  const { hash } = known;
+  const receipt = await view.node.ask(askReceiptInBlock(number, hash));
+  if (!receipt.ok) return receipt.refusal.kind === 'no-answer' ? receipt : accepted(UNEXPLAINED);
+  if (receipt.value === null) return accepted(UNEXPLAINED);
+  return describeInclusion(view, { hash, receipt: receipt.value, known });
+}
+
+/**
+ * So long a transaction of somebody else's has stood before it ends one of the vault's. In time, because a hundred blocks are 25 seconds on
+ * one chain and 20 minutes on another; a rollup whose finality is only counted could be seconds old. Ours.
+ */
+const FOREIGN_AGE_SECONDS = 600n;
+
+/** Reports whether a block is final and old enough by its own clock: what it holds ends a transaction, and people may pay again. */
+async function isBeyondDoubt(
+  { node, chain, head }: View,
+  { number, timestamp }: WholeBlock,
+): Promise<Result<boolean, Trouble>> {
+  const [finalized, newest] = await Promise.all([node.ask(askBlock('finalized')), node.ask(askTimestamp('latest'))]);
+  if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  if (!newest.ok) return newest;
+  const age = (newest.value ?? 0n) - timestamp;
+  return accepted(depthOf(number, { chain, head, finalized }).isFinal && age >= FOREIGN_AGE_SECONDS);
 }

@@ -158,6 +158,64 @@ export interface DirectPayment {
   readonly value: bigint;
 }
 
+/** A transaction in a block, with the account nonce that it used. */
+export interface BlockTransaction extends KnownTransaction {
+  readonly hash: Hex;
+  readonly nonce: bigint;
+}
+
+export interface WholeBlock {
+  readonly number: bigint;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  /** Without those that a rollup makes itself in a shape of its own. */
+  readonly transactions: readonly BlockTransaction[];
+}
+
+/** Null for a block that the node does not have. */
+export const askWholeBlock = (number: bigint): Question<WholeBlock | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(number), true],
+  read: (answer) => {
+    if (answer === null) return null;
+    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
+    const timestamp = parseQuantity(answer['timestamp']);
+    if (timestamp === null || parseQuantity(answer['number']) !== number) return undefined;
+    const rows: readonly unknown[] = answer['transactions'];
+    return { number, timestamp, transactions: rows.flatMap((row) => readBlockTransaction(row) ?? []) };
+  },
+});
+
+function readBlockTransaction(row: unknown): BlockTransaction | null {
+  if (!isObject(row)) return null;
+  const [hash, nonce] = [parseHash(row['hash']), parseQuantity(row['nonce'])];
+  const known = hash === null ? undefined : readTransaction(row, hash);
+  return hash === null || nonce === null || known === undefined ? null : { ...known, hash, nonce };
+}
+
+/** Unix seconds of a block; null for one that the node does not have. */
+export const askTimestamp = (tag: BlockTag): Question<bigint | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(tag), false],
+  read: (answer) => {
+    if (answer === null) return null;
+    return (isObject(answer) ? parseQuantity(answer['timestamp']) : null) ?? undefined;
+  },
+});
+
+/** The receipt of one transaction among those of its block; null where the node does not have it. */
+export const askReceiptInBlock = (number: bigint, hash: string): Question<Receipt | null> => ({
+  method: 'eth_getBlockReceipts',
+  params: [tagOf(number)],
+  read: (answer) => {
+    if (answer === null) return null;
+    if (!Array.isArray(answer)) return undefined;
+    const rows: readonly unknown[] = answer;
+    const row = rows.find((one) => isObject(one) && parseHash(one['transactionHash']) === hash);
+    return row === undefined ? null : readReceipt(row, hash);
+  },
+});
+
 /** Every transaction of a block; null for a block that is not there. */
 export const askBlockPayments = (number: bigint): Question<readonly DirectPayment[] | null> => ({
   method: 'eth_getBlockByNumber',

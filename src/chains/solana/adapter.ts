@@ -1,4 +1,5 @@
 import { readHoldings } from '#chains/agreed-holdings.ts';
+import { observeOnAll } from '#chains/agreed-observation.ts';
 import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
 import { look, prepare } from '#chains/answers.ts';
 import { readActivity } from '#chains/solana/activity.ts';
@@ -63,6 +64,7 @@ export function solanaAdapter(
     holdings: (address, assets, isDoubted) => readHoldings(fleet, { address, assets, isDoubted }, holdingsOn),
     token: (address) => look(fleet, (node) => readToken(node, address)),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Solana' }),
-    observe: (watched) => look(fleet, (node) => observeTransaction(node, chain, watched)),
+    observe: (watched) =>
+      observeOnAll(fleet, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
   };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { singleNodeChains } from '#chains/access.ts';
 import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
@@ -32,6 +33,9 @@ const statusSchema = z
     }),
     deliveries: z.strictObject({ open: z.int(), oldestDueAt: time.nullable(), failed: z.int() }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
+    singleNodeChains: z.array(z.string()).meta({
+      description: 'Chains with one RPC node: what the service says of their payments rests on its word alone',
+    }),
     vaults: z.strictObject({ count: z.int(), longestUnsweptAt: time.nullable() }),
     cosigners: z.array(
       z.strictObject({
@@ -77,6 +81,7 @@ async function show(context: HttpContext): Promise<Response> {
     },
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
     vaults: { count: condition.vaults, longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs) },
+    singleNodeChains: [...singleNodeChains(context.env)],
     cosigners,
   });
 }

@@ -1,0 +1,91 @@
+import { looked } from '#chains/answers.ts';
+import type { ChainFault, Observation, Watched } from '#chains/chain-adapter.ts';
+import type { Fleet, Trouble } from '#chains/fleet.ts';
+import { NO_NODE } from '#chains/fleet.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Inclusion, SecondNode } from '#domain/transaction.ts';
+
+/** What one RPC node says of the attempts of a transaction. */
+type Observer = (node: RpcNode, watched: Watched) => Promise<Result<Observation, Trouble>>;
+
+type Answer = Result<Observation, Trouble>;
+
+/**
+ * Where the attempts of a transaction are, as all configured RPC nodes see it. The first one that has an attempt in a block is believed, and
+ * where that block is deep enough to end the transaction a second node is asked for the same inclusion. That a node does not know a
+ * transaction is no evidence while another one knows it: so what ends a transaction without an inclusion has to come from every node that is
+ * configured, and a node that is away holds that end up.
+ */
+export async function observeOnAll(
+  fleet: Fleet,
+  { chain, watched }: { readonly chain: Chain; readonly watched: Watched },
+  observe: Observer,
+): Promise<Result<Observation, ChainFault>> {
+  const ask = async (node: RpcNode, seenBefore: Watched): Promise<Answer> => {
+    const away = await fleet.trouble(node);
+    return away === null ? observe(node, seenBefore) : refused(away);
+  };
+  const [first, ...others] = fleet.nodes;
+  if (first === undefined) return looked(refused(NO_NODE));
+  const answers = [await ask(first, watched)];
+  // Together: one that is away takes its time to say nothing.
+  if (inclusionIn(answers) === null) answers.push(...(await Promise.all(others.map((node) => ask(node, watched)))));
+  const found = inclusionIn(answers);
+  if (found === null) return looked(absenceAmong(answers));
+  const { inclusion, index } = found;
+  if (fleet.nodes.length === 1) return accepted({ type: 'included', inclusion });
+  if (!needsSecond(inclusion, watched, chain))
+    return accepted({ type: 'included', inclusion: keptFrom(watched, inclusion) });
+  const rest = fleet.nodes.filter((_, i) => i !== index);
+  // By the block that is claimed: one that does not have it yet says that it is behind, and not that the transaction is gone.
+  const seconds = await Promise.all(rest.map((node) => ask(node, { ...watched, inclusion })));
+  return accepted({ type: 'included', inclusion: { ...inclusion, secondNode: secondAmong(seconds, inclusion) } });
+}
+
+function inclusionIn(answers: readonly Answer[]): { readonly inclusion: Inclusion; readonly index: number } | null {
+  for (const [index, answer] of answers.entries()) {
+    if (answer.ok && answer.value.type === 'included') return { inclusion: answer.value.inclusion, index };
+  }
+  return null;
+}
+
+/** What is not deep enough ends nothing; and what a second node has confirmed once needs no further one in the same block. */
+function needsSecond(found: Inclusion, { inclusion: before }: Watched, chain: Chain): boolean {
+  const isConfirmed = before?.secondNode === 'agrees' && isSameInclusion(before, found);
+  return found.confirmations >= chain.confirmations && !isConfirmed;
+}
+
+/** A node that can not tell does not contradict. */
+function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNode {
+  const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  if (told.some((one) => one.type === 'included' && isSameInclusion(one.inclusion, claimed))) return 'agrees';
+  return told.length === 0 ? 'away' : 'disagrees';
+}
+
+/** What a second node has said of the same inclusion stays. */
+function keptFrom({ inclusion: before }: Watched, found: Inclusion): Inclusion {
+  return before?.secondNode === 'agrees' && isSameInclusion(before, found) ? { ...found, secondNode: 'agrees' } : found;
+}
+
+function isSameInclusion(one: Inclusion, other: Inclusion): boolean {
+  return one.hash === other.hash && one.blockHash === other.blockHash && one.succeeded === other.succeeded;
+}
+
+/** What follows where no node has an attempt in a block. Refuses where none of them can tell. */
+function absenceAmong(answers: readonly Answer[]): Result<Observation, Trouble> {
+  const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  const absent = told.filter((one) => one.type === 'absent');
+  const waiting = absent.find(({ inMempool }) => inMempool);
+  if (waiting !== undefined) return accepted(waiting);
+  if (told.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
+  if (told.length === answers.length && absent.length === 0) return accepted({ type: 'lapsed' });
+  const nothing = { type: 'absent', inMempool: false, nonceTaken: false } as const;
+  if (absent.length === answers.length && absent.every(({ nonceTaken }) => nonceTaken)) {
+    return accepted({ ...nothing, nonceTaken: true });
+  }
+  const isUsed = absent.some(({ nonceTaken, isUnexplained }) => nonceTaken || isUnexplained === true);
+  return accepted(isUsed ? { ...nothing, isUnexplained: true } : nothing);
+}

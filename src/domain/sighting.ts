@@ -1,0 +1,145 @@
+import { displayTypeOfCall } from '#domain/classification.ts';
+import type { EventOf } from '#domain/event.ts';
+import { isWatchedAfterFailure } from '#domain/job.ts';
+import { ruleOnSecondNode } from '#domain/second-node.ts';
+import type { Change, Step } from '#domain/step.ts';
+import { replaceNewest } from '#domain/step.ts';
+import type { AppraisedInclusion, Attempt, DisplayType, Inclusion, Transaction } from '#domain/transaction.ts';
+import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction.ts';
+
+export const include: Step<'include'> = (transaction, event, { nowMs }) => {
+  const { inclusion, confirmationsNeeded } = event;
+  const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
+  if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
+  // One that failed may have left the others alive.
+  if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
+  const cancels = mined.purpose === 'cancellation';
+  const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
+  if (inclusion.confirmations < confirmationsNeeded) {
+    return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
+  }
+  const { givenUp = null } = transaction;
+  if (cancels && givenUp !== null)
+    return confirmed(transaction, { state: 'FAILED', stateReason: givenUp, ...found }, nowMs);
+  if (cancels)
+    return confirmed(transaction, { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found }, nowMs);
+  return inclusion.succeeded
+    ? confirmed(transaction, { state: 'SUCCEEDED', stateReason: null, ...found }, nowMs)
+    : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found }, nowMs);
+};
+
+type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: AppraisedInclusion };
+
+/** The end that an inclusion brings, or what it waits for until then (see `ruleOnSecondNode`). */
+function confirmed(transaction: Transaction, end: End, nowMs: number): Change | null {
+  const { inclusion, secondNodeAwaitedSinceMs: sinceMs = null } = transaction;
+  const isSame = isSameBlock(inclusion, end.inclusion);
+  const { ends, reason, awaitedSinceMs } = ruleOnSecondNode({
+    secondNode: end.inclusion.secondNode,
+    isPayment: end.state === 'SUCCEEDED',
+    hasEnded: isSame && isFinal(transaction.state),
+    awaitedSinceMs: isSame ? sinceMs : null,
+    nowMs,
+  });
+  const awaited = awaitedSinceMs === sinceMs ? {} : { secondNodeAwaitedSinceMs: awaitedSinceMs };
+  if (ends) return { ...end, stateReason: end.stateReason ?? reason, ...awaited };
+  // However deep it gets meanwhile: a record that changes all the time never looks stuck to the operators.
+  const isOld = isSame && transaction.state === 'CONFIRMING' && transaction.stateReason === reason;
+  return isOld && inclusion?.finalized === end.inclusion.finalized
+    ? null
+    : { ...end, state: 'CONFIRMING', stateReason: reason, ...awaited };
+}
+
+/**
+ * Once final for people, only the finality of the block, or what a second node says of it, may still change, or the block may be gone. What
+ * has failed without any block was given up, and is found after all.
+ */
+export const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
+  const { inclusion: before } = transaction;
+  const { finalized, secondNode } = event.inclusion;
+  if (before === null && transaction.state !== 'FAILED') return null;
+  const isHeard = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
+  if (isSameBlock(before, event.inclusion) && !finalized && !isHeard) return null;
+  return include(transaction, event, circumstances);
+};
+
+/** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
+function isOutdated(
+  transaction: Transaction,
+  { lookedFor = transaction.attempts.length }: EventOf<'include' | 'miss'>,
+): boolean {
+  return signedAttempts(transaction).length > lookedFor;
+}
+
+/** A record with this reason waits for a node that has the history. */
+const UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
+
+export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => {
+  const { nonceTaken, isUnexplained = false, inMempool } = event;
+  const { stateReason, cancelling } = transaction;
+  if ((nonceTaken || isUnexplained) && isOutdated(transaction, event)) return null;
+  if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
+  if (isUnexplained) return stateReason === UNEXPLAINED ? null : { stateReason: UNEXPLAINED };
+  const healed = stateReason === UNEXPLAINED ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
+  const newest = newestAttempt(transaction);
+  if (inMempool || newest === null || newest.sent === null) return healed;
+  if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
+  // The mempool dropped it: the same bytes go out again.
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
+  return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+/** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
+export const reorganise: Step<'miss'> = (transaction) => {
+  if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
+  return {
+    state: 'BROADCAST',
+    stateReason: 'REORGED',
+    inclusion: null,
+    displayType: typeAfter(transaction, null),
+    nonceHeld: true,
+    attempts: sentAgain(transaction),
+  };
+};
+
+/** So long the hashes of what was given up are looked for. A node with history is found, or restored, within days. Ours. */
+const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
+
+export const missAfterFailure: Step<'miss'> = (transaction, event, circumstances) => {
+  if (!isWatchedAfterFailure(transaction)) return reorganise(transaction, event, circumstances);
+  const isOver = circumstances.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
+  return isOver ? { watchedSinceMs: null } : null;
+};
+
+export const watch: Step<'watch'> = (transaction, _event, { nowMs }) =>
+  transaction.inclusion !== null || isWatchedAfterFailure(transaction) || signedAttempts(transaction).length === 0
+    ? null
+    : { watchedSinceMs: nowMs };
+
+/** One that was not sent yet, because an earlier one was mined meanwhile, goes its way from where it was. */
+function sentAgain(transaction: Transaction): readonly Attempt[] {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.sent === null) return transaction.attempts;
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
+  return replaceNewest(transaction, { ...newest, sent });
+}
+
+/** What a call did is known when a block has it, and is not when that is gone. */
+function typeAfter({ intent, displayType }: Transaction, inclusion: Inclusion | null): DisplayType {
+  return intent.kind === 'contract-interaction' ? displayTypeOfCall(inclusion?.changes ?? []) : displayType;
+}
+
+function isSameInclusion({ inclusion: before }: Transaction, inclusion: Inclusion): boolean {
+  return (
+    before !== null &&
+    isSameBlock(before, inclusion) &&
+    before.confirmations === inclusion.confirmations &&
+    before.finalized === inclusion.finalized &&
+    before.secondNode === inclusion.secondNode &&
+    inclusion.secondNode !== 'away'
+  );
+}
+
+function isSameBlock(one: Inclusion | null, other: Inclusion): boolean {
+  return one?.hash === other.hash && one.blockHash === other.blockHash;
+}
