@@ -164,6 +164,7 @@ export class SolanaLedger implements LedgerView {
       before,
       after,
       logs: failed ? result.meta().logs() : result.logs(),
+      lifetime: message.lifetimeToken,
     };
     this.#enter(entry);
     this.advance(1n);

@@ -19,6 +19,8 @@ export interface Entry {
   readonly before: readonly Snapshot[];
   readonly after: readonly Snapshot[];
   readonly logs: readonly string[];
+  /** The blockhash or durable nonce that it hangs on; absent in what was written down before. */
+  readonly lifetime?: string;
 }
 
 export interface Snapshot {
@@ -172,7 +174,7 @@ function statusOf(ledger: LedgerView, entry: Entry | null) {
   return { slot: entry.slot, confirmations: null, err: entry.error, confirmationStatus };
 }
 
-function transactionOf({ hash, slot, error, fee, accounts, before, after, logs }: Entry) {
+function transactionOf({ hash, slot, error, fee, accounts, before, after, logs, lifetime }: Entry) {
   const tokens = (snapshots: Entry['before']) =>
     snapshots.flatMap(({ token }, accountIndex) => {
       if (token === null) return [];
@@ -193,7 +195,7 @@ function transactionOf({ hash, slot, error, fee, accounts, before, after, logs }
       loadedAddresses: { writable: [], readonly: [] },
       logMessages: logs,
     },
-    transaction: { signatures: [hash], message: { accountKeys: accounts } },
+    transaction: { signatures: [hash], message: { accountKeys: accounts, recentBlockhash: lifetime ?? '' } },
   };
 }
 

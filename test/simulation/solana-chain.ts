@@ -183,6 +183,7 @@ export class SolanaChain implements SimulatedChain {
       before: snapshots(before),
       after: snapshots(state),
       logs: [],
+      lifetime: isMessage ? waited.message.lifetimeToken : blockhash,
       waited,
       paid: paid.map(({ to, amount }) => ({ hash, to, amount })),
     };

@@ -8,6 +8,7 @@ import type { RpcNode } from '#chains/json-rpc.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { readLanded } from '#chains/solana/activity.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
+import { findAnchorUser } from '#chains/solana/nonce-user.ts';
 import type { At, Status } from '#chains/solana/question.ts';
 import { askAccounts, askHeight, askStatuses, BLOCKS } from '#chains/solana/question.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
@@ -20,7 +21,8 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * Where the attempts of a transaction are, as one node sees it: the one that succeeded where there is one. `lapsed` when none of them can be
- * carried out any more and nothing else has been in their place; `absent` with the nonce taken when something else has.
+ * carried out any more and nothing else has been in their place; `absent` with the nonce taken when another transaction, which the node names,
+ * has.
  */
 export async function observeTransaction(
   node: RpcNode,
@@ -30,7 +32,7 @@ export async function observeTransaction(
   const statuses = await statusesOf(node, watched.hashes);
   if (!statuses.ok) return statuses;
   const found = firstOf(statuses.value.value);
-  if (found === null) return observeAbsence(node, watched);
+  if (found === null) return observeAbsence(node, chain, watched);
   // Where all have failed, or what all hang on is used up, nothing else can come.
   const isOpen = found.status.failed && statuses.value.value.length < watched.hashes.length;
   if (isOpen && placeOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);
@@ -126,7 +128,7 @@ function placeOf({ from, newest }: Watched): { readonly wallet: Address; readonl
   return { wallet: from, anchor: terms.anchor };
 }
 
-async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<Observation, Trouble>> {
+async function observeAbsence(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
   const absent = await absenceOf(node, watched, BLOCKS);
   if (!absent.ok) return absent;
   const fate = await fateOf(node, watched);
@@ -136,9 +138,33 @@ async function observeAbsence(node: RpcNode, watched: Watched): Promise<Result<O
   const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
   if (again.value.length > 0) return unfit('the transaction came only now');
-  return accepted(
-    fate.value.value === 'lapsed' ? { type: 'lapsed' } : { type: 'absent', inMempool: false, nonceTaken: true },
-  );
+  return fate.value.value === 'lapsed'
+    ? accepted({ type: 'lapsed' })
+    : observeUse(node, chain, watched, fate.value.slot);
+}
+
+const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
+
+/** The node does not answer to the hashes, and what they hang on is used up: whoever did that has a name. */
+async function observeUse(
+  node: RpcNode,
+  chain: Chain,
+  watched: Watched,
+  finalizedSlot: bigint,
+): Promise<Result<Observation, Trouble>> {
+  const { hashes, newest } = watched;
+  const unusedAt = newest.anchoredAt === undefined ? null : BigInt(newest.anchoredAt);
+  const user = await findAnchorUser(node, { ...placeOf(watched), unusedAt, hashes });
+  if (!user.ok) return user;
+  if (user.value === null) return accepted(UNEXPLAINED);
+  const { hash, slot, failed } = user.value;
+  const isFinal = slot <= finalizedSlot;
+  // Beyond every fork is beyond every fork here, whatever time it took.
+  if (!hashes.includes(hash)) return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });
+  const status: Status = { slot, failed, commitment: isFinal ? 'finalized' : 'confirmed' };
+  const seen = await included(node, chain, { watched, found: { hash, status } });
+  // It is named, and the node does not have what it did.
+  return seen.ok || seen.refusal.kind === 'no-answer' ? seen : accepted(UNEXPLAINED);
 }
 
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */

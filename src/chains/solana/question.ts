@@ -166,6 +166,17 @@ export const askTransaction = (hash: string, commitment: Commitment): Question<L
   read: (answer) => (answer === null ? null : landedOf(answer)),
 });
 
+/** The blockhash or durable nonce that a transaction hangs on; null for one that the node does not have. */
+export const askLifetime = (hash: string): Question<string | null> => ({
+  method: 'getTransaction',
+  params: [hash, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }],
+  read: (answer) => {
+    if (answer === null) return null;
+    const lifetime = field(field(field(answer, 'transaction'), 'message'), 'recentBlockhash');
+    return typeof lifetime === 'string' ? lifetime : undefined;
+  },
+});
+
 /** The hash of a block; null for a slot that has none. */
 export const askBlockOf = (slot: bigint): Question<string | null> => ({
   method: 'getBlock',

@@ -222,7 +222,9 @@ test('a nonce that a node knows from before is not one that was used up', async 
     refusal: { detail: 'the node is behind the end of it' },
   });
   rooted(anchoredAt);
-  expect(await lying().observe(watched)).toMatchObject({ ok: true, value: { type: 'absent', nonceTaken: true } });
+  // It says that the nonce is used, and nobody shows by what.
+  const unexplained = { type: 'absent', nonceTaken: false, isUnexplained: true };
+  expect(await lying().observe(watched)).toMatchObject({ ok: true, value: unexplained });
 });
 
 test('a node that says of one transaction that it failed and that it did not is not believed', async () => {

@@ -1,0 +1,156 @@
+import { type Bug, domain } from './bug.ts';
+
+const AGREED = ['test/chains/agreed-observation.test.ts'];
+const EVM = ['test/chains/evm/nonce-user.test.ts'];
+const SOLANA = ['test/chains/solana/nonce-user.test.ts'];
+
+/** A payment that was carried out and is called FAILED, because of what RPC nodes do not know. */
+export const SIGHTING_BUGS: readonly Bug[] = [
+  {
+    name: 'sightings: the first node that knows nothing decides',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'if (inclusionIn(answers) === null) answers',
+    is: 'if (!answers.some(({ ok }) => ok)) answers',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a conflict is believed while a node is away',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'if (absent.length === answers.length && absent',
+    is: 'if (absent',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: attempts lapse while a node is away',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'if (told.length === answers.length && absent.length === 0)',
+    is: 'if (absent.length === 0)',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a node that has it in its mempool does not prevent an end',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'if (waiting !== undefined) return accepted(waiting);',
+    is: '',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a second node agrees with whatever is in a block',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'return one.hash === other.hash && one.blockHash === other.blockHash && one.succeeded === other.succeeded;',
+    is: 'return one.hash === other.hash && one.blockHash === other.blockHash;',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a node that contradicts counts as away',
+    file: 'src/chains/agreed-observation.ts',
+    was: "return told.length === 0 ? 'away' : 'disagrees';",
+    is: "return 'away';",
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a transaction succeeds before a second node shows it',
+    file: 'src/domain/second-node.ts',
+    was: "if (secondNode !== 'away') return",
+    is: 'if (nowMs > 0) return',
+    caughtBy: domain('second-node'),
+  },
+  {
+    name: 'sightings: one node alone says that a payment failed',
+    file: 'src/domain/second-node.ts',
+    was: 'if (isPayment && nowMs - awaitedSinceMs',
+    is: 'if (nowMs - awaitedSinceMs',
+    caughtBy: domain('second-node'),
+  },
+  {
+    name: 'sightings: a node that is away stops every payment for good',
+    file: 'src/domain/second-node.ts',
+    was: 'nowMs - awaitedSinceMs >= SECOND_NODE_TIMEOUT_MS',
+    is: 'nowMs < awaitedSinceMs',
+    caughtBy: domain('second-node'),
+  },
+  {
+    name: 'sightings: a nonce that nobody explains ends the transaction',
+    file: 'src/domain/sighting.ts',
+    was: 'if (isUnexplained) return stateReason === UNEXPLAINED ? null : { stateReason: UNEXPLAINED };',
+    is: "if (isUnexplained) return { state: 'FAILED', stateReason: 'CONFLICTED' };",
+    caughtBy: domain('given-up'),
+  },
+  {
+    name: 'sightings: what was given up never comes back',
+    file: 'src/domain/sighting.ts',
+    was: "if (before === null && transaction.state !== 'FAILED') return null;",
+    is: 'if (before === null) return null;',
+    caughtBy: domain('given-up'),
+  },
+  {
+    name: 'sightings: what was given up is looked for no more',
+    file: 'src/domain/job.ts',
+    was: "return isWatchedAfterFailure(transaction) ? 'confirm' : null;",
+    is: 'return null;',
+    caughtBy: domain('given-up'),
+  },
+  {
+    name: 'sightings: a delivery of what was given up is only logged',
+    file: 'src/objects/activity-desk.ts',
+    was: 'await this.#watch(transaction.id);',
+    is: '',
+    caughtBy: ['test/objects/activity-desk.test.ts'],
+  },
+  {
+    name: 'sightings: a count alone names somebody else',
+    file: 'src/chains/evm/observe.ts',
+    was: "if (user.value.kind === 'unexplained') return accepted(UNEXPLAINED);",
+    is: "if (user.value.kind === 'unexplained') return accepted({ ...UNEXPLAINED, nonceTaken: true });",
+    caughtBy: EVM,
+  },
+  {
+    name: 'sightings: an attempt of the vault is taken for somebody else',
+    file: 'src/chains/evm/observe.ts',
+    was: 'if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);',
+    is: '',
+    caughtBy: EVM,
+  },
+  {
+    name: 'sightings: seconds are enough to end a payment on a fast chain',
+    file: 'src/chains/evm/observe.ts',
+    was: 'const FOREIGN_AGE_SECONDS = 600n;',
+    is: 'const FOREIGN_AGE_SECONDS = 1n;',
+    caughtBy: EVM,
+  },
+  {
+    name: 'sightings: a foreign transaction counts before it is final',
+    file: 'src/chains/evm/observe.ts',
+    was: 'depthOf(number, { chain, head, finalized }).isFinal && age >=',
+    is: 'age >=',
+    caughtBy: EVM,
+  },
+  {
+    name: 'sightings: a state that the node does not have counts as one before the nonce',
+    file: 'src/chains/evm/nonce-user.ts',
+    was: 'return accepted(isFloorUnused ? used : null);',
+    is: 'return accepted(used);',
+    caughtBy: EVM,
+  },
+  {
+    name: 'sightings: any use of a durable nonce stands for this one',
+    file: 'src/chains/solana/nonce-user.ts',
+    was: 'lifetime.ok ? accepted(lifetime.value === value) : lifetime',
+    is: 'lifetime.ok ? accepted(value.length > 0) : lifetime',
+    caughtBy: SOLANA,
+  },
+  {
+    name: 'sightings: any use of an account stands for its opening',
+    file: 'src/chains/solana/nonce-user.ts',
+    was: 'return accepted(landed.value?.lamportsBefore[at] === 0n && (landed.value.lamportsAfter[at] ?? 0n) > 0n);',
+    is: 'return accepted((landed.value?.lamportsAfter[at] ?? 0n) > 0n);',
+    caughtBy: SOLANA,
+  },
+  {
+    name: 'sightings: a payment on Solana without a status was made by somebody else',
+    file: 'src/chains/solana/observe.ts',
+    was: "if (!hashes.includes(hash)) return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });",
+    is: "if (hash !== '') return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });",
+    caughtBy: SOLANA,
+  },
+];
