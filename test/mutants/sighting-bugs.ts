@@ -153,4 +153,11 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     is: "if (hash !== '') return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });",
     caughtBy: SOLANA,
   },
+  {
+    name: 'sightings: a payment that a server of Bitcoin has lost was made impossible by somebody else',
+    file: 'src/chains/bitcoin/observe.ts',
+    was: "if (isOwn || spender.value?.block?.hash !== spend.value.block.hash) use = 'unexplained';",
+    is: "if (spender.value !== null && isOwn) use = 'unexplained';",
+    caughtBy: ['test/chains/bitcoin/spender.test.ts'],
+  },
 ];

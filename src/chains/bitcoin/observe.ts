@@ -17,7 +17,7 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
- * one of their coins, in a block that is beyond any reorganisation, or when there is no such coin any more.
+ * one of their coins, in a block that is beyond any reorganisation.
  */
 export async function observeTransaction(
   node: RpcNode,
@@ -37,11 +37,14 @@ export async function observeTransaction(
   const gone = await absenceOf(node, watched, BLOCKS);
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
-  const taken = await takenByAnother(node, chain, watched);
-  if (!taken.ok) return taken;
-  const isOrphan = taken.value ? accepted(true) : await isWithoutParent(node, watched);
+  const spent = await spenderOf(node, chain, watched);
+  if (!spent.ok) return spent;
+  if (spent.value === 'unexplained') return accepted(UNEXPLAINED);
+  const isOrphan = spent.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
   return isOrphan.ok ? accepted({ type: 'absent', inMempool, nonceTaken: isOrphan.value }) : isOrphan;
 }
+
+const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
 
 /**
  * Whether nobody knows (any more) what a child was to pay for: so it can not be included. Should the parent come back there can be another
@@ -79,20 +82,28 @@ async function included(
   });
 }
 
+/**
+ * What became of the coins. `final`: a transaction that is none of the attempts, and that the server shows, has spent one of them, beyond
+ * any reorganisation. `unexplained`: one is spent, and the server has an attempt, or nothing at all, under the name of what spent it. `open`:
+ * neither, so that the attempts may still be mined.
+ */
+type CoinUse = 'open' | 'final' | 'unexplained';
+
 /** Every attempt spends the coins of the one before, so those of the newest are all that there are. */
-async function takenByAnother(
-  node: RpcNode,
-  chain: Chain,
-  { hashes, newest }: Watched,
-): Promise<Result<boolean, Trouble>> {
+async function spenderOf(node: RpcNode, chain: Chain, { hashes, newest }: Watched): Promise<Result<CoinUse, Trouble>> {
+  let use: CoinUse = 'open';
   for (const coin of coinsIn(hexToBytes(newest.payload.slice(2)))) {
     const spend = await node.ask(askSpend(coin));
     if (!spend.ok) return spend;
     if (spend.value === null || spend.value.block === null) continue;
-    if (hashes.includes(spend.value.hash)) return unfit('the transaction came only now');
+    const spender = await node.ask(askTransaction(spend.value.hash));
+    if (!spender.ok) return spender;
+    const isOwn = hashes.includes(spend.value.hash);
+    if (isOwn && spender.value !== null) return unfit('the transaction came only now');
     const tip = await node.ask(askTip);
     if (!tip.ok) return tip;
-    if (depthOf(spend.value.block, tip.value, chain).isFinal) return accepted(true);
+    if (isOwn || spender.value?.block?.hash !== spend.value.block.hash) use = 'unexplained';
+    else if (depthOf(spend.value.block, tip.value, chain).isFinal) return accepted('final');
   }
-  return accepted(false);
+  return accepted(use);
 }

@@ -1,0 +1,90 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Attempt } from '#domain/transaction.ts';
+import type { BitcoinNode } from '#local/bitcoin-node.ts';
+import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import { adapterAt, attemptOf, BTC, payment, Wallet } from './cast.ts';
+
+/** Who spent a coin: servers that know that it is spent, and not the transaction that spent it. */
+
+let node: BitcoinNode;
+let forgetful: { readonly url: string; readonly stop: () => void };
+/** Transactions that one of the servers has lost. */
+const lost = new Set<string>();
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  const server = createServer((request, response) => {
+    const { url: path = '/' } = request;
+    if ([...lost].some((hash) => path === `/tx/${hash}`)) return void response.writeHead(404).end('Not found');
+    void fetch(`${node.url}${path}`).then(async (answer) => {
+      response.writeHead(answer.status).end(await answer.text());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  const stop = () => void (server.closeAllConnections(), server.close());
+  forgetful = { url: `http://127.0.0.1:${bound.port}`, stop };
+});
+afterAll(async () => {
+  forgetful.stop();
+  await node.stop();
+});
+
+const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: true } };
+const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true } };
+
+/** A wallet with one coin, and its payments, all of which spend it. */
+function newWallet() {
+  const wallet = new Wallet();
+  node.ledger.fund(wallet.address, 3n * BTC);
+  const adapter = adapterAt(node.url);
+  return async () => {
+    const intent = payment(wallet.address);
+    const quote = await adapter.quote(intent, null);
+    if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+    const attempt = attemptOf(adapter.compose(intent, quote.value, 0n));
+    const assembled = adapter.assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+    if (!assembled.ok) throw new Error(assembled.refusal.detail);
+    return { wallet, attempt, ...assembled.value };
+  };
+}
+
+interface Payment {
+  readonly wallet: Wallet;
+  readonly attempt: Attempt;
+  readonly hash: string;
+}
+
+const watched = ({ wallet, attempt, hash }: Payment) => ({
+  from: wallet.address,
+  nonce: 0n,
+  hashes: [hash],
+  newest: attempt,
+  parent: null,
+  inclusion: null,
+});
+
+test('a payment that a server has lost is not taken for one that somebody else made impossible', async () => {
+  const one = await newWallet()();
+  expect(await adapterAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
+  node.ledger.mine(9);
+  lost.add(one.hash);
+  expect(await adapterAt(forgetful.url).observe(watched(one))).toEqual(UNEXPLAINED);
+  const both = await adapterAt(forgetful.url, node.url).observe(watched(one));
+  expect(both).toMatchObject({ value: { type: 'included', inclusion: { hash: one.hash, secondNode: 'away' } } });
+  lost.clear();
+  expect(await adapterAt(forgetful.url).observe(watched(one))).toMatchObject({ value: { type: 'included' } });
+});
+
+test('a coin that somebody else has spent ends a payment when every server shows the transaction', async () => {
+  const pay = newWallet();
+  const [unsent, other] = [await pay(), await pay()];
+  expect(await adapterAt(node.url).broadcast(other.raw, other.hash)).toEqual({ outcome: 'accepted' });
+  node.ledger.mine(9);
+  expect(await adapterAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(TAKEN);
+  lost.add(other.hash);
+  expect(await adapterAt(forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
+  expect(await adapterAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);
+});
