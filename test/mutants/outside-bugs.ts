@@ -180,7 +180,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a node that lacks the attempt that paid is a witness of the one that failed',
     file: 'src/chains/solana/observe.ts',
-    was: "if (fate.value.value === 'taken') return unfit('an attempt that the node does not know has opened the account');",
+    was: "return unfit('an attempt that the node does not know has opened the account');",
     is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },

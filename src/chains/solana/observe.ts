@@ -78,7 +78,11 @@ async function included(
 async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
-  if (fate.value.value === 'taken') return unfit('an attempt that the node does not know has opened the account');
+  if (fate.value.value === 'taken') {
+    const used = await observeUse(node, chain, watched, fate.value.slot);
+    if (used.ok && used.value.type === 'included') return used;
+    return unfit('an attempt that the node does not know has opened the account');
+  }
   const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
   const found = firstOf(again.value);

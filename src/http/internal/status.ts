@@ -6,6 +6,7 @@ import { route } from '#http/context.ts';
 import { timeText } from '#http/time-text.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
 import { conditionOf } from '#store/condition.ts';
 
 /** As many transactions are named. */
@@ -61,6 +62,15 @@ export const status = route({
   handle: show,
 });
 
+/** A setting that can not be read stops every payment, and must not hide the rest of the status. */
+function chainsOnOneNode(env: CoordinatorEnv): string[] {
+  try {
+    return [...singleNodeChains(env)];
+  } catch {
+    return [];
+  }
+}
+
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
     conditionOf(context.env.DB, SHOWN),
@@ -81,7 +91,7 @@ async function show(context: HttpContext): Promise<Response> {
     },
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
     vaults: { count: condition.vaults, longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs) },
-    singleNodeChains: [...singleNodeChains(context.env)],
+    singleNodeChains: chainsOnOneNode(context.env),
     cosigners,
   });
 }

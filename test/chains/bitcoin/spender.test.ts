@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '#domain/transaction.ts';
@@ -12,14 +13,17 @@ let forgetful: { readonly url: string; readonly stop: () => void };
 /** Transactions that one of the servers has lost. */
 const lost = new Set<string>();
 
+async function passOn(path: string, response: ServerResponse): Promise<void> {
+  const answer = await fetch(`${node.url}${path}`);
+  response.writeHead(answer.status).end(await answer.text());
+}
+
 beforeAll(async () => {
   node = await startBitcoinNode();
   const server = createServer((request, response) => {
     const { url: path = '/' } = request;
     if ([...lost].some((hash) => path === `/tx/${hash}`)) return void response.writeHead(404).end('Not found');
-    void fetch(`${node.url}${path}`).then(async (answer) => {
-      response.writeHead(answer.status).end(await answer.text());
-    });
+    void passOn(path, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const bound = server.address();

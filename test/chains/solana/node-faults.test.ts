@@ -134,16 +134,25 @@ const FAILED = {
 };
 
 test('a node that has the failed opening and not the one that paid is no witness of a failure', async () => {
-  const { watched, send } = await twoOpenings(funded());
+  const { watched, hashes, send } = await twoOpenings(funded());
   expect(await send(0)).toEqual({ outcome: 'accepted' });
   // The other one fails, because the first has opened the account; long after that the node has lost what it knew of the first.
   expect(await send(1)).toEqual({ outcome: 'accepted' });
   node.ledger.advance(200n);
-  about('getSignatureStatuses', statuses(null, FAILED));
+  const lost = (isNamed: boolean) =>
+    liar.follow((method) => {
+      if (method === 'getSignatureStatuses') return statuses(null, FAILED);
+      return method === 'getSignaturesForAddress' && !isNamed ? { result: [] } : 'forward';
+    });
+  lost(false);
   expect(await lying().observe(watched)).toMatchObject({
     ok: false,
     refusal: { detail: expect.stringContaining('does not know') },
   });
+  // Among those that name the account it finds the one that paid.
+  lost(true);
+  const paid = { type: 'included', inclusion: { hash: hashes[0], succeeded: true } };
+  expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
 });
 
 test('an opening that comes between two questions is seen', async () => {

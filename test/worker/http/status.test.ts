@@ -25,7 +25,8 @@ test('what is owed is counted, and the quietest is named; the key of the service
     const { transactions } = await shown();
     expect(transactions.quietest.map(({ id }: { id: string }) => id)).toContain(body['id']);
   }, PATIENCE_MS);
-  const { transactions, vaults, deadLetters, deliveries } = await shown();
+  const { transactions, vaults, deadLetters, deliveries, singleNodeChains } = await shown();
+  expect(singleNodeChains).toEqual([]);
   expect(transactions.quietest.map(({ id }: { id: string }) => id)).not.toContain(waiting['id']);
   expect(transactions.outstanding['SUBMITTED']).toBeGreaterThanOrEqual(1);
   expect(transactions.outstanding['SIGNING']).toBeGreaterThanOrEqual(1);
