@@ -4,7 +4,7 @@ import { unfit } from '#chains/fleet.ts';
 import type { Question, RpcNode } from '#chains/json-rpc.ts';
 import type { ActivityBlock } from '#domain/activity.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 /** How a chain is asked whether a block still stands. */
 export interface BlockQuestions {
@@ -30,7 +30,10 @@ export async function absence(
   if (head !== null && !head.ok) return head;
   const block = await node.ask(askHash(number));
   if (!block.ok) return block;
-  if (block.value === found.hash) return unfit('the node has the recorded block, but not the transaction');
+  if (block.value === found.hash) {
+    const detail = 'the node has the recorded block, but not the transaction';
+    return refused({ kind: 'unfit', detail, deniesInclusion: true });
+  }
   if (block.value !== null) return accepted(null);
   return head === null || head.value < number ? unfit('the node is behind the recorded block') : accepted(null);
 }

@@ -58,11 +58,15 @@ function needsSecond(found: Inclusion, { inclusion: before }: Watched, chain: Ch
   return found.confirmations >= chain.confirmations && !isConfirmed;
 }
 
-/** A node that can not tell does not contradict. */
+/**
+ * A node that does not answer, or is behind the block, does not contradict. One that has the block and not the transaction does: a receipt is
+ * forged more easily than a block, and who forges one names a block that is there.
+ */
 function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNode {
   const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   if (told.some((one) => one.type === 'included' && isSameInclusion(one.inclusion, claimed))) return 'agrees';
-  return told.length === 0 ? 'away' : 'disagrees';
+  const denies = answers.some((answer) => !answer.ok && 'deniesInclusion' in answer.refusal);
+  return told.length === 0 && !denies ? 'away' : 'disagrees';
 }
 
 /** What a second node has said of the same inclusion stays. */

@@ -10,7 +10,14 @@ export interface Fleet {
 }
 
 /** `unfit`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
-export type Trouble = NodeFault | { readonly kind: 'unfit'; readonly detail: string };
+export type Trouble =
+  | NodeFault
+  | {
+      readonly kind: 'unfit';
+      readonly detail: string;
+      /** It has the very block of an inclusion that is recorded or claimed, and not the transaction. */
+      readonly deniesInclusion?: true;
+    };
 
 /** What a node says is of no use. */
 export function unfit(detail: string): { readonly ok: false; readonly refusal: Trouble } {

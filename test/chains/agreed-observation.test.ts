@@ -6,7 +6,7 @@ import { unfit } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { noAnswer } from '#chains/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction.ts';
 import { inclusion, OTHER_HASH } from '../domain/cast.ts';
 import { anvilChain } from './evm/local-chain.ts';
@@ -17,6 +17,11 @@ type Answer = Result<Observation, Trouble>;
 
 const AWAY: Answer = noAnswer('no answer in time');
 const BEHIND: Answer = unfit('the node is behind the recorded block');
+const DENIES: Answer = refused({
+  kind: 'unfit',
+  detail: 'the node has the recorded block, but not the transaction',
+  deniesInclusion: true,
+});
 const NOTHING = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false });
 const WAITING = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false });
 const TAKEN = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: true });
@@ -100,6 +105,7 @@ test('a node that can not tell does not contradict, and one that has something e
   expect(await secondNodeOf(included(), AWAY)).toBe('away');
   expect(await secondNodeOf(AWAY, included(), BEHIND)).toBe('away');
   for (const other of [
+    DENIES,
     NOTHING,
     WAITING,
     TAKEN,

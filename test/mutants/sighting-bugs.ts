@@ -1,4 +1,4 @@
-import { type Bug, domain } from './bug.ts';
+import { type Bug, domain, SIM } from './bug.ts';
 
 const AGREED = ['test/chains/agreed-observation.test.ts'];
 const EVM = ['test/chains/evm/nonce-user.test.ts'];
@@ -44,8 +44,15 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a node that contradicts counts as away',
     file: 'src/chains/agreed-observation.ts',
-    was: "return told.length === 0 ? 'away' : 'disagrees';",
+    was: "return told.length === 0 && !denies ? 'away' : 'disagrees';",
     is: "return 'away';",
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a node that has the block and not the transaction counts as away',
+    file: 'src/chains/agreed-observation.ts',
+    was: "const denies = answers.some((answer) => !answer.ok && 'deniesInclusion' in answer.refusal);",
+    is: 'const denies = false;',
     caughtBy: AGREED,
   },
   {
@@ -159,5 +166,12 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     was: "if (isOwn || spender.value?.block?.hash !== spend.value.block.hash) use = 'unexplained';",
     is: "if (spender.value !== null && isOwn) use = 'unexplained';",
     caughtBy: ['test/chains/bitcoin/spender.test.ts'],
+  },
+  {
+    name: 'sightings: nodes without history end payments in the simulation',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'return accepted(isUsed ? { ...nothing, isUnexplained: true } : nothing);',
+    is: 'return accepted(isUsed ? { ...nothing, nonceTaken: true } : nothing);',
+    caughtBy: SIM,
   },
 ];

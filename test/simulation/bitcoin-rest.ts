@@ -2,6 +2,9 @@ import { answerEsplora } from '#local/bitcoin-node.ts';
 import type { BitcoinChain } from './bitcoin-chain.ts';
 import type { ChainApi, Query } from './chain.ts';
 
+/** A question for one transaction. */
+const BY_HASH = /^\/tx\/[0-9a-f]{64}$/;
+
 /** The REST interface of Esplora. */
 export class BitcoinRest implements ChainApi {
   readonly #chain: BitcoinChain;
@@ -19,7 +22,8 @@ export class BitcoinRest implements ChainApi {
       .join('/');
   }
 
-  async answer({ path, sent, behind }: Query): Promise<Response> {
+  async answer({ path, sent, behind, isForgetful }: Query): Promise<Response> {
+    if (isForgetful && BY_HASH.test(path)) return new Response('Not found', { status: 404 });
     const { ledger, rates } = this.#chain;
     const known = behind === 0 ? ledger : ledger.before(behind);
     // Who is behind passes on all the same what it is given.

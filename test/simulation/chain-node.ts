@@ -2,7 +2,7 @@ import type { ChainApi } from './chain.ts';
 import { textSent } from './clocks.ts';
 import type { Schedule } from './schedule.ts';
 
-/** One node of a chain, which may be some blocks behind, ill, or away. */
+/** One node of a chain, which may be some blocks behind, without history, ill, or away. */
 export class ChainNode {
   readonly url: string;
   readonly #schedule: Schedule;
@@ -11,6 +11,8 @@ export class ChainNode {
   /** Blocks that it has not seen yet. */
   behind = 0;
   isAway = false;
+  /** It was started from a snapshot. */
+  isForgetful = false;
 
   constructor(schedule: Schedule, name: string, api: ChainApi) {
     this.#schedule = schedule;
@@ -20,7 +22,8 @@ export class ChainNode {
   }
 
   async serve(path: string, init: RequestInit): Promise<Response> {
-    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind: this.behind });
+    const { behind, isForgetful } = this;
+    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, isForgetful });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
       if (this.isAway) return new Response('upstream is away', { status: 502 });
       // An ill node has its words after the fact as well as before it.

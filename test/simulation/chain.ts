@@ -16,6 +16,8 @@ export interface Query {
   readonly sent: string | null;
   /** Blocks that the node has not seen yet. */
   readonly behind: number;
+  /** The node has the state of the chain, and finds no transaction by its hash. */
+  readonly isForgetful: boolean;
 }
 
 /** A chain as those see it who live beside the service: people outside, miners, and whoever judges at the end. */

@@ -15,6 +15,8 @@ interface Asked {
 }
 
 const JSONRPC = '2.0';
+/** What a node without history answers with null. */
+const HISTORY = new Set(['eth_getTransactionByHash', 'eth_getTransactionReceipt', 'eth_getBlockReceipts']);
 
 /** JSON-RPC of a node. */
 export class EvmRpc implements ChainApi {
@@ -28,8 +30,9 @@ export class EvmRpc implements ChainApi {
     return askedIn(sent).method;
   }
 
-  async answer({ sent, behind }: Query): Promise<Response> {
+  async answer({ sent, behind, isForgetful }: Query): Promise<Response> {
     const { id, method, params } = askedIn(sent);
+    if (isForgetful && HISTORY.has(method)) return Response.json({ id, jsonrpc: JSONRPC, result: null });
     try {
       return Response.json({
         id,

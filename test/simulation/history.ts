@@ -101,7 +101,9 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   schedule.stopCounting();
   schedule.weather = CALM;
   for (const node of world.cosigners) node.isAway = false;
-  for (const node of [...world.nodes.values()].flat()) [node.isAway, node.behind] = [false, 0];
+  for (const node of [...world.nodes.values()].flat()) {
+    [node.isAway, node.isForgetful, node.behind] = [false, false, 0];
+  }
   let isSettledNow = false;
   const look = () => {
     isSettledNow = areDone && isSettled(world);
@@ -177,6 +179,7 @@ function stir(world: World): void {
     if (schedule.isLuck(schedule.weather.crash / 2)) schedule.powerCut();
     for (const node of [...world.nodes.values()].flat()) {
       node.isAway = schedule.isLuck(schedule.weather.lost);
+      node.isForgetful = schedule.isLuck(0.1);
       node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
     }
     // Never more than one of three, or nothing could be signed.

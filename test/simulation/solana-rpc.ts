@@ -24,8 +24,8 @@ export class SolanaRpc implements ChainApi {
     return (JSON.parse(sent ?? '') as { method: string }).method;
   }
 
-  async answer({ sent, behind }: Query): Promise<Response> {
-    return new Response(answerRpc(new View(this.#chain, behind), sent ?? ''));
+  async answer({ sent, behind, isForgetful }: Query): Promise<Response> {
+    return new Response(answerRpc(new View(this.#chain, { behind, isForgetful }), sent ?? ''));
   }
 
   complaint({ sent }: Query): Response {
@@ -37,11 +37,13 @@ export class SolanaRpc implements ChainApi {
 /** The cluster as one node sees it: its newest block is not voted on yet, and one that is deep enough is rooted. */
 class View implements LedgerView {
   readonly #chain: SolanaChain;
+  readonly #isForgetful: boolean;
   /** Oldest first. */
   readonly #blocks: readonly Block[];
 
-  constructor(chain: SolanaChain, behind: number) {
+  constructor(chain: SolanaChain, { behind, isForgetful }: Pick<Query, 'behind' | 'isForgetful'>) {
     this.#chain = chain;
+    this.#isForgetful = isForgetful;
     this.#blocks = chain.blocks.slice(0, Math.max(1, chain.blocks.length - behind));
   }
 
@@ -84,7 +86,7 @@ class View implements LedgerView {
   }
 
   entry(hash: string): Entry | null {
-    return this.#landed.find((one) => one.hash === hash) ?? null;
+    return this.#isForgetful ? null : (this.#landed.find((one) => one.hash === hash) ?? null);
   }
 
   naming(at: Address): readonly Entry[] {

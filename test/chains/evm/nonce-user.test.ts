@@ -6,7 +6,7 @@ import type { ChainAdapter, Watched } from '#chains/chain-adapter.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
-import { anvilChain, startLocalChain } from './local-chain.ts';
+import { anvilChain, ask, startLocalChain } from './local-chain.ts';
 
 /** Who used a nonce: nodes that know the count of an account, and not the transaction that raised it. */
 
@@ -99,7 +99,7 @@ test('without its receipt nothing is said of it: neither that it was carried out
   // The liar in front of an honest node.
   without(HISTORY);
   const seen = await adapter(chain.url).observe(watched(from, [hash]));
-  expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'away' } } });
+  expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'disagrees' } } });
 });
 
 test('a node with the state of a few blocks names what used the nonce within them, and nothing before', async () => {
@@ -181,4 +181,22 @@ test('a block without the transaction that its count promises explains nothing',
   expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
   whole(() => ({ number: '0x1', timestamp: '0x1', transactions: [] }));
   expect(await adapter().observe(asked)).toMatchObject({ ok: false });
+});
+
+test('a forged receipt that names a block of the chain is held against a node that has the block', async () => {
+  const from = await nextWallet();
+  const other = await pay(chain.account(5));
+  await chain.client.mine({ blocks: 20, interval: 12 });
+  const [receipt, known] = await Promise.all([
+    ask(chain.url, 'eth_getTransactionReceipt', [other]),
+    ask(chain.url, 'eth_getTransactionByHash', [other]),
+  ]);
+  answering((method) => {
+    if (method === 'eth_getTransactionReceipt') return { result: { ...Object(receipt), transactionHash: NEVER_SENT } };
+    return method === 'eth_getTransactionByHash' ? { result: { ...Object(known), hash: NEVER_SENT } } : 'forward';
+  });
+  const asked = watched(from, [NEVER_SENT]);
+  expect(await adapter().observe(asked)).toMatchObject({ value: { type: 'included' } });
+  const both = await adapter(chain.url).observe(asked);
+  expect(both).toMatchObject({ value: { type: 'included', inclusion: { secondNode: 'disagrees' } } });
 });
