@@ -173,4 +173,11 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     is: '![...named].some((name) => name.startsWith(`${one.cosigner}:`))',
     caughtBy: ['test/local/cosigner-exception.test.ts'],
   },
+  {
+    name: 'a vault that turns to devices names no co-signers',
+    file: 'src/http/vault/pinned-keys.ts',
+    was: 'return turnsToDevices && !isNamed ?',
+    is: 'return turnsToDevices && isNamed ?',
+    caughtBy: ['test/worker/http/device.test.ts'],
+  },
 ];

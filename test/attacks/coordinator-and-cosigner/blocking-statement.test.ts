@@ -3,7 +3,7 @@
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 2.7
- * Defence: t agreements prove the policy, so the device signs once the person has named the co-signer that does not agree.
+ * Defence: with t agreements the policy is proven, so the device signs once the person has named the co-signer that does not agree.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
