@@ -215,6 +215,10 @@ test('without the statement of one co-signer the device signs once its owner has
     const { stdout, stderr } = await approve('--yes', '--despite-cosigner', '3:unknown');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
     expect(stderr).toContain('co-signer 3: unknown (missing)');
+    // In a terminal she types the number. A second approval of one person is the first one.
+    const typed = approve();
+    typed.child.stdin?.end('yes despite 3\n');
+    expect(JSON.parse((await typed).stdout)).toMatchObject({ approvalsCounted: 1 });
   });
   await alice.client.reject(id);
 });
