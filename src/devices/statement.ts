@@ -98,10 +98,11 @@ export type StatementRefusal = 'cosigner-disagrees' | 'too-few-agree';
  * keys, so t - 1 agreements prove nothing; of t agreements one at least is an honest co-signer's,
  * and an honest co-signer has a policy in force only by a valid chain of policy changes.
  *
- * One disagreement is enough to refuse: either the co-signer was not shown a policy change, or it
- * was shown another one. t agreements do not prove that no group of t co-signers still has an older
- * policy in force, since the coordinator can leave out statements. Only the agreement of all
- * co-signers proves that, which is why each `unknown` is shown.
+ * One disagreement is enough to refuse, for a verifier that cannot ask its person about a co-signer.
+ * So one hostile co-signer can stop it; `exceptionsIn` in `standing.ts` is for a verifier that asks.
+ * t agreements do not prove that no group of t co-signers still has an older policy in force, since
+ * the coordinator can leave out statements. Only the agreement of all co-signers proves that, which
+ * is why each `unknown` is shown.
  */
 export function statementRefusal(verdicts: readonly StatementVerdict[], threshold: number): StatementRefusal | null {
   if (verdicts.some(({ verdict }) => verdict === 'disagrees')) return 'cosigner-disagrees';
