@@ -269,6 +269,13 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     caughtBy: ['test/objects/mandate-renewal.test.ts'],
   },
   {
+    name: 'a renewal takes signatures of the devices in force',
+    file: 'src/objects/policy-desk.ts',
+    was: 'voiceRefusal({ ...decision, actor, digest }, asked.value.decider)',
+    is: 'voiceRefusal({ ...decision, actor, digest }, asked.value.policy)',
+    caughtBy: ['test/objects/renewal-by-devices.test.ts'],
+  },
+  {
     name: 'a new signer approves a renewal',
     file: 'src/domain/policy-change.ts',
     was: "return isRenewal(change) ? decider.signers.includes(member.userId) : may(member, 'vote');",
