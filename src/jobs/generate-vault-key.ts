@@ -28,7 +28,7 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;
     // Without a key no co-signer has adopted anything, so none attests: these mandates have to be renewed.
-    const expired = existing === undefined ? neededRenewals(policies, null, Date.now()) : [];
+    const expired = existing === undefined && candidate === null ? neededRenewals(policies, null, Date.now()) : [];
     const renewals = expired.map(({ version: renewed }) => `POST /vault/${id}/policy/${renewed}/renewal`);
     const remedy = renewals.length === 0 ? {} : { renewals };
     console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason, ...remedy }));

@@ -1,3 +1,4 @@
+import { KEY_SCHEMES } from '#domain/chain.ts';
 import { isRenewal } from '#domain/policy-change.ts';
 import type { PolicyChange } from '#domain/policy-change.ts';
 import type { NeededRenewal } from '#domain/mandate-renewal.ts';
@@ -38,6 +39,8 @@ export function newRenewal(
 export function renewalsNeededBy(storage: VaultStorage, vault: Vault): readonly NeededRenewal[] {
   const { keys, expiredAdoptions = [] } = vault;
   if (keys.length > 0 && expiredAdoptions.length === 0) return [];
+  // Co-signers adopted the policies together with the candidate of a key: what it lacks is a proof.
+  if (keys.length === 0 && KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null)) return [];
   const isWaiting = storage.owed('', keys.length === 0 ? 'generate-key' : 'adopt-policy') !== null;
   const refusedBy = keys.length === 0 ? null : expiredAdoptions;
   return isWaiting ? neededRenewals(storage.policies.adopted(), refusedBy, Date.now()) : [];

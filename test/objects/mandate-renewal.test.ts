@@ -93,6 +93,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     expire,
     newDesk,
     vault: () => vault,
+    keyId: present(founded.keys[0]).keyId,
   };
 }
 
@@ -240,11 +241,16 @@ test('members see which co-signers wait for a renewal, until it is there', async
 });
 
 test('a vault without a key waits for every expired mandate, and for none while all are in force', async () => {
-  const { needed, renewed, approve, expire, adopt, storage } = await newScene('without a key');
+  const { needed, renewed, approve, expire, adopt, storage, keyId } = await newScene('without a key');
   await adopt({ rules: {}, threshold: 1 }, alice, carol);
   expect(needed()).toEqual([]);
   expire(3);
   expect(needed()).toEqual([2, 3].map((version) => ({ version, cosigners: [] })));
+  const scheme = 'ecdsa-secp256k1';
+  // A key that co-signers have made, and not proven yet, came with the policies.
+  storage.putKeyCandidate({ keyId, scheme, publicKey: '02', publicShares: {}, provenBy: [] });
+  expect(needed()).toEqual([]);
+  storage.dropKeyCandidate(scheme);
   const second = await renewed(2);
   for (const actor of [alice, bob]) await approve(actor, second.id);
   expect(needed()).toEqual([{ version: 3, cosigners: [] }]);
