@@ -15,15 +15,16 @@ type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
 type Wish = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
+type NeededRenewal = InferResponseType<Line['policy']['$get']>['renewalsNeeded'][number];
 
 /** Who decides in a vault and by which rules, the devices that people sign with, and what is proposed about it. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`policy ${vault.id}`, async () => {
-    const { policy } = await good(line.policy.$get({ param, query: {} }));
+    const { policy, renewalsNeeded } = await good(line.policy.$get({ param, query: {} }));
     const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
-    return { policy, policyChanges };
+    return { policy, renewalsNeeded, policyChanges };
   });
   const origin = useApprovalOrigin();
   const [fault, complain] = useState<string | null>(null);
@@ -41,7 +42,15 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
         ),
       );
   };
+  const renew = (version: number) => {
+    complain(null);
+    const renewal = line.policy[':version'].renewal;
+    good(renewal.$post({ param: { ...param, version: String(version) }, json: {} })).then(reload, (error: unknown) =>
+      complain(reasonOf(error)),
+    );
+  };
   const isSigner = vault.roles.includes('signer');
+  const mayPropose = isSigner || vault.roles.includes('admin');
   const remove = (keyId: string) =>
     propose(async () => ({ removeDevices: [keyId], note: `Without the device ${keyId.slice(0, 8)}…` }));
   return (
@@ -51,10 +60,11 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       </p>
       <h1>Policy</h1>
       <Shown loaded={loaded} what="the policy" again={reload}>
-        {({ policy, policyChanges }) => (
+        {({ policy, renewalsNeeded, policyChanges }) => (
           <>
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
             <Statements vaultId={vault.id} policy={policy} />
+            <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
               {isSigner && (
                 <button
@@ -69,7 +79,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
                   Propose a passkey of mine
                 </button>
               )}
-              {(isSigner || vault.roles.includes('admin')) && (
+              {mayPropose && (
                 <a class="button" href={`#/vault/${vault.id}/rules`}>
                   Propose other rules
                 </a>
@@ -87,6 +97,43 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
         )}
       </Shown>
     </main>
+  );
+}
+
+/** The versions that co-signers can no longer adopt, because the mandate has expired, and what members can do about it. */
+function Renewals(props: {
+  readonly needed: readonly NeededRenewal[];
+  readonly changes: readonly Change[];
+  /** Null for a member who may not propose it. */
+  readonly renew: ((version: number) => void) | null;
+}) {
+  const { needed, changes, renew } = props;
+  const isPending = (version: number) =>
+    changes.some(({ state, renewsVersion }) => state === 'PENDING' && renewsVersion === version);
+  if (needed.length === 0) return null;
+  return (
+    <section aria-labelledby="renewals">
+      <h2 id="renewals">Expired mandates</h2>
+      <ul class="plain">
+        {needed.map(({ version, cosigners }) => (
+          <li key={version}>
+            {cosigners.length === 0
+              ? 'The vault gets no key'
+              : `Co-signer ${cosigners.join(', ')} cannot adopt version ${version}`}{' '}
+            before the signers of version {version - 1} renew the mandate of version {version}.{' '}
+            {isPending(version) ? (
+              <span class="quiet">A renewal is proposed below.</span>
+            ) : (
+              renew !== null && (
+                <button type="button" onClick={() => renew(version)}>
+                  Propose a renewal of version {version}
+                </button>
+              )
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -229,10 +276,19 @@ function Proposal(props: {
   const [fault, complain] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
-  const devices = policy.devices.filter(({ userId }) => userId === me.id);
+  const { renewsVersion } = change;
+  // A renewal is decided by the signers and devices of the version before, whatever is in force.
+  const decidedBy = async () =>
+    renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
   return (
     <article class="proposal">
-      <h3>{note ?? 'Another policy'}</h3>
+      <h3>{note ?? (renewsVersion === null ? 'Another policy' : `A new mandate for version ${renewsVersion}`)}</h3>
+      {renewsVersion !== null && (
+        <p class="quiet">
+          Renews the mandate of version {renewsVersion}, which was adopted before. The policy stays as it is. The
+          signers of version {renewsVersion - 1} decide.
+        </p>
+      )}
       <p>
         <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{state.toLowerCase()}</span> {approvals.length} of{' '}
         {requiredApprovals} approvals, since <Time iso={createdAt} />
@@ -256,16 +312,19 @@ function Proposal(props: {
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length}`}
-          asked={async () => ({
-            asked: {
-              digest,
-              canonical,
-              domain: 'conclave/policy-change/v1',
-              id: ['id', id],
-              naming: { field: 'policyHash', canonical: change.policy.canonical },
-            },
-            ballot: { approvalMode: policy.approvalMode, devices },
-          })}
+          asked={async () => {
+            const { approvalMode, devices } = await decidedBy();
+            return {
+              asked: {
+                digest,
+                canonical,
+                domain: 'conclave/policy-change/v1',
+                id: ['id', id],
+                naming: { field: 'policyHash', canonical: change.policy.canonical },
+              },
+              ballot: { approvalMode, devices: devices.filter(({ userId }) => userId === me.id) },
+            };
+          }}
           actions={change.actionsForMe}
           approve={async (voice) => {
             await good(line.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
