@@ -73,6 +73,20 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     caughtBy: ['test/attacks/network/large-body.test.ts'],
   },
   {
+    name: 'a co-signer reads a body before it verifies who signed its hash',
+    file: 'src/cosigner/app.ts',
+    was: "  if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));\n",
+    is: '',
+    caughtBy: ['test/attacks/network/large-body.test.ts'],
+  },
+  {
+    name: 'a co-signer takes another body than the one that was signed',
+    file: 'src/cosigner/app.ts',
+    was: "  if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));\n",
+    is: '',
+    caughtBy: ['test/attacks/network/large-body.test.ts'],
+  },
+  {
     name: 'a co-signer gives recovery packages without a ration',
     file: 'src/cosigner/key-keeper.ts',
     was: "    if (!isRecorded) return refused(refusal('too-many-exports'));\n",
