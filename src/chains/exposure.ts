@@ -35,8 +35,10 @@ function stakeOf(action: Action): Stake {
     case 'transfer':
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
     case 'erc20-approve':
-      // The bytes are those of a call of `approve`, and nothing in them says which standard the contract has.
-      return readable({ tokenAddress: action.tokenAddress, amount: atLeastOne(action.amount) }, action.spender);
+      // Ending an allowance must work in an emergency, for a spender outside the address book as well. An ERC-721 contract
+      // reads the same bytes as token 0: signers are warned of it (`may-be-token-zero`).
+      if (action.amount === '0') return NOTHING;
+      return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
     case 'contract-interaction': {
       const paid: Movement = { tokenAddress: null, amount: action.value };
       const call = action.data === '0x' ? NOTHING : callStake(action.to, decodeCall(action.data));
@@ -64,30 +66,24 @@ function unreadable(...beneficiaries: string[]): Stake {
   return { movements: [], beneficiaries, isUnreadable: true };
 }
 
-/** At an ERC-721 the number is the id of a token, and 0 is one like any other. */
-function atLeastOne(amount: Amount): Amount {
-  return amount === '0' ? amountOf(1n) : amount;
-}
-
 /**
  * A call of a token, by its standard. `transferFrom` and `approve` may also be of an ERC-721, where the number is an id and 0 is one
  * like any other: it is never counted as nothing. What vault shares (ERC-4626) and batches move nobody can say here.
  */
 function callStake(token: string, call: DecodedCall | null): Stake {
   if (call === null) return unreadable();
+  const atLeastOne = (amount: string) => (amount === '0' ? '1' : amount);
   const text = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
   const moves = (amount: string, beneficiary: string): Stake =>
     readable({ tokenAddress: token, amount: parsed(amount) }, beneficiary);
-  const movesOne = (amount: string, beneficiary: string): Stake =>
-    readable({ tokenAddress: token, amount: atLeastOne(parsed(amount)) }, beneficiary);
   switch (`${call.standard} ${call.function}`) {
     case 'ERC-20 transfer':
       return moves(text('amount'), text('to'));
     case 'ERC-20 transferFrom':
-      return movesOne(text('amount'), text('to'));
+      return moves(atLeastOne(text('amount')), text('to'));
     case 'ERC-20 approve':
     case 'ERC-2612 permit':
-      return movesOne(text('amount'), text('spender'));
+      return moves(atLeastOne(text('amount')), text('spender'));
     case 'ERC-20 increaseAllowance':
       return moves(text('addedAmount'), text('spender'));
     case 'ERC-20 decreaseAllowance':

@@ -3,8 +3,6 @@ import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { exposureOf } from '#chains/exposure.ts';
 import type { Action } from '#domain/intent.ts';
-import type { Rules } from '#domain/rules.ts';
-import { NO_RULES, ruleBreach } from '#domain/rules.ts';
 import { amount } from '../domain/cast.ts';
 
 /** What an action puts at stake, for the rules of a policy. */
@@ -62,7 +60,7 @@ test.each<[string, Action, string, string]>([
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, '- 5', BOB],
   ['a payment of tokens', { kind: 'transfer', to: BOB, tokenAddress: TOKEN, amount: amount('5') }, `${TOKEN} 5`, BOB],
   ['an allowance', allowance('5'), `${TOKEN} 5`, BOB],
-  ['an allowance of 0, which may be token number 0', allowance('0'), `${TOKEN} 1`, BOB],
+  ['an allowance that is taken back, whoever had it', allowance('0'), '', ''],
   ['a value without a call', call('0x', '5'), '- 5', TOKEN],
   ['tokens sent by a call', call(erc20('transfer', 5n)), `${TOKEN} 5`, `${TOKEN},${BOB}`],
   ['value and tokens at once', call(erc20('transfer', 5n), '3'), `- 3,${TOKEN} 5`, `${TOKEN},${BOB}`],
@@ -111,18 +109,6 @@ test.each<[string, Action, string, string]>([
   ['typed data of no contract', typed('Order', ['uint256 price'], { price: '1' }, { name: 'x' }), '?', ''],
 ])('%s', (_name, action, movements, beneficiaries) => {
   expect(stake(action)).toEqual([movements, beneficiaries]);
-});
-
-test('token 0 of a collection goes to nobody outside the address book under the name of a revocation', () => {
-  const entry = { chain: place.chain, address: BOB, name: 'bob' };
-  const rules: Rules = { ...NO_RULES, recipients: 'address-book', addressBook: [entry] };
-  const given = exposureOf(allowance('0'), place);
-  expect(ruleBreach({ ...rules, addressBook: [] }, given)).toEqual({ rule: 'address-book', address: BOB });
-  expect(ruleBreach(rules, given)).toBeNull();
-  // The same bytes as a call are judged alike; a call names the contract as well.
-  const called = exposureOf(call(erc20('approve', 0n)), place);
-  expect(called.movements).toContainEqual(given.movements[0]);
-  expect(called.beneficiaries).toEqual([TOKEN, ...given.beneficiaries]);
 });
 
 const text = (format: 'eip191' | 'solana-offchain' | 'bip322'): Action => ({

@@ -18,7 +18,8 @@ export interface NamedPolicy {
 
 /**
  * The devices of the people: what each has pinned, and the check of `npm run device` before each
- * approval. Its client asks the coordinator of the game.
+ * approval. Its client asks the coordinator of the game. Each person goes on without a co-signer of
+ * which nothing is known, and with no other exception.
  */
 export class Signers {
   readonly #cosigners: PinnedVault['cosigners'];
@@ -61,6 +62,8 @@ export class Signers {
     try {
       const proven = await provePolicies(this.#client, pinned, question);
       const named = proven.links.find(({ policy }) => policy.version === intent.policyVersion);
+      const objection = proven.exceptions.find(({ standing }) => standing !== 'unknown');
+      if (objection !== undefined) return `the person does not name co-signer ${objection.cosigner}`;
       if (named?.hash !== intent.policyHash) return 'the intent names a policy that the vault never had';
       this.#pinned.set(deviceId, proven.pinned);
       return null;

@@ -88,16 +88,16 @@ export const GAME_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: a co-signer of which nothing is known agrees (2.7)',
-    file: 'src/devices/statement.ts',
-    was: "const agreeing = verdicts.filter(({ verdict }) => verdict === 'agrees').length;",
-    is: "const agreeing = verdicts.filter(({ verdict }) => verdict !== 'disagrees').length;",
+    file: 'src/devices/standing.ts',
+    was: "standings.filter(({ standing }) => standing !== 'agrees');",
+    is: "standings.filter(({ standing }) => standing !== 'agrees' && standing !== 'unknown');",
     caughtBy: GAMES,
   },
   {
     name: 'games: a co-signer that disagrees stops no device (2.7)',
-    file: 'src/devices/statement.ts',
-    was: "  if (verdicts.some(({ verdict }) => verdict === 'disagrees')) return 'cosigner-disagrees';\n",
-    is: '',
+    file: 'src/devices/standing.ts',
+    was: 'accepted(exceptions);',
+    is: "accepted(exceptions.filter(({ standing }) => standing === 'unknown'));",
     caughtBy: GAMES,
   },
   {
@@ -109,9 +109,9 @@ export const GAME_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: t - 1 co-signers that agree are enough (2.7)',
-    file: 'src/devices/statement.ts',
-    was: "return agreeing < threshold ? 'too-few-agree' : null;",
-    is: "return agreeing < threshold - 1 ? 'too-few-agree' : null;",
+    file: 'src/devices/standing.ts',
+    was: 'standings.length - exceptions.length < threshold',
+    is: 'standings.length - exceptions.length < threshold - 1',
     caughtBy: GAMES,
   },
   {

@@ -31,13 +31,6 @@ export const NETWORK_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/exposure.test.ts'],
   },
   {
-    name: 'networks: an allowance of 0 puts nothing at stake',
-    file: 'src/chains/exposure.ts',
-    was: 'amount: atLeastOne(action.amount) }, action.spender);',
-    is: "amount: action.amount }, ...(action.amount === '0' ? [] : [action.spender]));",
-    caughtBy: ['test/chains/exposure.test.ts'],
-  },
-  {
     name: 'networks: signers are not warned that an allowance of 0 may give a token away',
     file: 'src/chains/warnings.ts',
     was: "if (amount !== '0') return unlimited(amount, spender);",
