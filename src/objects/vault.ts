@@ -358,9 +358,10 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#keys.recordExport(wanted);
   }
 
-  /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
-  async nudge(): Promise<void> {
+  /** For the sweep: sets a lost alarm again, lets an overdue expiry happen, and renews an old entry in the directory. */
+  async nudge(isEntryOld = false): Promise<void> {
     if (this.#vault === null) return;
+    if (isEntryOld) this.#storage.oweDirectory(Date.now());
     this.#commits.disarm();
     await this.#commits.arm();
   }
