@@ -7,13 +7,13 @@ import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
 import { good } from '#local/client.ts';
+import { pinsOfStack } from '#local/pins-of-stack.ts';
 import { finished } from '../e2e/world.ts';
 import type { VirtualCredential } from './authenticator.ts';
 import { withAuthenticator } from './authenticator.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf } from './chromium.ts';
-import { pinsOfStack } from './pins-of-stack.ts';
 
 /** Two people make passkeys on the approval page and pay with them; the dashboard, the co-signers and the chain are real. */
 

@@ -5,12 +5,12 @@ import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
 import { good } from '#local/client.ts';
+import { pinsOfStack } from '#local/pins-of-stack.ts';
 import { finished } from '../e2e/world.ts';
 import { withAuthenticator } from './authenticator.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
-import { pinsOfStack } from './pins-of-stack.ts';
 
 /**
  * People whose browser opens no window for the approval page: one tab goes there and comes back. Alice has a
