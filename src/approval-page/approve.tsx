@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
-import type { Asked } from '#approval-page/channel.ts';
+import type { Asked } from '#approval-page/asked.ts';
 import { describeChange } from '#approval-page/describe-change.ts';
 import type { Description } from '#approval-page/describe-intent.ts';
 import { describeIntent } from '#approval-page/describe-intent.ts';
@@ -91,7 +91,6 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
       const { requestId } = request;
       asked.answer({ type: 'conclave/approval/answer', version: APPROVAL_PROTOCOL, requestId, ...signature });
       setDone(true);
-      window.close();
     } catch (error) {
       setFault(reasonOf(error));
     }
@@ -121,7 +120,7 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
           The policy in force has no passkey of yours for this page. Propose one in the dashboard.
         </p>
       ) : (
-        <SignButton label="Approve with a passkey" sign={sign} />
+        <SignButton label="Approve with a passkey" sign={sign} close={asked.way === 'window' ? asked.leave : null} />
       )}
       {fault !== null && (
         <p class="refusal" role="alert">

@@ -4,7 +4,13 @@ import { useEffect, useState } from 'preact/hooks';
 const UNARMED_MS = 700;
 
 /** A button that takes a click only after its page was to be seen, and once at a time. */
-export function SignButton({ label, sign }: { readonly label: string; readonly sign: () => Promise<void> }) {
+export function SignButton(props: {
+  readonly label: string;
+  readonly sign: () => Promise<void>;
+  /** Closes the window; null where the page has another way back. */
+  readonly close: (() => void) | null;
+}) {
+  const { label, sign, close } = props;
   const [isArmed, setArmed] = useState(false);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
@@ -20,9 +26,11 @@ export function SignButton({ label, sign }: { readonly label: string; readonly s
       <button type="button" class="yes" disabled={!isArmed || isBusy} onClick={click}>
         {label}
       </button>{' '}
-      <button type="button" onClick={() => window.close()}>
-        Close without signing
-      </button>
+      {close !== null && (
+        <button type="button" onClick={close}>
+          Close without signing
+        </button>
+      )}
     </p>
   );
 }

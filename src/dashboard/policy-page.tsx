@@ -7,8 +7,10 @@ import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
-import { askApprovalPage, newRequestId, NotSigned, useApprovalOrigin } from '#dashboard/approval-popup.ts';
-import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+import type { Way } from '#dashboard/approval-way.ts';
+import { askApprovalPage, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
+import { noteOfPasskey } from '#dashboard/approval-request.ts';
+import { NotSigned } from '#dashboard/not-signed.ts';
 import { Statements } from '#dashboard/statements.tsx';
 
 type Line = (typeof api.vault)[':vaultId'];
@@ -51,6 +53,11 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   };
   const isSigner = vault.roles.includes('signer');
   const mayPropose = isSigner || vault.roles.includes('admin');
+  const enrol = (way: Way) =>
+    propose(async () => ({
+      addDevices: [await proposedPasskey(origin, { vaultId: param.vaultId, me, way })],
+      note: noteOfPasskey(me),
+    }));
   const remove = (keyId: string) =>
     propose(async () => ({ removeDevices: [keyId], note: `Without the device ${keyId.slice(0, 8)}…` }));
   return (
@@ -67,16 +74,13 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
               {isSigner && (
-                <button
-                  type="button"
-                  onClick={() =>
-                    propose(async () => ({
-                      addDevices: [await proposedPasskey(origin, me)],
-                      note: `A passkey of ${me.name}’s`,
-                    }))
-                  }
-                >
+                <button type="button" onClick={() => enrol('window')}>
                   Propose a passkey of mine
+                </button>
+              )}
+              {isSigner && origin !== null && !isPhone() && (
+                <button type="button" onClick={() => enrol('redirect')}>
+                  Propose a passkey without a new window
                 </button>
               )}
               {mayPropose && (
@@ -138,15 +142,12 @@ function Renewals(props: {
 }
 
 /** A new passkey of the approval page, or of this dashboard where there is none. */
-async function proposedPasskey(origin: string | null, me: Person) {
+async function proposedPasskey(
+  origin: string | null,
+  { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: Way },
+) {
   if (origin === null) return newPasskey(me);
-  const answer = await askApprovalPage(origin, async () => ({
-    type: 'conclave/approval/enrolment',
-    version: APPROVAL_PROTOCOL,
-    requestId: newRequestId(),
-    userId: me.id,
-    userName: me.name,
-  }));
+  const answer = await askApprovalPage(origin, { errand: { kind: 'enrolment', vaultId }, me, way });
   if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
   return answer.device;
 }
@@ -334,24 +335,8 @@ function Proposal(props: {
             await good(line.reject.$post({ param }));
             decided();
           }}
-          request={async (nonce) => {
-            const asked = await good(line.$get({ param, query: { nonce } }));
-            const { canonical: bytes, policyInForce, keys, statements } = asked;
-            return {
-              type: 'conclave/approval/request',
-              version: APPROVAL_PROTOCOL,
-              requestId: newRequestId(),
-              userId: me.id,
-              canonical: bytes,
-              policy: policyInForce.canonical,
-              proposed: asked.policy.canonical,
-              keyIds: keys.map(({ keyId }) => keyId),
-              statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
-              // A first policy without keys gets them by this change: the person confirms them before.
-              cosigners: asked.policy.cosigners ?? [],
-              remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
-            };
-          }}
+          errand={{ kind: 'policy-change', ...param }}
+          me={me}
         />
       )}
     </article>

@@ -335,7 +335,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#keys.record(key);
   }
 
-  /** See `RefreshDesk.request`, as for the next two. */
+  /** See `RefreshDesk`. */
   requestRefresh(keyId: string): Promise<boolean> {
     return this.#refreshes.request(keyId);
   }
@@ -348,7 +348,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#refreshes.report(keyId, report);
   }
 
-  /** See `PolicyDesk.adoptionWork`, as for the next one. */
+  /** See `PolicyDesk`. */
   adoptionWork(): AdoptionWork | null {
     return this.#policies.adoptionWork();
   }
@@ -357,14 +357,14 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.reportAdoption(report);
   }
 
-  /** See `recordExport`. */
   recordExport(wanted: RecoveryExport): Promise<boolean> {
     return this.#keys.recordExport(wanted);
   }
 
-  /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
-  async nudge(): Promise<void> {
+  /** For the sweep: sets a lost alarm again, lets an overdue expiry happen, and renews an old entry in the directory. */
+  async nudge(isEntryOld = false): Promise<void> {
     if (this.#vault === null) return;
+    if (isEntryOld) this.#storage.oweDirectory(Date.now());
     this.#commits.disarm();
     await this.#commits.arm();
   }
