@@ -102,8 +102,10 @@ export class KeyKeeper {
         return fault ?? (isInForce() ? null : refusal('session-over', 'policy'));
       },
       commitTo: () => {
-        const written = isInForce() && ledger.signOnce(transactionId, request.attempt, { ...checked, record: true }).ok;
-        if (!written) throw new Error('the policy changed, or another digest was committed to in between');
+        // Other sessions of this key start while this one waits.
+        if (!isInForce()) return refusal('session-over', 'policy');
+        const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });
+        return written.ok ? null : written.refusal;
       },
       stillAllowed: async () => {
         const again = await this.#check(wallet, request);
@@ -183,7 +185,7 @@ export class KeyKeeper {
       signers,
       messages: [proofDigest(keyId)],
       occasion: utf8ToBytes('conclave/key-proof/v1'),
-      commitTo: () => {},
+      commitTo: () => null,
       stillAllowed: async () => true,
     };
     return accepted(prepareSigning(session, pairs.value));

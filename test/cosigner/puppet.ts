@@ -232,7 +232,7 @@ export class Puppet implements CosignerClient {
       signers,
       messages,
       occasion,
-      commitTo: () => {},
+      commitTo: () => null,
       stillAllowed: async () => true,
     };
     return prepareSigning(session, this.#pairs);
