@@ -27,6 +27,7 @@ import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { present } from '../chains/evm/cast.ts';
 import type { DealtKey } from '../mpc/dealt-key.ts';
+import { registrationIn } from '../cosigner/vault-scene.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
 import { FEE_CEILINGS } from './networks.ts';
@@ -123,6 +124,7 @@ export class HonestCosigner {
       membership: this.#membership,
       ledger,
       exportLog: new ExportLog(sql),
+      registration: registrationIn(sql),
       // The rounds are played without set-ups.
       pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
       isBanned: async () => false,

@@ -21,6 +21,7 @@ import { decisionOn, inWords, pinsOf, showTo, signer, stricter } from '../statem
 
 let nodes: Nodes;
 let key: VaultKey;
+let otherKey: VaultKey;
 let pins: readonly CosignerPin[];
 const change: AdoptedPolicy = stricter(byDevice);
 const next = change.policy;
@@ -29,6 +30,8 @@ beforeAll(async () => {
   nodes = await startNodes();
   pins = await pinsOf(nodes);
   key = await newKey(nodes.all, { governedBy: byDevice });
+  // Before the change: a further key begins with all policies of the vault.
+  otherKey = await newKey(nodes.all, { governedBy: byDevice });
   await showTo(nodes.some(1, 2), key.keyId, [{ policy: byDevice, mandate: null }, change]);
 }, 120_000);
 afterAll(() => nodes.stop());
@@ -85,7 +88,6 @@ test('a forged statement is unknown', async () => {
 
 test('a replayed statement of another key, another nonce or another time is unknown', async () => {
   const person = alice();
-  const otherKey = await newKey(nodes.all, { governedBy: byDevice });
   await showTo(nodes.all, otherKey.keyId, [{ policy: byDevice, mandate: null }, change]);
   // Co-signer 3 honestly states version 2 for the other key, and earlier nonces are no answer.
   const nonce = person.draw();
