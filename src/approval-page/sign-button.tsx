@@ -6,11 +6,13 @@ const UNARMED_MS = 700;
 /** A button that takes a click only after its page was to be seen, and once at a time. */
 export function SignButton(props: {
   readonly label: string;
+  /** False until the person has done what comes before. */
+  readonly isReady?: boolean;
   readonly sign: () => Promise<void>;
   /** Closes the window; null where the page has another way back. */
   readonly close: (() => void) | null;
 }) {
-  const { label, sign, close } = props;
+  const { label, isReady = true, sign, close } = props;
   const [isArmed, setArmed] = useState(false);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
@@ -23,7 +25,7 @@ export function SignButton(props: {
   };
   return (
     <p>
-      <button type="button" class="yes" disabled={!isArmed || isBusy} onClick={click}>
+      <button type="button" class="yes" disabled={!isArmed || isBusy || !isReady} onClick={click}>
         {label}
       </button>{' '}
       {close !== null && (

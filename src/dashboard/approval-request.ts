@@ -81,14 +81,15 @@ async function changeRequest(
 ): Promise<ApprovalRequest> {
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const asked = await good(line.$get({ param: { vaultId, changeId }, query: { nonce } }));
-  const { canonical, policyInForce, keys, statements, createdBy } = asked;
+  const { canonical, decidedBy, keys, statements, createdBy } = asked;
   return {
     type: 'conclave/approval/request',
     version: APPROVAL_PROTOCOL,
     requestId,
     userId: me.id,
     canonical,
-    policy: policyInForce.canonical,
+    // The policy in force, or for a renewal the one before that version: its quorum approves.
+    policy: decidedBy.canonical,
     proposed: asked.policy.canonical,
     keyIds: keys.map(({ keyId }) => keyId),
     statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),

@@ -121,6 +121,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
       await pageOf(name).goto(`${scene.url}/#/transaction/${id}`);
       await onApprovalPage(name, 'Approve on the approval page', async (page) => {
         await page.getByLabel('Fingerprint of the co-signers').fill(fingerprintOf(pins));
+        await page.getByLabel('Co-signers that sign together').selectOption('2');
         if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
         await page.getByRole('button', { name: 'Confirm' }).click();
         await page.getByRole('heading', { name: 'Send 0.000000000000001 ETH' }).waitFor();

@@ -76,6 +76,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     await ask.or(button(name, 'Approve with a passkey')).first().waitFor();
     if (!(await ask.isVisible())) return;
     await ask.fill(fingerprintOf(pins));
+    await tabOf(name).getByLabel('Co-signers that sign together').selectOption('2');
     await button(name, 'Confirm').click();
   }
 

@@ -24,15 +24,15 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'no key of the vault at all confirms a policy',
     file: 'src/approval-page/statement-check.ts',
-    was: "fault: keyIds.length === 0 ? REFUSALS['too-few-agree'] : worst == null",
-    is: 'fault: worst == null',
+    was: 'const isEnough = standings.length > 0 && standings',
+    is: 'const isEnough = standings',
     caughtBy: question,
   },
   {
     name: 'the page shows what to approve in spite of the statements',
     file: 'src/approval-page/statement-check.ts',
-    was: 'worst == null ? null : REFUSALS[worst]',
-    is: "worst == null || worst === 'too-few-agree' ? null : REFUSALS[worst]",
+    was: 'fault: isEnough ? null',
+    is: 'fault: entries.length >= 0 ? null',
     caughtBy: question,
   },
   {
@@ -90,5 +90,19 @@ export const PAGE_BUGS: readonly Bug[] = [
     was: '  storage.removeItem(KEY);\n',
     is: '',
     caughtBy: returned,
+  },
+  {
+    name: 'page: a co-signer that does not agree is not named',
+    file: 'src/approval-page/statement-check.ts',
+    was: "exceptions: verdicts.filter(({ says }) => says !== 'agrees'),",
+    is: "exceptions: verdicts.filter(({ says }) => says === 'behind'),",
+    caughtBy: ['test/approval-page/question.test.ts'],
+  },
+  {
+    name: 'page: keys of co-signers are learned from a policy that is no longer in force',
+    file: 'src/approval-page/statement-check.ts',
+    was: 'isInForce: isEnough && keyIds.every(isStated),',
+    is: 'isInForce: isEnough,',
+    caughtBy: ['test/approval-page/question.test.ts'],
   },
 ];

@@ -34,20 +34,6 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     caughtBy: VERIFIED,
   },
   {
-    name: 'a disagreement does not stop a signer',
-    file: 'src/devices/statement.ts',
-    was: "if (verdicts.some(({ verdict }) => verdict === 'disagrees')) return 'cosigner-disagrees';",
-    is: '',
-    caughtBy: VERIFIED,
-  },
-  {
-    name: 'one agreement too few is enough',
-    file: 'src/devices/statement.ts',
-    was: "return agreeing < threshold ? 'too-few-agree' : null;",
-    is: "return agreeing < threshold - 1 ? 'too-few-agree' : null;",
-    caughtBy: VERIFIED,
-  },
-  {
     name: 'pins follow a policy that no quorum approved',
     file: 'src/devices/policy-chain.ts',
     was: "if ((await successionFault(current, policy, mandate)) !== null) return refused('unproven-pins');",

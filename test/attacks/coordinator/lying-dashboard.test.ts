@@ -142,6 +142,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
       .waitFor();
     if (await ask.isVisible()) {
       await ask.fill(fingerprintOf(PINS));
+      await page.getByLabel('Co-signers that sign together').selectOption('2');
       await page.getByRole('button', { name: 'Confirm' }).click();
     }
     return page;

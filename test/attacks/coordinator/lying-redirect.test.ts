@@ -129,6 +129,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
       .waitFor();
     if (!(await ask.isVisible())) return;
     await ask.fill(fingerprintOf(PINS));
+    await tab.getByLabel('Co-signers that sign together').selectOption('2');
     await tab.getByRole('button', { name: 'Confirm' }).click();
   }
 
