@@ -172,7 +172,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     const own = policyOf({ ...policy, rules });
     const theft = { ...honest(), to: THIEF, policyHash: hashOf(own) };
     await shown((nonce) => requestOf(own, theft, { statements: fresh(nonce) }));
-    await refuses(/another policy in force than the one that the server shows/);
+    await refuses(/Too few co-signers confirm the policy/);
   });
 
   test('gets nothing with statements that are missing, stale, or over a nonce of its own', async () => {
