@@ -5,7 +5,7 @@ import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 
 /** What a co-signer says of the policy, by its own signature, or `unknown`. A missing statement never agrees. */
-export interface Verdict {
+interface Verdict {
   readonly cosigner: number;
   readonly says: 'agrees' | 'behind' | 'disagrees' | 'unknown';
   /** Why nothing is known, or what the co-signer has in force instead; null where it agrees. */
