@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { singleNodeChains } from '#chains/access.ts';
+import { approvalOrigin } from '#devices/approval-origin.ts';
 import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
@@ -37,7 +38,14 @@ const statusSchema = z
     singleNodeChains: z.array(z.string()).meta({
       description: 'Chains with one RPC node: what the service says of their payments rests on its word alone',
     }),
-    vaults: z.strictObject({ count: z.int(), longestUnsweptAt: time.nullable() }),
+    vaults: z.strictObject({
+      count: z.int(),
+      longestUnsweptAt: time.nullable(),
+      withForeignPasskeys: z.int().meta({
+        description:
+          'Vaults whose policy in force has a passkey of another origin than the approval page. Zero without an approval page',
+      }),
+    }),
     cosigners: z.array(
       z.strictObject({
         node: z.int(),
@@ -73,7 +81,7 @@ function chainsOnOneNode(env: CoordinatorEnv): string[] {
 
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
-    conditionOf(context.env.DB, SHOWN),
+    conditionOf(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOrigin(context.env) }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
@@ -90,8 +98,12 @@ async function show(context: HttpContext): Promise<Response> {
       failed: condition.failedDeliveries,
     },
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
-    vaults: { count: condition.vaults, longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs) },
     singleNodeChains: chainsOnOneNode(context.env),
+    vaults: {
+      count: condition.vaults,
+      longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs),
+      withForeignPasskeys: condition.vaultsWithForeignPasskeys,
+    },
     cosigners,
   });
 }
