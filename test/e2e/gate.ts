@@ -19,11 +19,16 @@ interface HeldCall {
   readonly pretend: (result: unknown) => void;
 }
 
+/** Gives the false answer to a call, `{ result }` or `{ error }`; undefined for a call that the node answers. */
+type Lie = (method: string, params: readonly unknown[]) => Promise<object> | object | undefined;
+
 /** A node's address that is between the service and the real node, to stop one call at one exact moment. */
 export interface Gate {
   readonly url: string;
   /** The next call of this method is held; gives it when it comes. */
   readonly hold: (method: string) => Promise<HeldCall>;
+  /** From now on a call for which this gives an answer gets that, and the node nothing; null ends it. */
+  readonly falsify: (lie: Lie | null) => void;
   /** From now on every call gets this status and nothing reaches the node; null opens it. */
   readonly close: (status: number | null) => void;
   /** Everything that the service has said to the node. */
@@ -35,6 +40,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
   const holds = new Map<string, (call: HeldCall) => void>();
   const said: string[] = [];
   let closedWith: number | null = null;
+  let falsified: Lie | null = null;
 
   const forward = async ({ text, verb, path }: Call) => {
     const headers = { 'content-type': 'application/json' };
@@ -58,6 +64,11 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
       });
       return;
     }
+    const lie = call.path === '/' ? await falsified?.(call.method, paramsOf(call.text)) : undefined;
+    if (lie !== undefined) {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...lie }));
+      return;
+    }
     if (closedWith === null) await pass(call, response);
     else response.writeHead(closedWith).end();
   };
@@ -78,6 +89,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     hold: (method) => new Promise((resolve) => holds.set(method, resolve)),
+    falsify: (lie) => (falsified = lie),
     close: (status) => (closedWith = status),
     said,
     stop: () =>
@@ -86,4 +98,9 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
         server.close(() => resolve());
       }),
   };
+}
+
+function paramsOf(text: string): readonly unknown[] {
+  const { params = [] }: { readonly params?: readonly unknown[] } = JSON.parse(text);
+  return params;
 }

@@ -16,6 +16,8 @@ export interface Query {
   readonly sent: string | null;
   /** Blocks that the node has not seen yet. */
   readonly behind: number;
+  /** What it adds to counts of an account's transactions; a node that tells the truth adds nothing. */
+  readonly miscount: number;
 }
 
 /** A chain as those see it who live beside the service: people outside, miners, and whoever judges at the end. */
