@@ -70,7 +70,14 @@ export const FLOW_BUGS: readonly Bug[] = [
     file: 'src/jobs/nonce-allocation.ts',
     was: 'for (const isDoubted of [false, true]) {',
     is: 'for (const isDoubted of [false]) {',
-    caughtBy: ['test/e2e/wallet-nonce.test.ts'],
+    caughtBy: ['test/jobs/nonce-allocation.test.ts'],
+  },
+  {
+    name: 'a transaction that the vault does not have keeps its nonce for ever',
+    file: 'src/jobs/nonce-allocation.ts',
+    was: 'if (owner !== null && !isHeld) await allocator.release({ transactionId: owner });',
+    is: '',
+    caughtBy: ['test/jobs/nonce-allocation.test.ts'],
   },
   {
     name: 'a refused payment leaves a hole below others',
