@@ -161,8 +161,11 @@ function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
   return { ...place, mined, seen: place.seen.includes(line) ? place.seen : [...place.seen, line].toSorted() };
 }
 
+/** Only then the number of times that it was sent decides anything. */
+const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
+
 const shape = ({ purpose, signed, sent }: Attempt) =>
-  `${purpose[0]}${signed === null ? '-' : 's'}${sent?.outcome ?? '-'}${sent?.times === 1 ? 1 : ''}`;
+  `${purpose[0]}${signed === null ? '-' : 's'}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
 
 /** Two places with the same name are the same for everything that can follow. */
 function nameOf({ record, ...around }: Place): string {
