@@ -43,7 +43,7 @@ export const EMPTY_BOOK: NonceBook = { owned: new Map(), floor: 0n, leaving: new
 const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
 
 /**
- * The nonce of a transaction: the one it has, else the lowest that is not below the count of the chain and that nobody owns.
+ * The nonce of a transaction: the one it has, else the lowest that is not below the count of the chain and that no other owns.
  *
  * A count can be higher than the transactions that the book knows explain: after a restore of old storage, or because an RPC
  * node errs. A count that is believed wrongly costs the transaction its way to the chain (everything below its nonce would have
@@ -66,8 +66,8 @@ export function allocate(book: NonceBook, transactionId: string, counts: ChainCo
 
 /**
  * The book with the nonces of transactions that the vault knows to be under way. It changes nothing, but where the storage of
- * the book was set back: then two transactions would get one nonce. Whoever has the nonce of another in the book, and not in
- * the vault, has no bytes at it yet, and loses it.
+ * the book was set back: then two transactions would get one nonce. A transaction that has the nonce of another in the book,
+ * and not in the vault, has no bytes at it yet, and loses it.
  */
 export function adopt(book: NonceBook, held: readonly HeldNonce[]): NonceBook {
   const missing = held.filter(({ transactionId, nonce }) => book.owned.get(transactionId) !== nonce);
@@ -80,7 +80,7 @@ export function adopt(book: NonceBook, held: readonly HeldNonce[]): NonceBook {
   return { ...book, owned: new Map([...others, ...once]) };
 }
 
-/** What a transaction waits behind: the lowest unused nonce and who owns it, null where nobody does. */
+/** What a transaction waits behind: the lowest unused nonce and the transaction that owns it, null where none does. */
 export interface Blocker {
   readonly nonce: bigint;
   readonly transactionId: string | null;
@@ -97,7 +97,7 @@ export function blockerOf(book: NonceBook, transactionId: string, latest: bigint
 
 /**
  * A transaction that never signed anything, or whose bytes no RPC node took, is about to end. False when others wait above its
- * nonce: it has to be used up, or none of them is ever mined. Else nobody gets one above it until it is given back.
+ * nonce: it has to be used up, or none of them is ever mined. Else no other gets one above it until it is given back.
  */
 export function leave(book: NonceBook, transactionId: string): { readonly book: NonceBook; readonly mayGo: boolean } {
   const own = book.owned.get(transactionId);

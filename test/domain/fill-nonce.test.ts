@@ -95,7 +95,7 @@ test('a payment that no node takes is cancelled at its nonce when others wait ab
     'sign',
   ]);
   expect(filling.attempts[0]?.sent).toMatchObject({ outcome: 'refused', answer: 'overshot', times: 1 });
-  // Nothing but a cancellation follows, and nobody hurries the payment or takes it up again.
+  // Nothing but a cancellation follows, and the payment is neither hurried nor taken up again.
   expect(after(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
   expect(after(filling, { type: 'speedUp', actor: alice })).toBe(filling);
   expect(after(filling, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' })).toBe(filling);
@@ -113,7 +113,7 @@ test('a payment that no node takes is cancelled at its nonce when others wait ab
   expect(after(sent, include(HASH)).state).toBe('SUCCEEDED');
 });
 
-test('a payment that no node takes, and below which nobody waits, has failed', () => {
+test('a payment that no node takes, and above which none waits, has failed', () => {
   const failed = after(refusedPayment(), { ...BLOCKING, blocksOthers: false });
   expect([failed.state, failed.givenUp ?? null, outstandingJob(failed)]).toEqual(['FAILED', null, 'settle']);
 });

@@ -79,7 +79,7 @@ class Wallet {
     const isOut = payment.state === 'sent' || payment.state === 'prepared';
     if (!isOut) return;
     if (payment.nonce < this.mined) {
-      // Somebody else's transaction is in its place: it has failed, and its nonce is used.
+      // Another transaction is in its place: it has failed, and its nonce is used.
       this.#end(id, false);
       return;
     }

@@ -95,7 +95,7 @@ test('a book that was set back learns from the vault which nonces are in use', (
   const whole = adopt(EMPTY_BOOK, held);
   expect(allocate(whole, 'c', FRESH).nonce).toBe(2n);
   expect(adopt(whole, held)).toBe(whole);
-  // What a transaction was signed with is its nonce, whoever has it in the book, and whatever it has there.
+  // What a transaction was signed with is its nonce, whatever the book says.
   expect([...adopt(whole, [{ transactionId: 'x', nonce: 1n }]).owned]).toEqual([
     ['a', 0n],
     ['x', 1n],

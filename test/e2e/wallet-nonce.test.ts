@@ -135,7 +135,7 @@ test('with two nodes a count that both give is believed, and one that only one o
     const chain = anvilClient(pair.chainUrl);
     const from = vault.address as Hex;
     await chain.impersonateAccount({ address: from });
-    // As after a restore of old storage: the wallet has made a transaction that nobody here knows.
+    // As after a restore of old storage: the wallet has made a transaction that the service does not know.
     await chain.sendUnsignedTransaction({ from, to: from, value: 0n });
     const pay = () => pair.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
     const first = await finished(alice, await pay());

@@ -82,7 +82,7 @@ class View {
       case 'eth_getBlockByNumber':
         return this.#block(first ?? '', params[1] === true);
       case 'eth_getTransactionCount':
-        return numberToHex(this.#told(this.#nonce(first ?? '', second ?? ''), second ?? ''));
+        return numberToHex(this.#miscounted(this.#nonce(first ?? '', second ?? ''), second ?? ''));
       case 'eth_getBalance':
         return numberToHex(this.#chain.account(first ?? '', this.#at(second ?? '') ?? this.#head).balance);
       case 'eth_getCode':
@@ -127,7 +127,7 @@ class View {
   }
 
   /** What it says of the newest state alone may be wrong: whether a nonce is used, the service asks of an old block. */
-  #told(count: number, tag: string): number {
+  #miscounted(count: number, tag: string): number {
     return tag === 'latest' || tag === 'pending' ? Math.max(0, count + this.#miscount) : count;
   }
 

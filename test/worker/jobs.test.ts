@@ -82,7 +82,7 @@ test('what could not be signed in its time, and has others above its nonce, is f
     const { state, stateReason } = await read();
     expect([state, stateReason]).toEqual(['SIGNING', reason]);
   }
-  // The nonce stays its own meanwhile: nobody else is given it.
+  // The nonce stays its own meanwhile.
   expect(await allocator.blocker({ transactionId: 'above', latest: '0' })).toEqual({ transactionId: id });
 });
 
