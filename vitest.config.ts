@@ -62,8 +62,8 @@ export default defineConfig({
           include: [
             'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,nodes,objects,prices,push,vectors}/**/*.test.ts',
           ],
-          // The one attack that takes a browser runs with the tests of the e2e project.
-          exclude: ['**/*.worker.test.ts', 'test/attacks/coordinator/lying-dashboard.test.ts'],
+          // The attacks that take a browser run with the tests of the e2e project.
+          exclude: ['**/*.worker.test.ts', 'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -105,7 +105,10 @@ export default defineConfig({
         test: {
           name: 'e2e',
           globalSetup: ['./test/ready-bundles.ts'],
-          include: ['test/{browser,e2e,spec}/**/*.test.ts', 'test/attacks/coordinator/lying-dashboard.test.ts'],
+          include: [
+            'test/{browser,e2e,spec}/**/*.test.ts',
+            'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts',
+          ],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

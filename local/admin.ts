@@ -105,7 +105,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'policy propose': {
     usage:
-      '--vault ID [--threshold N] [--signer USER]... [--approval-mode token|device] [--device JSON]... [--remove-device ID]... [--cosigners JSON] [--rules JSON] [--note TEXT]',
+      '--vault ID [--threshold N] [--signer USER]... [--approval-mode token|device] [--device JSON]... [--remove-device ID]... [--cosigners JSON|null] [--rules JSON] [--note TEXT]',
     method: 'POST',
     path: (args) => `/internal/vault/${part(args, 'vault')}/policy-change`,
     body: (args) => ({

@@ -33,9 +33,9 @@ export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin
  * anywhere, since the fingerprint decides: the person has it from the operators of the co-signers,
  * and not from this service.
  *
- * The threshold is as many as sign together. It is not in the fingerprint, so it is the person's to
- * enter; the default is the smallest that this number of co-signers allows, which is also the
- * default when a vault is created.
+ * The threshold is as many as sign together. No policy names it and the fingerprint does not cover
+ * it, so the person enters it, from the same source as the fingerprint. It has no default: a number
+ * below the real one lets fewer hostile co-signers convince the device.
  *
  * @param published the keys that the policy in force names; null for none
  */
@@ -55,9 +55,15 @@ export async function enterPins(
   return { cosigners, threshold };
 }
 
-function thresholdOf(text: string | undefined, count: number): number {
+/** How many of the co-signers sign together, as a person enters it. Throws `Misuse` where it is absent or impossible. */
+export function thresholdOf(text: string | undefined, count: number): number {
   const fewest = fewestSigners(count);
-  if (text === undefined) return fewest;
+  if (text === undefined) {
+    throw new Misuse(
+      '--threshold is missing: how many co-signers sign together. It is the signingThreshold that the vault was ' +
+        'created with. Ask the operators of the co-signers, who give you the fingerprint, and not the service',
+    );
+  }
   const threshold = /^[0-9]$/.test(text) ? Number.parseInt(text, 10) : 0;
   if (threshold < fewest || threshold > count) throw new Misuse(`--threshold is ${fewest} to ${count}`);
   return threshold;

@@ -7,13 +7,15 @@ import { good } from './client.ts';
 import { clientOf, Misuse, runCommand } from './command-line.ts';
 import { cancellationBytes } from '#domain/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
-import { enterPins, identitiesAt } from './cosigner-pins.ts';
+import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
+import { enterPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
 import type { PinnedVault } from './pin-file.ts';
 import { PinFile } from './pin-file.ts';
 import type { Proven } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
+import type { CosignerStanding } from '#devices/standing.ts';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import { ScriptDevice } from './script-device.ts';
@@ -37,6 +39,7 @@ interface Options {
   readonly cosigner?: readonly string[] | undefined;
   readonly fingerprint?: string | undefined;
   readonly threshold?: string | undefined;
+  readonly 'despite-cosigner'?: readonly string[] | undefined;
   readonly yes?: boolean | undefined;
 }
 
@@ -50,6 +53,7 @@ const OPTIONS = {
   cosigner: { type: 'string', multiple: true },
   fingerprint: { type: 'string' },
   threshold: { type: 'string' },
+  'despite-cosigner': { type: 'string', multiple: true },
   yes: { type: 'boolean' },
 } as const;
 
@@ -58,18 +62,23 @@ interface Command {
   readonly run: (options: Options) => Promise<unknown>;
 }
 
+const DESPITE = '[--despite-cosigner N:STANDING...]';
+
 const COMMANDS: Readonly<Record<string, Command>> = {
   new: { usage: '--key FILE', run: create },
   show: { usage: '--key FILE --user USER', run: show },
   enrol: { usage: '--key FILE --vault ID', run: enrol },
-  fingerprint: { usage: '--cosigner URL...', run: fingerprint },
+  fingerprint: { usage: '--cosigner URL... [--threshold N]', run: fingerprint },
   pin: {
-    usage: '--key FILE --vault ID [--cosigner URL...] [--fingerprint TEXT] [--threshold N]',
+    usage: `--key FILE --vault ID --threshold N [--cosigner URL...] [--fingerprint TEXT] ${DESPITE}`,
     run: pin,
   },
-  approve: { usage: '--key FILE --transaction ID [--yes]', run: approve },
+  approve: { usage: `--key FILE --transaction ID ${DESPITE} [--yes]`, run: approve },
   'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
-  'approve-policy': { usage: '--key FILE --vault ID --change ID [--fingerprint TEXT] [--yes]', run: approvePolicy },
+  'approve-policy': {
+    usage: `--key FILE --vault ID --change ID [--fingerprint TEXT] ${DESPITE} [--yes]`,
+    run: approvePolicy,
+  },
 };
 
 /** Only its owner reads the file, and one that is there already is never overwritten. */
@@ -92,10 +101,14 @@ async function enrol(options: Options) {
   return good(client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
 }
 
-/** For operators of co-signers: the keys that co-signers publish, and the fingerprint that their people compare. */
-async function fingerprint({ cosigner = [] }: Options) {
+/**
+ * For operators of co-signers: the keys that co-signers publish, and what their signers enter at
+ * `pin`, the fingerprint and how many co-signers sign together.
+ */
+async function fingerprint({ cosigner = [], threshold }: Options) {
   const cosigners = await identitiesAt(cosigner);
-  return { fingerprint: fingerprintOf(cosigners), cosigners };
+  const together = threshold === undefined ? {} : { threshold: thresholdOf(threshold, cosigners.length) };
+  return { fingerprint: fingerprintOf(cosigners), ...together, cosigners };
 }
 
 /**
@@ -110,7 +123,8 @@ async function pin(options: Options) {
   const { cosigners, threshold } = await enterPins(options, policy.cosigners);
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
   const entered: PinnedVault = { cosigners, threshold, policy: { version: policy.version, hash }, keyIds: [] };
-  const { pinned } = await provePolicies(client, entered, { vaultId, nonce, delivered });
+  const { pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
+  await confirm({ ...options, yes: true }, exceptions);
   file.write(vaultId, pinned);
   return { vault: vaultId, fingerprint: fingerprintOf(cosigners), threshold, policy: pinned.policy };
 }
@@ -127,7 +141,7 @@ async function approve(options: Options) {
   const policyVersion = wholeNumberOf(read, 'policyVersion');
   const wallet = { chain: valueOf(read, 'chain') ?? '', address: valueOf(read, 'from') ?? '' };
   const question = { vaultId, nonce, delivered, policyVersion, wallet };
-  const { links, pinned } = await provePolicies(client, pinnedVault(file, vaultId), question);
+  const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), question);
   const named = links.find(({ policy }) => policy.version === policyVersion);
   hold(named?.hash === valueOf(read, 'policyHash'), 'the intent names a policy that the vault never had');
   if (policyVersion !== pinned.policy.version) {
@@ -135,7 +149,7 @@ async function approve(options: Options) {
   }
   print(read);
   for (const { detail } of warnings) console.error(`! ${detail}`);
-  await confirm(options);
+  await confirm(options, exceptions);
   file.write(vaultId, pinned);
   const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
   return good(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
@@ -153,18 +167,23 @@ async function approvePolicy(options: Options) {
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
   hold(valueOf(mandate, 'policyHash') === hash, 'the change is to another policy than the one that is shown');
   hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
-  const proven = await provePolicies(client, pinnedVault(file, vaultId), { vaultId, nonce, delivered });
-  hold(isNext(next, proven), 'the change does not follow the policy in force');
+  const proposed = { version: wholeNumberOf(next, 'version'), hash };
+  const question = { vaultId, nonce, delivered, proposed };
+  const proven = await provePolicies(client, pinnedVault(file, vaultId), question);
+  hold(proven.isRenewal || isNext(next, proven), 'the change does not follow the policy in force');
   const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
   const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
   // From then on this device believes statements under these keys, so their owner compares the fingerprint and not the hex.
+  // A policy that the device has verified moves its pins no more.
+  const isVerified = proven.isRenewal && proposed.version <= proven.pinned.policy.version;
   hold(
-    fingerprintOf(keys) === fingerprintOf(proven.pinned.cosigners) || isConfirmed,
+    isVerified || fingerprintOf(keys) === fingerprintOf(proven.pinned.cosigners) || isConfirmed,
     'the change pins other keys of the co-signers: give their fingerprint, as the operators of the co-signers say it, with --fingerprint',
   );
+  if (proven.isRenewal) console.error(renewalText(proposed.version, isVerified));
   print(next);
   print(mandate);
-  await confirm(options);
+  await confirm(options, proven.exceptions);
   file.write(vaultId, proven.pinned);
   const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
   return good(api.approve.$post({ param, json }));
@@ -206,12 +225,29 @@ function print({ domain, fields }: CanonicalText): void {
   for (const [name, value] of fields) console.error(`  ${name}: ${value === null ? '-' : JSON.stringify(value)}`);
 }
 
-async function confirm({ yes }: Options): Promise<void> {
-  if (yes === true) return;
+/**
+ * Asks the person, who names each co-signer that does not agree. With `--yes` the options name them:
+ * a script that was written for agreement must not sign without it.
+ */
+async function confirm(options: Options, exceptions: readonly CosignerStanding[]): Promise<void> {
+  const open = unnamed(exceptions, parseExceptions(options['despite-cosigner'] ?? []));
+  if (options.yes === true) {
+    hold(open.length === 0, `not all co-signers agree: find out why, or name them with ${optionsFor(open)}`);
+    return;
+  }
+  const consent = consentTo(open);
+  if (open.length > 0)
+    console.error('! Not all co-signers agree. Ask the other signers whether the policy was changed.');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question('Sign this? Type yes: ');
+  const answer = await terminal.question(`Sign this? Type ${consent}: `);
   terminal.close();
-  hold(answer.trim() === 'yes', 'nobody said yes');
+  hold(answer.trim() === consent, `the answer was not '${consent}'`);
+}
+
+function renewalText(version: number, isVerified: boolean): string {
+  return isVerified
+    ? `! This renews the mandate of version ${version}, which co-signers have in force. It changes no rule.`
+    : `! The service calls this a renewal of version ${version}. Too few co-signers have it in force: judge it as a new change.`;
 }
 
 function wholeNumberOf(read: CanonicalText, name: string): number {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { arePins } from '#domain/cosigner-pin.ts';
+import { fewestSigners } from '#mpc/party.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -9,15 +10,24 @@ const pinnedVault = z.strictObject({
   cosigners: z
     .array(z.strictObject({ index: z.int(), signing: hex32 }))
     .refine((pins) => arePins(pins), 'names co-signers 1 to n in order'),
-  /** How many co-signers must agree: as many as sign together. */
-  threshold: z.int().min(2),
+  /**
+   * How many co-signers must agree: as many as sign together. Null where no person has confirmed the
+   * number: then all of them must agree, since too low a number lets fewer liars convince the device.
+   */
+  threshold: z.int().min(2).nullable(),
   /** The policy that this device verified last. */
   policy: z.strictObject({ version: z.int().min(1), hash: hex32 }),
   /** Keys of the vault that this device has seen: none of them may be left out later. */
   keyIds: z.array(z.string()),
 });
 
-const pinFile = z.strictObject({ version: z.literal(1), vaults: z.record(z.string(), pinnedVault) });
+const pinFile = z.strictObject({ version: z.literal(2), vaults: z.record(z.string(), pinnedVault) });
+
+/** Files of version 1 have a smallest majority as threshold where the person entered none. */
+const firstPinFile = z.strictObject({
+  version: z.literal(1),
+  vaults: z.record(z.string(), pinnedVault.extend({ threshold: z.int().min(2).nullish() })),
+});
 
 /** What a device has pinned of one vault. */
 export type PinnedVault = z.infer<typeof pinnedVault>;
@@ -42,14 +52,24 @@ export class PinFile {
   /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
   write(vaultId: number, pinned: PinnedVault): void {
     const { vaults } = this.#all();
-    const text = JSON.stringify({ version: 1, vaults: { ...vaults, [String(vaultId)]: pinned } }, null, 2);
+    const text = JSON.stringify({ version: 2, vaults: { ...vaults, [String(vaultId)]: pinned } }, null, 2);
     const fresh = `${this.#path}.new`;
     writeFileSync(fresh, `${text}\n`, { mode: 0o600 });
     renameSync(fresh, this.#path);
   }
 
   #all(): z.infer<typeof pinFile> {
-    if (!existsSync(this.#path)) return { version: 1, vaults: {} };
-    return pinFile.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+    if (!existsSync(this.#path)) return { version: 2, vaults: {} };
+    const file = z.union([pinFile, firstPinFile]).parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+    if (file.version === 2) return file;
+    const vaults = Object.entries(file.vaults).map(([id, pinned]) => [id, confirmedIn(pinned)] as const);
+    return { version: 2, vaults: Object.fromEntries(vaults) };
   }
+}
+
+/** A threshold above the default was entered by the person. The default may not have been. */
+function confirmedIn(pinned: z.infer<typeof firstPinFile>['vaults'][string]): PinnedVault {
+  const { threshold = null, cosigners } = pinned;
+  const isEntered = threshold !== null && threshold > fewestSigners(cosigners.length);
+  return { ...pinned, threshold: isEntered ? threshold : null };
 }

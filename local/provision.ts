@@ -1,3 +1,4 @@
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { Client, good, NoAnswer } from './client.ts';
 import type { ScriptDevice } from './script-device.ts';
 import { until } from './until.ts';
@@ -13,6 +14,8 @@ export interface Person {
 }
 
 export interface VaultWish {
+  /** The identity keys of the co-signers, which signers verify statements with. */
+  readonly cosigners?: readonly CosignerPin[];
   readonly name: string;
   /** Everyone here is a signer and may create. */
   readonly signers: readonly Person[];
@@ -83,6 +86,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
     ...(wish.signingThreshold === undefined ? {} : { signingThreshold: wish.signingThreshold }),
     ...(wish.devices === undefined ? {} : { devices: [...wish.devices] }),
+    ...(wish.cosigners === undefined ? {} : { cosigners: [...wish.cosigners] }),
     ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
   };
   const vault = await good(service.api.internal.vault.$post({ json: founding }));

@@ -3,10 +3,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { address } from '@solana/kit';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
 import { GENESIS } from '#chains/bitcoin/network.ts';
 import { startAnvil } from './anvil.ts';
 import { serveApprovalPage } from './approval-page.ts';
+import { pinsOfStack } from './pins-of-stack.ts';
 import { startBitcoinNode } from './bitcoin-node.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
@@ -80,7 +82,15 @@ async function main(): Promise<void> {
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
-  const vault = await foundVault(service, { name: 'Treasury', signers, threshold: 2, chains: [SOLANA, BITCOIN] });
+  // Without the keys of the co-signers in its policy, no page could verify their statements.
+  const cosigners = pinsOfStack(stackFolder);
+  const vault = await foundVault(service, {
+    name: 'Treasury',
+    signers,
+    threshold: 2,
+    chains: [SOLANA, BITCOIN],
+    cosigners,
+  });
   const taproot = vault.addresses[BITCOIN] ?? '';
   if (bitcoin.ledger.balance(taproot) === 0n) bitcoin.ledger.fund(taproot, BTC);
   const wallet = vault.addresses[SOLANA] ?? '';
@@ -90,6 +100,7 @@ async function main(): Promise<void> {
   show({
     url: stack.url,
     approvalUrl: approval.origin,
+    fingerprint: fingerprintOf(cosigners),
     rpcUrl: anvil.url,
     solanaUrl: solana.url,
     bitcoinUrl: bitcoin.url,
@@ -152,6 +163,7 @@ Chains        ${facts['rpcUrl']}   anvil, chain id 31337
               ${facts['bitcoinUrl']}   a regtest of Bitcoin, as Esplora shows it
 Dashboard     ${facts['url']}/   log in as alice, bob, carol or mallory, with any password
 Approval page ${facts['approvalUrl']}   where passkeys are made and used
+              it asks for the fingerprint of the co-signers: ${facts['fingerprint']}
 Service key   ${facts['serviceKey']}
 Log           ${facts['logFile']}
 `);

@@ -2,9 +2,12 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
 import type { PolicyLink } from '#devices/policy-chain.ts';
 import { pinsUnder } from '#devices/policy-chain.ts';
+import type { CosignerStanding, Standing } from '#devices/standing.ts';
+import { exceptionsIn, standingsOf } from '#devices/standing.ts';
 import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
-import { statementRefusal, verifyStatements } from '#devices/statement.ts';
+import { verifyStatements } from '#devices/statement.ts';
 import type { KeyScheme } from '#domain/chain.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { Client } from './client.ts';
@@ -26,12 +29,18 @@ export interface Question {
   readonly policyVersion?: number;
   /** The wallet of the intent, which has one key; all keys of the vault when absent. */
   readonly wallet?: { readonly chain: string; readonly address: string };
+  /** The policy of a policy change. */
+  readonly proposed?: { readonly version: number; readonly hash: string };
 }
 
 /** Policies that at least t co-signers vouch for, the newest last, and what the device remembers from now on. */
 export interface Proven {
   readonly links: readonly PolicyLink[];
   readonly pinned: PinnedVault;
+  /** Co-signers that do not agree. The device signs only after the person has named each of them. */
+  readonly exceptions: readonly CosignerStanding[];
+  /** The proposed policy is one of these already: the change renews its mandate. */
+  readonly isRenewal: boolean;
 }
 
 /** A nonce that nobody can foresee: a statement that was made before it answers nothing. */
@@ -43,34 +52,103 @@ export function newNonce(): string {
  * The policies of a vault as the co-signers have them in force. Prints what each co-signer states.
  *
  * The service delivers everything. What it delivers is believed where it follows from the pinned
- * keys: at least t co-signers state the hash of the newest policy, that hash fixes all policies
- * before it, and no co-signer states another one. Throws otherwise, and nothing is signed.
+ * keys: at least t co-signers state the hash of the newest policy, and that hash fixes all policies
+ * before it. Throws otherwise, and nothing is signed.
+ *
+ * A renewal of version k is decided by the quorum of version k - 1, and co-signers may have either
+ * in force, or a later one. So statements of version k - 1 and of every later policy of the chain
+ * agree. With t of them version k - 1 is proven as for any change of it. The device remembers the
+ * newest policy only where t co-signers state that one.
  */
 export async function provePolicies(client: Client, pinned: PinnedVault, question: Question): Promise<Proven> {
-  const { vaultId, policyVersion = pinned.policy.version } = question;
-  const links = await fetchPolicyChain(client, vaultId, Math.min(pinned.policy.version, policyVersion));
+  const { vaultId, policyVersion = pinned.policy.version, proposed } = question;
+  const decidedUnder = proposed === undefined ? policyVersion : Math.max(1, proposed.version - 1);
+  const oldest = Math.min(pinned.policy.version, policyVersion, decidedUnder);
+  const links = await fetchPolicyChain(client, vaultId, oldest);
   const head = links.at(-1);
   const pins = await pinsUnder({ pins: pinned.cosigners, policy: pinned.policy }, links);
   if (head === undefined || !pins.ok) throw new Unproven(PIN_FAULTS[pins.ok ? 'older-policy' : pins.refusal]);
+  const threshold = pins.value.length === pinned.cosigners.length ? pinned.threshold : null;
+  const isRenewal = links.some(({ policy, hash }) => policy.version === proposed?.version && hash === proposed.hash);
   const policy = { version: head.policy.version, hash: head.hash };
   const answered = keysOf(question);
   // A key that the service leaves out could be one that still has an older policy.
   const keyIds = question.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
   if (keyIds.length === 0) throw new Unproven('the vault has no key yet, so no co-signer can state anything');
+  const since = isRenewal ? decidedUnder : policy.version;
+  const judged = { client, links, pins: pins.value, threshold, question, since };
+  const exceptions: CosignerStanding[] = [];
+  let isHeadProven = true;
   for (const keyId of keyIds) {
-    const asked = { vaultId, keyId, nonce: question.nonce, policy };
-    const entries = question.delivered.statements ?? [];
-    const verdicts = verifyStatements({ pins: pins.value, asked, nowMs: Date.now(), entries });
-    print(keyId, verdicts, policy.version);
-    const refusal = statementRefusal(verdicts, pinned.threshold);
-    if (refusal === 'cosigner-disagrees') throw new Unproven('a co-signer has another policy in force');
-    if (refusal === 'too-few-agree') {
-      throw new Unproven(`fewer than ${pinned.threshold} co-signers state that they have version ${policy.version}`);
-    }
+    const standings = await standingsFor(keyId, judged);
+    exceptions.push(...standings.exceptions);
+    isHeadProven &&= standings.isHeadProven;
   }
   const known = [...new Set([...pinned.keyIds, ...keyIds])];
-  return { links, pinned: { ...pinned, cosigners: [...pins.value], policy, keyIds: known } };
+  const newest = { cosigners: [...pins.value], threshold, policy, keyIds: known };
+  return { links, pinned: isHeadProven ? newest : pinned, exceptions, isRenewal };
 }
+
+interface Judged {
+  readonly client: Client;
+  readonly links: readonly PolicyLink[];
+  readonly pins: readonly CosignerPin[];
+  readonly threshold: number | null;
+  readonly question: Question;
+  /** The lowest version that agrees. */
+  readonly since: number;
+}
+
+/** Where the co-signers stand for one key. Throws `Unproven` when too few agree. */
+async function standingsFor(keyId: string, judged: Judged) {
+  const { pins, question, since } = judged;
+  const { vaultId, nonce, delivered } = question;
+  const head = versionOf(judged.links.at(-1));
+  const asked = { vaultId, keyId, nonce, policy: head };
+  const entries = delivered.statements ?? [];
+  const verdicts = verifyStatements({ pins, asked, nowMs: Date.now(), entries });
+  const standings = standingsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
+  print(keyId, standings);
+  const threshold = judged.threshold ?? pins.length;
+  const exceptions = exceptionsIn(standings, threshold);
+  if (!exceptions.ok) throw new Unproven(tooFew(standings, { threshold: judged.threshold, version: head.version }));
+  const isHeadProven = verdicts.filter(({ verdict }) => verdict === 'agrees').length >= threshold;
+  return { exceptions: exceptions.value, isHeadProven };
+}
+
+/** The chain from the oldest policy on that a co-signer states. It ends with the same policy, which fixes all of it. */
+async function chainFor(verdicts: readonly StatementVerdict[], { client, links, question: { vaultId } }: Judged) {
+  const head = versionOf(links.at(-1));
+  const oldest = links[0]?.policy.version ?? 1;
+  const stated = verdicts.map((one) => (one.verdict === 'disagrees' ? Math.max(1, one.policyVersion) : oldest));
+  const wanted = Math.min(...stated);
+  if (wanted >= oldest) return links.map(versionOf);
+  const longer = (await fetchPolicyChain(client, vaultId, wanted)).map(versionOf);
+  const end = longer.findIndex(({ version, hash }) => version === head.version && hash === head.hash);
+  return end < 0 ? links.map(versionOf) : longer.slice(0, end + 1);
+}
+
+function versionOf(link: PolicyLink | undefined): { readonly version: number; readonly hash: string } {
+  if (link === undefined) throw new Unproven(PIN_FAULTS['older-policy']);
+  return { version: link.policy.version, hash: link.hash };
+}
+
+function tooFew(
+  standings: readonly CosignerStanding[],
+  { threshold, version }: { readonly threshold: number | null; readonly version: number },
+): string {
+  const count = threshold ?? standings.length;
+  const isLater = standings.some(({ standing }) => standing === 'later-version');
+  return [
+    `fewer than ${count} co-signers state that they have version ${version}`,
+    ...(isLater ? ['the service may show an old policy: ask the other signers whether there was a change'] : []),
+    ...(threshold === null ? [UNCONFIRMED_THRESHOLD] : []),
+  ].join('. ');
+}
+
+const UNCONFIRMED_THRESHOLD =
+  'The person has not confirmed how many of these co-signers sign together, so all of them have to agree: ' +
+  "pin them again with 'pin --threshold N'";
 
 /** The statements do not prove what the service shows. */
 class Unproven extends Error {
@@ -104,18 +182,19 @@ function keysOf({ delivered, wallet }: Question): readonly string[] {
 }
 
 /** Beside the answer, which is on the other stream. */
-function print(keyId: string, verdicts: readonly StatementVerdict[], version: number): void {
+function print(keyId: string, standings: readonly CosignerStanding[]): void {
   console.error(`key ${keyId}`);
-  for (const one of verdicts) console.error(`  co-signer ${one.cosigner}: ${wordsFor(one, version)}`);
-}
-
-function wordsFor(one: StatementVerdict, version: number): string {
-  switch (one.verdict) {
-    case 'agrees':
-      return `agrees, version ${version} is in force`;
-    case 'disagrees':
-      return `DISAGREES: it has version ${one.policyVersion} in force, hash ${one.policyHash}`;
-    case 'unknown':
-      return `unknown (${one.reason})`;
+  for (const { cosigner, standing, detail } of standings) {
+    console.error(
+      `  co-signer ${cosigner}: ${SHOWN[standing]}${standing === 'unknown' ? ` (${detail})` : `, ${detail}`}`,
+    );
   }
 }
+
+const SHOWN: Readonly<Record<Standing, string>> = {
+  agrees: 'agrees',
+  behind: 'BEHIND',
+  'other-history': 'DISAGREES (a policy that is not in the history of this one)',
+  'later-version': 'DISAGREES (a later policy than this one)',
+  unknown: 'unknown',
+};

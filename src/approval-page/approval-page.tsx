@@ -2,29 +2,36 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Approve } from '#approval-page/approve.tsx';
 import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import type { Asked } from '#approval-page/channel.ts';
-import { askedByOpener } from '#approval-page/channel.ts';
+import type { Asked } from '#approval-page/asked.ts';
+import { askedByDashboard } from '#approval-page/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
 
 /** The protocol and this page's own version: a release that changes what it shows counts it up. */
-const PAGE_VERSION = '1.0';
+const PAGE_VERSION = '1.1';
 
 /** Waits for a dashboard and shows what it asks, or why there is nothing to approve. */
 export function ApprovalPage() {
   const [asked, setAsked] = useState<Asked | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
-    askedByOpener().then(setAsked, (error: unknown) => setFault(reasonOf(error)));
+    askedByDashboard().then(setAsked, (error: unknown) => setFault(reasonOf(error)));
   }, []);
   return (
     <>
       {fault === null ? <Content asked={asked} /> : <Nothing why={fault} />}
+      {asked?.way === 'redirect' && (
+        <p>
+          <button type="button" onClick={asked.leave}>
+            Back to the dashboard without signing
+          </button>
+        </p>
+      )}
       <footer>
         <p>
           Conclave approval page {PAGE_VERSION} at <strong>{location.origin}</strong>
           {asked !== null && (
             <>
-              , opened by <strong>{asked.dashboard}</strong>
+              , {asked.way === 'window' ? 'opened by' : 'answers'} <strong>{asked.dashboard}</strong>
             </>
           )}
         </p>

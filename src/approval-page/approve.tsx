@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
-import type { Asked } from '#approval-page/channel.ts';
+import type { Asked } from '#approval-page/asked.ts';
 import { describeChange } from '#approval-page/describe-change.ts';
 import type { Description } from '#approval-page/describe-intent.ts';
 import { describeIntent } from '#approval-page/describe-intent.ts';
@@ -61,7 +61,7 @@ function Confirmed(
     [question, pins],
   );
   useEffect(() => {
-    if (confirmation.fault === null) learned();
+    if (confirmation.isInForce) learned();
   }, [confirmation]);
   if (confirmation.fault !== null) {
     return (
@@ -83,6 +83,8 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
   const description = useMemo(() => described(question), [question]);
   const [fault, setFault] = useState<string | null>(null);
   const [isDone, setDone] = useState(false);
+  const [named, setNamed] = useState<ReadonlySet<number>>(new Set());
+  const isReady = confirmation.exceptions.every(({ cosigner }) => named.has(cosigner));
   const passkeys = passkeysOf(question.inForce, request.userId);
   const sign = async () => {
     setFault(null);
@@ -91,7 +93,6 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
       const { requestId } = request;
       asked.answer({ type: 'conclave/approval/answer', version: APPROVAL_PROTOCOL, requestId, ...signature });
       setDone(true);
-      window.close();
     } catch (error) {
       setFault(reasonOf(error));
     }
@@ -114,6 +115,7 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
       <section aria-labelledby="cosigners">
         <h2 id="cosigners">What the co-signers confirm</h2>
         <Verdicts confirmation={confirmation} />
+        <Exceptions {...{ confirmation, named, setNamed }} />
       </section>
       <FromServer remarks={request.remarks} />
       {passkeys.length === 0 ? (
@@ -121,7 +123,11 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
           The policy in force has no passkey of yours for this page. Propose one in the dashboard.
         </p>
       ) : (
-        <SignButton label="Approve with a passkey" sign={sign} />
+        <SignButton
+          label="Approve with a passkey"
+          {...{ isReady, sign }}
+          close={asked.way === 'window' ? asked.leave : null}
+        />
       )}
       {fault !== null && (
         <p class="refusal" role="alert">
@@ -147,6 +153,41 @@ function Verdicts({ confirmation: { verdicts } }: { readonly confirmation: Confi
         </li>
       ))}
     </ul>
+  );
+}
+
+const EXCEPTIONS = {
+  agrees: 'agrees',
+  behind: 'has an earlier policy in force',
+  disagrees: 'has another policy in force',
+  unknown: 'confirms nothing',
+} as const;
+
+/** One box to tick for each co-signer that does not agree: a hostile one must not stop the person, nor be overlooked. */
+function Exceptions(props: {
+  readonly confirmation: Confirmation;
+  readonly named: ReadonlySet<number>;
+  readonly setNamed: (named: ReadonlySet<number>) => void;
+}) {
+  const { confirmation, named, setNamed } = props;
+  if (confirmation.exceptions.length === 0) return null;
+  const tick = (cosigner: number, isTicked: boolean) =>
+    setNamed(new Set([...named, cosigner].filter((one) => one !== cosigner || isTicked)));
+  return (
+    <fieldset>
+      <legend>Not all co-signers agree</legend>
+      <p>Ask the other signers whether the policy was changed before you go on.</p>
+      {confirmation.exceptions.map(({ cosigner, says }) => (
+        <label key={cosigner} class="exception">
+          <input
+            type="checkbox"
+            checked={named.has(cosigner)}
+            onChange={(event) => tick(cosigner, event.currentTarget.checked)}
+          />{' '}
+          Approve although co-signer {cosigner} {EXCEPTIONS[says]}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

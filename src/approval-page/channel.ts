@@ -1,31 +1,31 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Asked } from '#approval-page/asked.ts';
 import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import type { ApprovalAnswer, ApprovalHello, ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
-import type { EnrolmentAnswer } from '#domain/approval-message.ts';
-import { APPROVAL_PROTOCOL, parseApprovalRequest } from '#domain/approval-message.ts';
-
-/** The one request of a dashboard, and the way back to it. */
-export interface Asked {
-  /** The dashboard's origin, as the browser names the sender. */
-  readonly dashboard: string;
-  /** Chosen by this page, for the statements of the co-signers. */
-  readonly nonce: string;
-  readonly request: ApprovalRequest | EnrolmentRequest;
-  readonly answer: (answer: ApprovalAnswer | EnrolmentAnswer) => void;
-}
+import { askedByRedirect } from '#approval-page/redirect.ts';
+import { helloOf, parseApprovalRequest } from '#domain/approval-message.ts';
+import { arrivalOf } from '#domain/approval-redirect.ts';
 
 /** The list that the operator of this page keeps beside it: the origins of the dashboards that it answers. */
 const ALLOWED_ORIGINS = 'allowed-origins.json';
 const NONCE_BYTES = 32;
 
 /**
- * Waits for the request of the window that opened this page, and takes the first one only: a message that
- * comes later cannot change what the person has read. Throws for a page inside another page, without an
- * opener, or of a dashboard that is not on the operator's list.
+ * Waits for the request of a dashboard, and takes the first one only: what comes later cannot change what
+ * the person has read. Throws for a page inside another page, one that no dashboard opened, and for a
+ * dashboard that is not on the operator's list.
  */
-export async function askedByOpener(): Promise<Asked> {
+export async function askedByDashboard(): Promise<Asked> {
   // A frame could lie under another page's buttons. Static hosts also send frame-ancestors.
   if (window.top !== window.self) throw new NothingToApprove('This page does not work inside another page.');
+  const arrival = arrivalOf(location.hash);
+  if (arrival === null) return askedByOpener();
+  // The request leaves the address bar and the history: a reload shows nothing to approve.
+  history.replaceState(null, '', location.pathname);
+  const go = (address: string) => location.replace(address);
+  return askedByRedirect(arrival, { storage: sessionStorage, allowed: await allowedOrigins(), nonce: newNonce(), go });
+}
+
+async function askedByOpener(): Promise<Asked> {
   const opener = window.opener as Window | null;
   const dashboard = new URLSearchParams(location.hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {
@@ -34,7 +34,7 @@ export async function askedByOpener(): Promise<Asked> {
   if (!(await allowedOrigins()).includes(dashboard)) {
     throw new NothingToApprove('The operator of this page does not allow the dashboard that opened it.');
   }
-  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+  const nonce = newNonce();
   const request = new Promise<Asked['request']>((resolve) => {
     const take = (event: MessageEvent) => {
       if (event.origin !== dashboard || event.source !== opener) return;
@@ -45,14 +45,22 @@ export async function askedByOpener(): Promise<Asked> {
     };
     addEventListener('message', take);
   });
-  const hello: ApprovalHello = { type: 'conclave/approval/hello', version: APPROVAL_PROTOCOL, nonce };
-  opener.postMessage(hello, dashboard);
+  opener.postMessage(helloOf(nonce), dashboard);
   return {
     dashboard,
+    way: 'window',
     nonce,
     request: await request,
-    answer: (answer) => opener.postMessage(answer, dashboard),
+    answer: (answer) => {
+      opener.postMessage(answer, dashboard);
+      if (answer.type === 'conclave/approval/answer') window.close();
+    },
+    leave: () => window.close(),
   };
+}
+
+function newNonce(): string {
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
 }
 
 /** Fetched from this page's own origin, so its operator decides and the bytes of the release stay the same. */

@@ -46,7 +46,8 @@ export function ConfirmPins(props: {
         </label>
         <label>
           Co-signers that sign together
-          <select name="threshold">
+          <select name="threshold" required>
+            <option value="">as their operators say</option>
             {Array.from({ length: count - least + 1 }, (_, i) => (
               <option key={i} value={String(least + i)}>
                 {least + i} of {count}

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
-import type { Asked } from '#approval-page/channel.ts';
+import type { Asked } from '#approval-page/asked.ts';
 import { visibleText } from '#approval-page/fact.ts';
 import { newPasskey } from '#approval-page/passkey.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
-import type { EnrolmentRequest } from '#domain/approval-message.ts';
+import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 import { parseUserId } from '#domain/id.ts';
 
@@ -12,28 +12,36 @@ import { parseUserId } from '#domain/id.ts';
 export function Enrol({ asked, request }: { readonly asked: Asked; readonly request: EnrolmentRequest }) {
   const { requestId, userId, userName } = request;
   const [fault, setFault] = useState<string | null>(null);
-  const [keyOfDevice, setDone] = useState<string | null>(null);
+  const [done, setDone] = useState<EnrolmentAnswer | null>(null);
   if (parseUserId(userId) === null) return <Nothing why="The server does not say who you are." />;
   const create = async () => {
     setFault(null);
     try {
       const device = await newPasskey({ userId, userName: visibleText(userName) });
-      asked.answer({ type: 'conclave/approval/enrolled', version: APPROVAL_PROTOCOL, requestId, device });
-      setDone(device.publicKey);
+      const answer = { type: 'conclave/approval/enrolled', version: APPROVAL_PROTOCOL, requestId, device } as const;
+      // A redirect leaves this page, and the person has to see the key before.
+      if (asked.way === 'window') asked.answer(answer);
+      setDone(answer);
     } catch (error) {
       setFault(reasonOf(error));
     }
   };
-  if (keyOfDevice !== null) {
+  if (done !== null) {
     return (
       <article>
         <h1>Passkey created</h1>
         <p role="status">The other signers approve the policy change that adds this key:</p>
-        <pre>{keyOfDevice}</pre>
+        <pre>{done.device.publicKey}</pre>
         <p>
-          <button type="button" onClick={() => window.close()}>
-            Close
-          </button>
+          {asked.way === 'window' ? (
+            <button type="button" onClick={asked.leave}>
+              Close
+            </button>
+          ) : (
+            <button type="button" class="yes" onClick={() => asked.answer(done)}>
+              Send it to the dashboard
+            </button>
+          )}
         </p>
       </article>
     );
@@ -45,7 +53,7 @@ export function Enrol({ asked, request }: { readonly asked: Asked; readonly requ
         The passkey belongs to <strong>{location.hostname}</strong>, signs on this page alone, and speaks for the user{' '}
         <code>{userId}</code>. The server calls this user “{visibleText(userName)}”.
       </p>
-      <SignButton label="Create a passkey" sign={create} />
+      <SignButton label="Create a passkey" sign={create} close={asked.way === 'window' ? asked.leave : null} />
       {fault !== null && (
         <p class="refusal" role="alert">
           {fault}

@@ -88,15 +88,21 @@ export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Questio
   return claimed;
 }
 
-/** Checks that co-signers with confirmed keys have the policy of the question in force. */
+/**
+ * Checks what co-signers with confirmed keys have in force. Those that have adopted the proposed policy
+ * of a change already confirm the policy before it: honest co-signers adopt it after that one alone. This
+ * is so where a change renews a mandate that expired before every co-signer adopted the policy.
+ */
 export function confirm(
-  { inForce, inForceHash }: Question,
+  { inForce, inForceHash, subject }: Question,
   { statements, keyIds }: ApprovalRequest,
   { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
 ): Confirmation {
-  const { vaultId, version: policyVersion } = inForce;
-  const claim = { vaultId, policyVersion, policyHash: inForceHash, nonce, nowMs };
-  return confirmedBy(statements, keyIds, { pins, claim });
+  const { vaultId, version, previousHash } = inForce;
+  const before = version > 1 ? [{ version: version - 1, hash: previousHash }] : [];
+  const after = subject.kind === 'change' ? [{ version: version + 1, hash: subject.mandate.policyHash }] : [];
+  const chain = [...before, { version, hash: inForceHash }, ...after];
+  return confirmedBy(statements, keyIds, { pins, claim: { vaultId, shown: { chain, since: version }, nonce, nowMs } });
 }
 
 /** The fewest co-signers that can be asked to sign together: any two such groups share one. */
@@ -104,10 +110,15 @@ export function minThreshold(count: number): number {
   return Math.floor(count / 2) + 1;
 }
 
-/** The pins after a confirmed policy: a quorum that adopted other keys has replaced them. */
+/**
+ * The pins after a policy that enough co-signers state as the one in force: a quorum that adopted other
+ * keys has replaced them. How many of another number of co-signers sign together is not known, so all of
+ * them have to agree until the person confirms them again.
+ */
 export function pinsAfter(pins: Pins, { inForce: { cosigners } }: Question): Pins {
   if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
-  return { cosigners, threshold: Math.max(pins.threshold, minThreshold(cosigners.length)) };
+  const isSameCount = cosigners.length === pins.cosigners.length;
+  return { cosigners, threshold: isSameCount ? pins.threshold : cosigners.length };
 }
 
 function policyIn(hex: string): Policy {

@@ -4,7 +4,15 @@ import { useEffect, useState } from 'preact/hooks';
 const UNARMED_MS = 700;
 
 /** A button that takes a click only after its page was to be seen, and once at a time. */
-export function SignButton({ label, sign }: { readonly label: string; readonly sign: () => Promise<void> }) {
+export function SignButton(props: {
+  readonly label: string;
+  /** False until the person has done what comes before. */
+  readonly isReady?: boolean;
+  readonly sign: () => Promise<void>;
+  /** Closes the window; null where the page has another way back. */
+  readonly close: (() => void) | null;
+}) {
+  const { label, isReady = true, sign, close } = props;
   const [isArmed, setArmed] = useState(false);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
@@ -17,12 +25,14 @@ export function SignButton({ label, sign }: { readonly label: string; readonly s
   };
   return (
     <p>
-      <button type="button" class="yes" disabled={!isArmed || isBusy} onClick={click}>
+      <button type="button" class="yes" disabled={!isArmed || isBusy || !isReady} onClick={click}>
         {label}
       </button>{' '}
-      <button type="button" onClick={() => window.close()}>
-        Close without signing
-      </button>
+      {close !== null && (
+        <button type="button" onClick={close}>
+          Close without signing
+        </button>
+      )}
     </p>
   );
 }

@@ -1,19 +1,26 @@
-import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
-import { statementRefusal, verifyStatements } from '#devices/statement.ts';
+import type { CosignerStanding, ShownPolicies } from '#devices/standing.ts';
+import { exceptionsIn, standingsOf } from '#devices/standing.ts';
+import type { StatementEntry } from '#devices/statement.ts';
+import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 
 /** What a co-signer says of the policy, by its own signature, or `unknown`. A missing statement never agrees. */
 interface Verdict {
   readonly cosigner: number;
-  readonly says: 'agrees' | 'disagrees' | 'unknown';
+  readonly says: 'agrees' | 'behind' | 'disagrees' | 'unknown';
   /** Why nothing is known, or what the co-signer has in force instead; null where it agrees. */
   readonly detail: string | null;
 }
 
-/** What the co-signers say, and why that is not enough; null where it is. */
+/** What the co-signers say. */
 export interface Confirmation {
   readonly verdicts: readonly Verdict[];
+  /** Why that is not enough to approve anything; null where it is. */
   readonly fault: string | null;
+  /** Co-signers that do not agree. The person names each of them before the page signs (`exceptionsIn`). */
+  readonly exceptions: readonly Verdict[];
+  /** Enough co-signers state exactly the policy that the server shows as the one in force. */
+  readonly isInForce: boolean;
 }
 
 /** The keys of co-signers that a person has confirmed, and how many of them sign together. */
@@ -22,43 +29,45 @@ export interface Pins {
   readonly threshold: number;
 }
 
-/** The policy that is claimed to be in force, and the question that the statements must answer. */
+/** The policies that the page shows, and the question that the statements must answer. */
 export interface Claim {
   readonly vaultId: number;
-  readonly policyVersion: number;
-  readonly policyHash: string;
+  /** Policies that the hash of the last one fixes; statements from `since` on agree. */
+  readonly shown: Required<ShownPolicies>;
   readonly nonce: string;
   readonly nowMs: number;
 }
 
 /**
- * Checks, for each key of a list, that co-signers with confirmed keys have the policy in force. One that
- * disagrees is enough to refuse: somebody shows two policies. No key at all confirms nothing.
+ * Checks, for each key of a list, what co-signers with confirmed keys have in force. Fewer agreements than
+ * sign together refuse; one co-signer that does not agree is an exception that the person has to name. No
+ * key at all confirms nothing.
  */
 export function confirmedBy(
   entries: readonly StatementEntry[],
   keyIds: readonly string[],
   { pins, claim }: { readonly pins: Pins; readonly claim: Claim },
 ): Confirmation {
-  const { vaultId, nonce, nowMs } = claim;
-  const policy = { version: claim.policyVersion, hash: claim.policyHash };
-  const verdicts = keyIds.map((keyId) =>
-    verifyStatements({ pins: pins.cosigners, asked: { vaultId, keyId, nonce, policy }, nowMs, entries }),
-  );
-  const refusals = verdicts.map((ofKey) => statementRefusal(ofKey, pins.threshold));
-  const worst = refusals.find((refusal) => refusal === 'cosigner-disagrees') ?? refusals.find((one) => one !== null);
+  const { vaultId, nonce, nowMs, shown } = claim;
+  const last = shown.chain.at(-1);
+  const since = shown.chain.find(({ version }) => version === shown.since);
+  if (last === undefined || since === undefined) throw new RangeError('a claim names the policy in force');
+  const ask = (keyId: string, policy: typeof last) =>
+    verifyStatements({ pins: pins.cosigners, asked: { vaultId, keyId, nonce, policy }, nowMs, entries });
+  const standings = keyIds.map((keyId) => standingsOf(ask(keyId, last), shown));
+  const isEnough = standings.length > 0 && standings.every((ofKey) => exceptionsIn(ofKey, pins.threshold).ok);
+  const verdicts = pins.cosigners.map(({ index }) => together(standings.flat(), index));
+  const isStated = (keyId: string) =>
+    ask(keyId, since).filter(({ verdict }) => verdict === 'agrees').length >= pins.threshold;
   return {
-    verdicts: pins.cosigners.map(({ index }) => together(verdicts.flat().filter(({ cosigner }) => cosigner === index))),
-    fault: keyIds.length === 0 ? REFUSALS['too-few-agree'] : worst == null ? null : REFUSALS[worst],
+    verdicts,
+    fault: isEnough ? null : 'Too few co-signers confirm the policy that the server shows.',
+    exceptions: verdicts.filter(({ says }) => says !== 'agrees'),
+    isInForce: isEnough && keyIds.every(isStated),
   };
 }
 
-const REFUSALS = {
-  'cosigner-disagrees': 'A co-signer has another policy in force than the one that the server shows.',
-  'too-few-agree': 'Too few co-signers confirm the policy that the server shows.',
-} as const;
-
-const REASONS = {
+const REASONS: Readonly<Record<string, string>> = {
   missing: 'the server sent no statement of it',
   repeated: 'the server sent several statements of it',
   malformed: 'the statement is malformed',
@@ -68,17 +77,27 @@ const REASONS = {
   'other-key': 'the statement is about another key',
   'other-nonce': 'the statement answers another question',
   'too-old': 'the statement is not of the last five minutes',
-} as const;
+};
 
-/** What one co-signer says for all keys: the first that is not an agreement, a disagreement before all. */
-function together(verdicts: readonly StatementVerdict[]): Verdict {
-  const worst =
-    verdicts.find(({ verdict }) => verdict === 'disagrees') ??
-    verdicts.find(({ verdict }) => verdict === 'unknown') ??
-    verdicts[0];
-  const cosigner = worst?.cosigner ?? 0;
-  if (worst === undefined) return { cosigner, says: 'unknown', detail: null };
-  if (worst.verdict === 'agrees') return { cosigner, says: 'agrees', detail: null };
-  if (worst.verdict === 'unknown') return { cosigner, says: 'unknown', detail: REASONS[worst.reason] };
-  return { cosigner, says: 'disagrees', detail: `it has another policy in force: version ${worst.policyVersion}` };
+/** The gravest first. */
+const GRAVITY = ['later-version', 'other-history', 'behind', 'unknown', 'agrees'] as const;
+
+/** What one co-signer says for all keys: the gravest of it. */
+function together(standings: readonly CosignerStanding[], cosigner: number): Verdict {
+  const own = standings.filter((one) => one.cosigner === cosigner);
+  const worst = GRAVITY.flatMap((standing) => own.filter((one) => one.standing === standing))[0];
+  switch (worst?.standing) {
+    case undefined:
+      return { cosigner, says: 'unknown', detail: null };
+    case 'agrees':
+      return { cosigner, says: 'agrees', detail: null };
+    case 'unknown':
+      return { cosigner, says: 'unknown', detail: REASONS[worst.detail] ?? null };
+    case 'behind':
+      return { cosigner, says: 'behind', detail: `an earlier policy: ${worst.detail}` };
+    case 'other-history':
+      return { cosigner, says: 'disagrees', detail: worst.detail };
+    case 'later-version':
+      return { cosigner, says: 'disagrees', detail: `a later policy: ${worst.detail}` };
+  }
 }

@@ -35,7 +35,8 @@ function stakeOf(action: Action): Stake {
     case 'transfer':
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
     case 'erc20-approve':
-      // A leave that is taken back puts nothing at stake, whoever had it.
+      // Ending an allowance must work in an emergency, for a spender outside the address book as well. An ERC-721 contract
+      // reads the same bytes as token 0: signers are warned of it (`may-be-token-zero`).
       if (action.amount === '0') return NOTHING;
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
     case 'contract-interaction': {

@@ -30,7 +30,7 @@ export function warningsOf(intent: Intent): Warning[] {
     case 'transfer':
       return lookalike(intent.lookalikeOf);
     case 'erc20-approve':
-      return [...lookalike(intent.lookalikeOf), ...unlimited(intent.amount, intent.spender)];
+      return [...lookalike(intent.lookalikeOf), ...allowanceWarnings(intent.amount, intent.spender)];
     case 'contract-interaction':
       return [...lookalike(intent.lookalikeOf), ...callWarnings(intent.data)];
     case 'message':
@@ -48,6 +48,13 @@ function unlimited(amount: string, spender: string): Warning[] {
   return [{ code: 'unlimited-allowance', detail: `${spender} may take all of this token, now and later` }];
 }
 
+/** The bytes of `approve` are the same at an ERC-20 token and at an ERC-721 contract, where they name a token by its id. */
+function allowanceWarnings(amount: string, spender: string): Warning[] {
+  if (amount !== '0') return unlimited(amount, spender);
+  const detail = `this ends an allowance only at an ERC-20 token: at an NFT contract ${spender} may take token 0`;
+  return [{ code: 'may-be-token-zero', detail }];
+}
+
 function callWarnings(data: string): Warning[] {
   if (data === '0x') return [];
   const call = decodeCall(data);
@@ -58,7 +65,9 @@ function callWarnings(data: string): Warning[] {
   if (call.function === 'setApprovalForAll' && argument('approved') === 'true') {
     return [{ code: 'approval-for-all', detail: `${argument('operator')} may take every token of this collection` }];
   }
-  return isAllowance(call) ? unlimited(argument('amount') || argument('addedAmount'), argument('spender')) : [];
+  if (!isAllowance(call)) return [];
+  if (call.function === 'approve') return allowanceWarnings(argument('amount'), argument('spender'));
+  return unlimited(argument('amount') || argument('addedAmount'), argument('spender'));
 }
 
 function isAllowance({ function: name }: DecodedCall): boolean {

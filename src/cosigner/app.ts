@@ -1,4 +1,4 @@
-import { claimOf, isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { claimOf, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { NODE_ACTIONS, objectName, type Place } from '#cosigner/node.ts';
@@ -17,8 +17,9 @@ const LARGEST_BODY_BYTES = 4_000_000;
  *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}    POST /pairs/status   GET /identity
  *
  * It is the same over a service binding and over HTTPS, where the coordinator signs (`isFromCoordinator`). 200 with `{ ok, value }` or
- * `{ ok, refusal }`: a refusal is an answer. Refuses, in order: 404 `malformed` (the path), 401 `not-my-coordinator` by the headers alone, 413
- * `body-too-large`, 401 `not-my-coordinator` by the signature, 400 `malformed` (no JSON).
+ * `{ ok, refusal }`: a refusal is an answer. Refuses, in order: 404 `malformed` (the path), 401 `not-my-coordinator` by the form of the
+ * headers, 413 `body-too-large` by the length that they claim, 401 `not-my-coordinator` by the signature, 413 `body-too-large`, 401
+ * `not-my-coordinator` (another body than the one that was signed), 400 `malformed` (no JSON).
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
@@ -34,11 +35,11 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const claim = claimOf(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
   if (!claimsAtMost(request, LARGEST_BODY_BYTES)) return answer(413, refusal('body-too-large'));
+  // Before the body: a stranger must not make a co-signer hold one.
+  if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
   const bytes = await readBody(request, LARGEST_BODY_BYTES);
   if (bytes === null) return answer(413, refusal('body-too-large'));
-  if (!(await isFromCoordinator(claim, { request, body: bytes, env }))) {
-    return answer(401, refusal('not-my-coordinator'));
-  }
+  if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));
   const body = jsonOf(bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
   if (!isAimed) return Response.json({ ok: true, value: await pairStates(env) });

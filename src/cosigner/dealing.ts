@@ -1,6 +1,7 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import type { Refused } from '#cosigner/refusal.ts';
 import { abortedBy } from '#mpc/abort.ts';
 import { type NodeIdentity, type PeerIdentity, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
 import { commit, type CommitState } from '#mpc/keygen/commit.ts';
@@ -41,8 +42,11 @@ export interface DealingRequest {
   readonly threshold: number;
   /** Null where a key is made. */
   readonly origin: Origin | null;
-  /** Stores the share; called only with everybody's signature over the same statement. */
-  readonly store: (share: KeyShare, statement: Uint8Array) => Promise<void>;
+  /**
+   * Stores the share; called only with everybody's signature over the same statement. A refusal
+   * has stored nothing, and ends the session.
+   */
+  readonly store: (share: KeyShare, statement: Uint8Array) => Promise<Refused | null>;
 }
 
 /** The dealing of shares as this node runs it: commit, reveal, distribute, confirm, and then everybody's signature over one statement. */
@@ -135,7 +139,8 @@ function activateRound(
       const liar = await unconfirmed(request, inbox, confirmed.statement);
       if (liar !== null) return aborted(abortedBy(liar, 'keygen-activate/confirmation').abort);
       if (request.origin !== null && share.keyId !== request.origin.keyId) throw new Error('the key has changed');
-      await request.store(share, confirmed.statement);
+      const fault = await request.store(share, confirmed.statement);
+      if (fault !== null) return aborted(abortedBy(share.self, `keygen-activate/${fault.code}`).abort);
       return finished({
         keyId: share.keyId,
         publicKey: bytesToHex(share.publicKey),

@@ -17,6 +17,7 @@ import { attest, isAttested } from '#cosigner/attestation.ts';
 import type { ExportLog } from '#cosigner/export-log.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import { type Ledger, recordOf, type StoredRecord } from '#cosigner/ledger.ts';
+import type { KeyRegistration } from '#cosigner/key-registration.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import { pinsMatch } from '#cosigner/policy-statement.ts';
 import { follows, isExpired, policyHashOf, type SentPolicy } from '#cosigner/policy-chain.ts';
@@ -43,6 +44,7 @@ export interface KeyKeeperContext {
   readonly membership: Membership;
   readonly ledger: Ledger;
   readonly exportLog: ExportLog;
+  readonly registration: KeyRegistration;
   /** Asks this node's pair object. */
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
   readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
@@ -102,8 +104,10 @@ export class KeyKeeper {
         return fault ?? (isInForce() ? null : refusal('session-over', 'policy'));
       },
       commitTo: () => {
-        const written = isInForce() && ledger.signOnce(transactionId, request.attempt, { ...checked, record: true }).ok;
-        if (!written) throw new Error('the policy changed, or another digest was committed to in between');
+        // Other sessions of this key start while this one waits.
+        if (!isInForce()) return refusal('session-over', 'policy');
+        const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });
+        return written.ok ? null : written.refusal;
       },
       stillAllowed: async () => {
         const again = await this.#check(wallet, request);
@@ -135,8 +139,8 @@ export class KeyKeeper {
 
   /**
    * What this co-signer would commit to for a request, with the share and the wallet that it concerns.
-   * Refuses `unknown-key`, `share-too-old`, `wrong-wallet` (a chain that this key has no wallet on), then what `checkRequest` refuses,
-   * `second-digest`, `before-its-time` (its records may have been lost since the intent was created, so it cannot know whether it has
+   * Refuses `unknown-key`, `share-too-old`, what `unregistered` returns, `wrong-wallet` (a chain that this key has no wallet on), then what
+   * `checkRequest` refuses, `second-digest`, `before-its-time` (its records may have been lost since the intent was created, so it cannot know whether it has
    * signed it).
    */
   async #committable(
@@ -146,6 +150,8 @@ export class KeyKeeper {
     const { ledger } = this.#context;
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
+    const unregistered = await this.unregistered();
+    if (unregistered !== null) return refused(unregistered);
     const share = current.value;
     const wallet = this.#walletOn(share, request.intent.chain);
     if (wallet === null) return refused(refusal('wrong-wallet'));
@@ -183,7 +189,7 @@ export class KeyKeeper {
       signers,
       messages: [proofDigest(keyId)],
       occasion: utf8ToBytes('conclave/key-proof/v1'),
-      commitTo: () => {},
+      commitTo: () => null,
       stillAllowed: async () => true,
     };
     return accepted(prepareSigning(session, pairs.value));
@@ -191,22 +197,26 @@ export class KeyKeeper {
 
   /**
    * Adopts the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
-   * word that the approvals were given. An expired mandate counts where enough other co-signers attest that they adopted this policy.
+   * word that the approvals were given. An expired mandate counts where enough other co-signers attest that they adopted this policy,
+   * and where this one has adopted it under another key of the vault.
    * So does one that names other identity keys of the co-signers than this one is configured with.
-   * Refuses `unknown-key`, `share-too-old`, `policy-mismatch`, `mandate-expired`, `other-cosigners`.
+   * Refuses `unknown-key`, `share-too-old`, `policy-mismatch` (with the detail `vault` where another key of the vault has a different
+   * policy), `mandate-expired`, `other-cosigners`.
    */
   async adopt(
     keyId: string,
     { policy, mandate }: SentPolicy,
     attestations: ReadonlyMap<PartyIndex, Uint8Array>,
   ): Promise<Result<null, Refused>> {
-    const { ledger, membership } = this.#context;
+    const { ledger, membership, registration } = this.#context;
     const policies = ledger.policies();
     const current = policies.at(-1);
     if (current === undefined) return refused(refusal('unknown-key'));
     const known = policies.find((one) => one.version === policy.version);
     if (known !== undefined) {
-      return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
+      if (policyHashOf(known) !== policyHashOf(policy)) return refused(refusal('policy-mismatch'));
+      const unregistered = await this.unregistered();
+      return unregistered === null ? accepted(null) : refused(unregistered);
     }
     const share = await this.#shares.current(keyId);
     if (!share.ok) return share;
@@ -216,29 +226,49 @@ export class KeyKeeper {
     const isPinned = pinsMatch(policy, membership);
     const { threshold } = share.value;
     const needsVouching = isLate || !isPinned;
-    const isVouchedFor = isNext && needsVouching && (await isAttested(membership, policy, { threshold, attestations }));
-    // Another one may have been adopted meanwhile.
-    if (ledger.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
+    const isVouchedFor =
+      isNext &&
+      needsVouching &&
+      ((await registration.isAdopted(policy)) || (await isAttested(membership, policy, { threshold, attestations })));
     if (!isNext) return refused(refusal('policy-mismatch', String(current.version)));
     if (isLate && !isVouchedFor) return refused(refusal('mandate-expired', String(policy.version)));
     if (!isPinned && !isVouchedFor) return refused(refusal('other-cosigners', String(policy.version)));
+    const adopted = [...policies, policy];
+    const fault = await registration.extend(adopted);
+    if (fault !== null) return refused(fault);
+    // Another request may have adopted it meanwhile. Nothing waits from here on.
+    if (ledger.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
     ledger.putPolicy(policy);
+    registration.mark(adopted.length);
     return accepted(null);
   }
 
-  /** This co-signer's attestation of a policy that it has adopted (attestation.ts). Refuses `unknown-key`, `policy-mismatch`. */
+  /**
+   * Returns null where the vault has all policies of this key, else why not: `policy-mismatch` for a key whose policies differ
+   * from those of the vault. It asks another object once for each key, and never again.
+   */
+  unregistered(): Promise<Refused | null> {
+    const { ledger, registration } = this.#context;
+    return registration.complete(ledger.policies());
+  }
+
+  /**
+   * This co-signer's attestation of a policy that it has adopted (attestation.ts). Refuses `unknown-key`, `policy-mismatch`, and what
+   * `unregistered` returns.
+   */
   async attest(version: number): Promise<Result<{ readonly attestation: string }, Refused>> {
     const { ledger, membership } = this.#context;
     if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
     const policy = ledger.policies().find((one) => one.version === version);
     if (policy === undefined) return refused(refusal('policy-mismatch'));
+    const unregistered = await this.unregistered();
+    if (unregistered !== null) return refused(unregistered);
     return accepted({ attestation: bytesToHex(await attest(membership, policy)) });
   }
 
   /** See `prepareResharing`. */
   prepareResharing(keyId: string, request: ResharingRequest): Promise<Result<Preparation, Refused>> {
-    const { membership, ledger, pair } = this.#context;
-    return prepareResharing({ membership, ledger, pair, shares: this.#shares }, keyId, request);
+    return prepareResharing({ ...this.#context, shares: this.#shares }, keyId, request);
   }
 
   /** See `ShareKeeper.held`. */
@@ -287,11 +317,12 @@ export class KeyKeeper {
     return accepted({ ...list, signature: bytesToHex(await signAsNode(own, exportListBytes(list))) });
   }
 
-  /** Stores a new share with the policies that were confirmed together with it. Only once. */
+  /** Stores a new share with the policies that were confirmed together with it. Only once. The vault has these policies already. */
   install(stored: StoredRecord, policies: readonly Policy[]): void {
-    const { ledger } = this.#context;
+    const { ledger, registration } = this.#context;
     if (ledger.sealed() !== null) return;
     for (const policy of policies) ledger.putPolicy(policy);
+    registration.mark(policies.length);
     ledger.putSealed({ ...stored, baseEpoch: 0, isActive: true });
   }
 

@@ -5,11 +5,12 @@ import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/memb
 import { ExportLog } from '#cosigner/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import { KeyRegistration } from '#cosigner/key-registration.ts';
 import type { StoredRecord } from '#cosigner/ledger.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
-import { readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf, readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
 import { pinsMatch, statePolicy } from '#cosigner/policy-statement.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
@@ -19,6 +20,7 @@ import { sealedShare } from '#cosigner/share-keeper.ts';
 import { witnessedRecordOf } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { type Permit, Sessions } from '#cosigner/sessions.ts';
+import { newKeyFault, type PolicyHashes, VaultPolicies } from '#cosigner/vault-policies.ts';
 import {
   byPartyOf,
   bytesOf,
@@ -104,6 +106,8 @@ interface Rooms {
 export class CosignerNode extends DurableObject<CosignerEnv> {
   readonly #ledger: Ledger;
   readonly #exportLog: ExportLog;
+  readonly #vault: VaultPolicies;
+  readonly #registration: KeyRegistration;
   readonly #pair: PairKeeper;
   #rooms: Promise<Rooms> | null = null;
 
@@ -111,6 +115,8 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     super(ctx, env);
     this.#ledger = new Ledger(ctx.storage.sql);
     this.#exportLog = new ExportLog(ctx.storage.sql);
+    this.#vault = new VaultPolicies(ctx.storage.sql);
+    this.#registration = new KeyRegistration(ctx.storage.sql, (vaultId) => env.NODE.getByName(`vault:${vaultId}`));
     this.#pair = new PairKeeper(this.#ledger, pinnedSigningKeys(env));
   }
 
@@ -151,6 +157,21 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   async install(stored: StoredRecord, policies: readonly Policy[]): Promise<void> {
     const { key } = await this.#open();
     key.install(stored, policies);
+  }
+
+  /** For this co-signer's key objects and key generations: an object of a vault is at no `Place`. */
+  vaultPolicies(): PolicyHashes {
+    return this.#vault.list();
+  }
+
+  /** For this co-signer's key objects. */
+  extendVault(chain: PolicyHashes): Refused | null {
+    return this.#vault.extend(chain);
+  }
+
+  /** For this co-signer's key generations, and for key objects that join a key. */
+  extendVaultByNewKey(chain: PolicyHashes): Refused | null {
+    return this.#vault.extendByNewKey(chain);
   }
 
   async #act(place: Place, action: NodeAction, body: unknown): Promise<Result<unknown, Refused>> {
@@ -213,8 +234,11 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
         const order = { epoch: wholeNumberOf(epoch), receipts: signed };
         return key.activate(keyOf(place), order);
       }
-      case 'statement':
+      case 'statement': {
+        const unregistered = await key.unregistered();
+        if (unregistered !== null) return refused(unregistered);
         return statePolicy({ membership, ledger: this.#ledger, keyId: keyOf(place), nowMs: Date.now() }, body);
+      }
     }
   }
 
@@ -262,17 +286,24 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const chain = await readChain(sentPoliciesOf(fields['policies']), {
       nowMs: Date.now(),
       isJoining: false,
-      isAttested: (head) => isAttested(membership, head, { threshold, attestations }),
+      isAttested: async (head) =>
+        (await this.#registration.isAdopted(head)) || isAttested(membership, head, { threshold, attestations }),
     });
     if (!chain.ok) return chain;
     const policies = chain.value;
     // An older policy may name identities that were rotated since.
     const head = policies.at(-1);
+    const held = head === undefined ? [] : await this.#registration.vaultPolicies(head.vaultId);
+    const fault = newKeyFault(held, policies.map(policyHashOf));
+    if (fault !== null) return refused(fault);
     if (head !== undefined && !pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
     const store = async (share: KeyShare, statement: Uint8Array) => {
+      const unfit = await this.#registration.extendByNewKey(policies);
+      if (unfit !== null) return unfit;
       const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });
       await this.env.NODE.getByName(name).install(stored, policies);
+      return null;
     };
     return accepted(prepareKeyGeneration({ scheme, own, peers, parties, threshold, policies, store }));
   }
@@ -304,6 +335,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       membership,
       ledger,
       exportLog: this.#exportLog,
+      registration: this.#registration,
       pair: async (peer, known) => pairObject(peer).pairState(peer, known),
       isBanned: async (peer) => pairObject(peer).isBanned(peer),
     });

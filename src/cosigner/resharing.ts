@@ -3,15 +3,17 @@ import { isAttested } from '#cosigner/attestation.ts';
 import type { Origin } from '#cosigner/dealing.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import { policiesBytes } from '#cosigner/key-generation.ts';
+import type { KeyRegistration } from '#cosigner/key-registration.ts';
 import type { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import { pinsMatch } from '#cosigner/policy-statement.ts';
-import { policyHashOf, readChain, type SentPolicy, sentPoliciesOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf, readChain, sentPoliciesOf } from '#cosigner/policy-chain.ts';
 import type { PairState } from '#cosigner/pair-keeper.ts';
 import type { Preparation } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import type { ShareKeeper } from '#cosigner/share-keeper.ts';
+import { newKeyFault } from '#cosigner/vault-policies.ts';
 import { byPartyOf, bytesOf, fieldsOf, listOf, partyOf, schemeOf, wholeNumberOf } from '#cosigner/wire.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -36,8 +38,11 @@ export interface ResharingRequest {
   readonly publicKey: Uint8Array;
   /** Of the base. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
-  /** Of the vault, every version so far, each with its mandate, as it was sent. */
-  readonly policies: readonly SentPolicy[];
+  /**
+   * Of the vault, every version so far, each with its mandate, as they were sent: how many of them are
+   * read depends on what this co-signer holds.
+   */
+  readonly policies: unknown;
   /** Of the newest policy, by the co-signers that have adopted it. */
   readonly attestations: ReadonlyMap<PartyIndex, Uint8Array>;
 }
@@ -46,6 +51,7 @@ export interface ResharingContext {
   readonly membership: Membership;
   readonly ledger: Ledger;
   readonly shares: ShareKeeper;
+  readonly registration: KeyRegistration;
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
 }
 
@@ -58,36 +64,48 @@ const SIGNATURE_BYTES = 64;
  *
  * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not fit its name), `other-epoch` (this node uses another one than
  * the request says, or has a newer share already), `unknown-key` (it is to deal and has nothing), `share-too-old`, `policy-behind`,
- * `policy-mismatch`, what `readChain` refuses, and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: what a stolen share could be used with has to be new, too.
+ * `policy-mismatch`, what `readChain` and `newKeyFault` refuse, and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: what a stolen share could be used with has to be new, too.
  */
 export async function prepareResharing(
   context: ResharingContext,
   keyId: string,
   request: ResharingRequest,
 ): Promise<Result<Preparation, Refused>> {
-  const { membership, ledger, shares } = context;
+  const { membership, ledger, shares, registration } = context;
   const { own, peers, parties } = membership;
   const fault = requestFault(request, keyId, parties);
   if (fault !== null) return refused(refusal('malformed', fault));
   const share = await shareBefore(context, keyId, request);
   if (!share.ok) return share;
-  const stale = (await policiesFault(context, request)) ?? (await pairFault(context, request));
+  const agreed = await policiesOf(context, request);
+  if (!agreed.ok) return agreed;
+  const stale = await pairFault(context, request);
   if (stale !== null) return refused(stale);
-  const { scheme, threshold, policies, baseEpoch, epoch, dealers, publicShares } = request;
+  const policies = agreed.value;
+  const { scheme, threshold, baseEpoch, epoch, dealers, publicShares } = request;
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
-    // First: a share without a policy would be one that signs nothing.
-    const missing = policies.slice(ledger.policies().length);
-    for (const { policy } of missing) ledger.putPolicy(policy);
+    if (shares.activeEpoch() === 0) {
+      const unfit = await registration.extendByNewKey(policies);
+      if (unfit !== null) return unfit;
+      // Before the share: one without a policy would sign nothing.
+      for (const policy of policies.slice(ledger.policies().length)) ledger.putPolicy(policy);
+      registration.mark(policies.length);
+    }
     await shares.hold(dealt, { base: baseEpoch, statement });
+    return null;
   };
   const purpose = 'reshare';
-  const bound = resharingContext(keyId, request, parties);
+  const bound = resharingContext(keyId, { ...request, policies }, parties);
   return accepted(prepareDealing({ purpose, context: bound, scheme, own, peers, parties, threshold, origin, store }));
 }
 
 /** Everything that all nodes have to agree on. */
-export function resharingContext(keyId: string, request: ResharingRequest, parties: readonly PartyIndex[]): Uint8Array {
+export function resharingContext(
+  keyId: string,
+  request: ResharingRequest & { readonly policies: readonly Policy[] },
+  parties: readonly PartyIndex[],
+): Uint8Array {
   const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
   return taggedHash(
     'cosigner/reshare',
@@ -100,7 +118,7 @@ export function resharingContext(keyId: string, request: ResharingRequest, parti
     uint32(epoch),
     publicKey,
     ...parties.map((party) => publicShares.get(party) ?? new Uint8Array()),
-    policiesBytes(policies.map(({ policy }) => policy)),
+    policiesBytes(policies),
   );
 }
 
@@ -112,7 +130,7 @@ function requestFault(request: ResharingRequest, keyId: string, parties: readonl
   if (!isAscending(dealers) || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
     return 'dealers';
   if (keyIdOf(scheme, publicKey) !== keyId) return 'publicKey';
-  if (policies.length === 0) return 'policies';
+  if (!Array.isArray(policies) || policies.length === 0) return 'policies';
   return inGroupOf(scheme, (group) => {
     const parts = [...(partsOf(group, publicShares, dealers)?.values() ?? [])];
     const [first, ...rest] = parts;
@@ -149,36 +167,45 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
 }
 
 /**
- * A co-signer that has policies takes part under these alone. One that joins adopts what as many others as sign together attest: the
- * coordinator alone must not choose its policies, or their devices would be the coordinator's.
+ * The policies that a resharing is made under. A co-signer that has policies takes part under these alone. One that joins adopts what as
+ * many others as sign together attest: the coordinator alone must not choose its policies, or their devices would be the coordinator's.
  */
-async function policiesFault(
-  { membership, ledger, shares }: ResharingContext,
+async function policiesOf(
+  { membership, ledger, shares, registration }: ResharingContext,
   { policies, attestations, threshold }: ResharingRequest,
-): Promise<Refused | null> {
+): Promise<Result<readonly Policy[], Refused>> {
   const own = ledger.policies();
-  const sent = policies.map(({ policy }) => policy);
   // A co-signer that was cut off while it joined has policies and uses no share: it joins once more.
-  if (own.length > 0 && shares.activeEpoch() > 0) return policyFault(own, sent);
-  const isPrefix = own.every((policy, i) => sent[i] !== undefined && policyHashOf(policy) === policyHashOf(sent[i]));
-  if (!isPrefix) return refusal('policy-mismatch');
-  const chain = await readChain(policies, {
+  if (own.length > 0 && shares.activeEpoch() > 0) {
+    const unregistered = await registration.complete(own);
+    return unregistered === null ? sameAs(own, policies) : refused(unregistered);
+  }
+  const chain = await readChain(sentPoliciesOf(policies), {
     nowMs: Date.now(),
     isJoining: true,
-    isAttested: (head) => isAttested(membership, head, { threshold, attestations }),
+    isAttested: async (head) =>
+      (await registration.isAdopted(head)) || isAttested(membership, head, { threshold, attestations }),
   });
-  if (!chain.ok) return chain.refusal;
-  const head = chain.value.at(-1);
-  return head !== undefined && pinsMatch(head, membership) ? null : refusal('policy-mismatch', 'cosigners');
+  if (!chain.ok) return chain;
+  const sent = chain.value.map(policyHashOf);
+  if (!own.every((policy, i) => policyHashOf(policy) === sent[i])) return refused(refusal('policy-mismatch'));
+  const [head] = chain.value.slice(-1);
+  if (head === undefined) return refused(refusal('malformed', 'policies'));
+  const fault = newKeyFault(await registration.vaultPolicies(head.vaultId), sent);
+  if (fault !== null) return refused(fault);
+  return pinsMatch(head, membership) ? chain : refused(refusal('policy-mismatch', 'cosigners'));
 }
 
-function policyFault(own: readonly Policy[], told: readonly Policy[]): Refused | null {
-  const common = own.slice(0, told.length);
-  if (!common.every((policy, i) => told[i] !== undefined && policyHashOf(policy) === policyHashOf(told[i]))) {
-    return refusal('policy-mismatch');
+/** The policies of a list where they are those of this key. It reads no more than one beyond them. */
+function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[], Refused> {
+  let read = 0;
+  for (const { policy } of sentPoliciesOf(sent)) {
+    const known = own[read];
+    if (known === undefined) return refused(refusal('policy-behind', String(own.length)));
+    if (policyHashOf(policy) !== policyHashOf(known)) return refused(refusal('policy-mismatch'));
+    read += 1;
   }
-  if (own.length > told.length) return refusal('policy-mismatch');
-  return own.length < told.length ? refusal('policy-behind', String(own.length)) : null;
+  return read === own.length ? accepted(own) : refused(refusal('policy-mismatch'));
 }
 
 /** Who knows one side of a set-up learns a share from whoever uses the other: with the shares the set-ups change, too. */
@@ -221,7 +248,7 @@ export function resharingRequestOf(value: unknown): ResharingRequest {
     dealers: listOf(fields['dealers'], 5, partyOf),
     publicKey: pointOf(fields['publicKey']),
     publicShares: byPartyOf(fields['publicShares'], pointOf),
-    policies: [...sentPoliciesOf(fields['policies'])],
+    policies: fields['policies'],
     attestations: byPartyOf(fields['attestations'], (one) => bytesOf(one, SIGNATURE_BYTES)),
   };
 }

@@ -1,5 +1,6 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
+import type { Refused } from '#cosigner/refusal.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import { type Aborted, completed, type RoundResult } from '#mpc/abort.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
@@ -25,8 +26,8 @@ export interface SigningSessionRequest {
   readonly occasion: Uint8Array;
   /** The check of receipts and of the policy at the start (`Preparation.admit`). */
   readonly admit?: Preparation['admit'];
-  /** Writes the sign-once row; throws when it may not be written. Called before the first message. */
-  readonly commitTo: () => void;
+  /** Writes the sign-once row. Called before the first message; what it refuses ends the session. */
+  readonly commitTo: () => Refused | null;
   /** Everything that was checked at the beginning, once more before the last round. False ends the session. */
   readonly stillAllowed: () => Promise<boolean>;
 }
@@ -57,8 +58,8 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
     opening: null,
     isRationed: true,
     begin: (sid) => {
-      request.commitTo();
-      return ecdsaRound(request, pairs, sid);
+      const fault = request.commitTo();
+      return fault === null ? ecdsaRound(request, pairs, sid) : endedRound(share, fault);
     },
   };
 }
@@ -87,8 +88,8 @@ function frostRounds(request: SigningSessionRequest & { readonly share: FrostSha
     // Who sends wrong commitments or shares spoils a signature, and learns nothing.
     isRationed: false,
     begin: () => {
-      request.commitTo();
-      return second;
+      const fault = request.commitTo();
+      return fault === null ? second : endedRound(share, fault);
     },
   };
 }
@@ -97,6 +98,11 @@ const NOTHING = new Uint8Array();
 
 function notAllowed({ self }: KeyShare) {
   return aborted({ culprit: self, step: 'sign/not-allowed', ban: false });
+}
+
+/** The first round of a session that this co-signer does not commit to: it ends by name, and no peer is to blame. */
+function endedRound({ self }: KeyShare, { code }: Refused): Round {
+  return { run: async () => aborted({ culprit: self, step: `sign/${code}`, ban: false }) };
 }
 
 /**

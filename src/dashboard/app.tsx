@@ -1,7 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
-import { ApprovalOrigin } from '#dashboard/approval-popup.ts';
+import type { Returned } from '#dashboard/errand.ts';
+import { ApprovalReturn } from '#dashboard/approval-return.tsx';
+import { ApprovalOrigin } from '#dashboard/approval-way.ts';
 import { Shown, useLoaded } from '#dashboard/loading.tsx';
 import { NotificationsPage } from '#dashboard/notifications-page.tsx';
 import { People } from '#dashboard/people.tsx';
@@ -21,8 +23,14 @@ interface Seen {
 }
 
 /** Whoever is logged in sees their pages, and everybody else the way in. */
-export function App() {
+export function App({ returned }: { readonly returned: Returned | null }) {
   const path = usePath();
+  const untaken = useRef(returned);
+  const take = () => {
+    const { current } = untaken;
+    untaken.current = null;
+    return current;
+  };
   const { loaded, reload, change } = useLoaded<Seen | null>('me', async () => {
     try {
       const me = await good(api.user.me.$get());
@@ -59,7 +67,9 @@ export function App() {
               </button>
             </header>
             <ApprovalOrigin.Provider value={seen.approvalOrigin}>
-              <Page path={path} vaults={seen.vaults} me={seen.me} />
+              <ApprovalReturn take={take} path={path} me={seen.me} origin={seen.approvalOrigin}>
+                <Page path={path} vaults={seen.vaults} me={seen.me} />
+              </ApprovalReturn>
             </ApprovalOrigin.Provider>
           </People>
         )

@@ -1,32 +1,24 @@
-import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
+import { NotSigned } from '#dashboard/not-signed.ts';
 import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
 import { nonceOfHello, parseApprovalAnswer } from '#domain/approval-message.ts';
-
-/** The origin of the approval page, or null where this deployment has none. */
-export const ApprovalOrigin = createContext<string | null>(null);
-
-export function useApprovalOrigin(): string | null {
-  return useContext(ApprovalOrigin);
-}
-
-/** The person has closed the approval page, or the browser did not open it. The message is for them. */
-export class NotSigned extends Error {}
 
 /** How often it is looked whether the window is still there: browsers tell nothing of a window of another origin. */
 const LOOK_MS = 500;
 
+/** The window of the approval page, or null where the browser opens none. To be called in a click. */
+export function openApprovalPage(origin: string): Window | null {
+  const address = `${origin}/#dashboard=${encodeURIComponent(location.origin)}`;
+  return window.open(address, '_blank', 'popup,width=560,height=860');
+}
+
 /**
- * The answer of the approval page to a request that names its nonce. To be called in a click: browsers open
- * a window for nothing else. Throws `NotSigned` when the window is closed without an answer.
+ * The answer of the approval page to a request that names its nonce. Throws `NotSigned` when the window is
+ * closed without an answer.
  */
-export function askApprovalPage(
-  origin: string,
+export function askWindow(
+  { page, origin }: { readonly page: Window; readonly origin: string },
   requestFor: (nonce: string) => Promise<ApprovalRequest | EnrolmentRequest>,
 ): Promise<ApprovalAnswer | EnrolmentAnswer> {
-  const address = `${origin}/#dashboard=${encodeURIComponent(location.origin)}`;
-  const page = window.open(address, '_blank', 'popup,width=560,height=860');
-  if (page === null) return Promise.reject(new NotSigned('The browser did not open the approval page. Allow pop-ups.'));
   let requestId: string | null = null;
   return new Promise<ApprovalAnswer | EnrolmentAnswer>((resolve, reject) => {
     const end = () => {
@@ -60,8 +52,4 @@ export function askApprovalPage(
       if (page.closed) fail(new NotSigned('The approval page was closed without a signature.'));
     }, LOOK_MS);
   });
-}
-
-export function newRequestId(): string {
-  return crypto.randomUUID();
 }

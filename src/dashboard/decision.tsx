@@ -2,13 +2,16 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
-import type { Challenge } from '#dashboard/api.ts';
+import type { Challenge, Person } from '#dashboard/api.ts';
 import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import type { Voice } from '#dashboard/passkey.ts';
 import { bytesOfHex, hexOf, passkeysHere, passkeysOfPage, signWithPasskey } from '#dashboard/passkey.ts';
-import { askApprovalPage, NotSigned, useApprovalOrigin } from '#dashboard/approval-popup.ts';
-import type { ApprovalRequest } from '#domain/approval-message.ts';
+import type { Way } from '#dashboard/approval-way.ts';
+import { askApprovalPage, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
+import type { Errand } from '#dashboard/errand.ts';
+import { signatureIn } from '#dashboard/approval-request.ts';
+import { NotSigned } from '#dashboard/not-signed.ts';
 
 /** What somebody is asked to say yes to, as the service gives it. */
 export interface Asked {
@@ -53,8 +56,9 @@ export function Decision(props: {
   readonly actions: readonly string[];
   readonly approve: (voice: Voice | undefined) => Promise<unknown>;
   readonly reject: () => Promise<unknown>;
-  /** What the approval page is asked, with statements that name its nonce. */
-  readonly request: (nonce: string) => Promise<ApprovalRequest>;
+  /** What the approval page is opened for. */
+  readonly errand: Errand;
+  readonly me: Person;
   readonly inWords?: (name: string, value: string) => ComponentChildren;
   readonly name: string;
 }) {
@@ -103,7 +107,7 @@ export function Decision(props: {
                 ballot={ballot}
                 isSending={isSending}
                 origin={origin}
-                page={() => decide(async () => approve(await signedByPage(origin ?? '', props.request)))}
+                page={(way) => decide(async () => approve(await signedByPage(origin ?? '', { ...props, way })))}
                 session={() => decide(() => approve(undefined))}
                 passkey={() => decide(async () => approve(await signWithPasskey(asked.digest, ballot.devices)))}
               />
@@ -126,11 +130,11 @@ function faultOf(error: unknown): string {
 }
 
 /** The signature that the approval page answers with. */
-async function signedByPage(origin: string, request: (nonce: string) => Promise<ApprovalRequest>): Promise<Voice> {
-  const answer = await askApprovalPage(origin, request);
-  if (answer.type !== 'conclave/approval/answer') throw new NotSigned('The approval page answered something else.');
-  const { keyId, signature, authenticatorData, clientDataJSON } = answer;
-  return { keyId, signature, authenticatorData, clientDataJSON };
+async function signedByPage(
+  origin: string,
+  { errand, me, way }: { readonly errand: Errand; readonly me: Person; readonly way: Way },
+): Promise<Voice> {
+  return signatureIn(await askApprovalPage(origin, { errand, me, way }));
 }
 
 function Yes(props: {
@@ -138,7 +142,7 @@ function Yes(props: {
   readonly isSending: boolean;
   /** Of the approval page. */
   readonly origin: string | null;
-  readonly page: () => void;
+  readonly page: (way: Way) => void;
   readonly session: () => void;
   readonly passkey: () => void;
 }) {
@@ -157,9 +161,14 @@ function Yes(props: {
           This is a preview. The approval page at {origin} reads the bytes itself: compare what it shows, and sign
           there.
         </p>
-        <button type="button" class="yes" disabled={isSending} onClick={page}>
+        <button type="button" class="yes" disabled={isSending} onClick={() => page('window')}>
           Approve on the approval page
-        </button>
+        </button>{' '}
+        {!isPhone() && (
+          <button type="button" disabled={isSending} onClick={() => page('redirect')}>
+            Go there in this tab
+          </button>
+        )}
       </>
     );
   }

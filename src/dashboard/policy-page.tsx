@@ -7,23 +7,26 @@ import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
-import { askApprovalPage, newRequestId, NotSigned, useApprovalOrigin } from '#dashboard/approval-popup.ts';
-import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+import type { Way } from '#dashboard/approval-way.ts';
+import { askApprovalPage, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
+import { noteOfPasskey } from '#dashboard/approval-request.ts';
+import { NotSigned } from '#dashboard/not-signed.ts';
 import { Statements } from '#dashboard/statements.tsx';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
 type Wish = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
+type NeededRenewal = InferResponseType<Line['policy']['$get']>['renewalsNeeded'][number];
 
 /** Who decides in a vault and by which rules, the devices that people sign with, and what is proposed about it. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
   const { loaded, reload } = useLoaded(`policy ${vault.id}`, async () => {
-    const { policy } = await good(line.policy.$get({ param, query: {} }));
+    const { policy, renewalsNeeded } = await good(line.policy.$get({ param, query: {} }));
     const { policyChanges } = await good(line['policy-change'].$get({ param, query: {} }));
-    return { policy, policyChanges };
+    return { policy, renewalsNeeded, policyChanges };
   });
   const origin = useApprovalOrigin();
   const [fault, complain] = useState<string | null>(null);
@@ -41,7 +44,20 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
         ),
       );
   };
+  const renew = (version: number) => {
+    complain(null);
+    const renewal = line.policy[':version'].renewal;
+    good(renewal.$post({ param: { ...param, version: String(version) }, json: {} })).then(reload, (error: unknown) =>
+      complain(reasonOf(error)),
+    );
+  };
   const isSigner = vault.roles.includes('signer');
+  const mayPropose = isSigner || vault.roles.includes('admin');
+  const enrol = (way: Way) =>
+    propose(async () => ({
+      addDevices: [await proposedPasskey(origin, { vaultId: param.vaultId, me, way })],
+      note: noteOfPasskey(me),
+    }));
   const remove = (keyId: string) =>
     propose(async () => ({ removeDevices: [keyId], note: `Without the device ${keyId.slice(0, 8)}…` }));
   return (
@@ -51,25 +67,23 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       </p>
       <h1>Policy</h1>
       <Shown loaded={loaded} what="the policy" again={reload}>
-        {({ policy, policyChanges }) => (
+        {({ policy, renewalsNeeded, policyChanges }) => (
           <>
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
             <Statements vaultId={vault.id} policy={policy} />
+            <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
               {isSigner && (
-                <button
-                  type="button"
-                  onClick={() =>
-                    propose(async () => ({
-                      addDevices: [await proposedPasskey(origin, me)],
-                      note: `A passkey of ${me.name}’s`,
-                    }))
-                  }
-                >
+                <button type="button" onClick={() => enrol('window')}>
                   Propose a passkey of mine
                 </button>
               )}
-              {(isSigner || vault.roles.includes('admin')) && (
+              {isSigner && origin !== null && !isPhone() && (
+                <button type="button" onClick={() => enrol('redirect')}>
+                  Propose a passkey without a new window
+                </button>
+              )}
+              {mayPropose && (
                 <a class="button" href={`#/vault/${vault.id}/rules`}>
                   Propose other rules
                 </a>
@@ -90,16 +104,50 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   );
 }
 
+/** The versions that co-signers can no longer adopt, because the mandate has expired, and what members can do about it. */
+function Renewals(props: {
+  readonly needed: readonly NeededRenewal[];
+  readonly changes: readonly Change[];
+  /** Null for a member who may not propose it. */
+  readonly renew: ((version: number) => void) | null;
+}) {
+  const { needed, changes, renew } = props;
+  const isPending = (version: number) =>
+    changes.some(({ state, renewsVersion }) => state === 'PENDING' && renewsVersion === version);
+  if (needed.length === 0) return null;
+  return (
+    <section aria-labelledby="renewals">
+      <h2 id="renewals">Expired mandates</h2>
+      <ul class="plain">
+        {needed.map(({ version, cosigners }) => (
+          <li key={version}>
+            {cosigners.length === 0
+              ? 'The vault gets no key'
+              : `Co-signer ${cosigners.join(', ')} cannot adopt version ${version}`}{' '}
+            before the signers of version {version - 1} renew the mandate of version {version}.{' '}
+            {isPending(version) ? (
+              <span class="quiet">A renewal is proposed below.</span>
+            ) : (
+              renew !== null && (
+                <button type="button" onClick={() => renew(version)}>
+                  Propose a renewal of version {version}
+                </button>
+              )
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 /** A new passkey of the approval page, or of this dashboard where there is none. */
-async function proposedPasskey(origin: string | null, me: Person) {
+async function proposedPasskey(
+  origin: string | null,
+  { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: Way },
+) {
   if (origin === null) return newPasskey(me);
-  const answer = await askApprovalPage(origin, async () => ({
-    type: 'conclave/approval/enrolment',
-    version: APPROVAL_PROTOCOL,
-    requestId: newRequestId(),
-    userId: me.id,
-    userName: me.name,
-  }));
+  const answer = await askApprovalPage(origin, { errand: { kind: 'enrolment', vaultId }, me, way });
   if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
   return answer.device;
 }
@@ -229,10 +277,19 @@ function Proposal(props: {
   const [fault, complain] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
-  const devices = policy.devices.filter(({ userId }) => userId === me.id);
+  const { renewsVersion } = change;
+  // A renewal is decided by the signers and devices of the version before, whatever is in force.
+  const decidedBy = async () =>
+    renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
   return (
     <article class="proposal">
-      <h3>{note ?? 'Another policy'}</h3>
+      <h3>{note ?? (renewsVersion === null ? 'Another policy' : `A new mandate for version ${renewsVersion}`)}</h3>
+      {renewsVersion !== null && (
+        <p class="quiet">
+          Renews the mandate of version {renewsVersion}, which was adopted before. The policy stays as it is. The
+          signers of version {renewsVersion - 1} decide.
+        </p>
+      )}
       <p>
         <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{state.toLowerCase()}</span> {approvals.length} of{' '}
         {requiredApprovals} approvals, since <Time iso={createdAt} />
@@ -256,16 +313,19 @@ function Proposal(props: {
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length}`}
-          asked={async () => ({
-            asked: {
-              digest,
-              canonical,
-              domain: 'conclave/policy-change/v1',
-              id: ['id', id],
-              naming: { field: 'policyHash', canonical: change.policy.canonical },
-            },
-            ballot: { approvalMode: policy.approvalMode, devices },
-          })}
+          asked={async () => {
+            const { approvalMode, devices } = await decidedBy();
+            return {
+              asked: {
+                digest,
+                canonical,
+                domain: 'conclave/policy-change/v1',
+                id: ['id', id],
+                naming: { field: 'policyHash', canonical: change.policy.canonical },
+              },
+              ballot: { approvalMode, devices: devices.filter(({ userId }) => userId === me.id) },
+            };
+          }}
           actions={change.actionsForMe}
           approve={async (voice) => {
             await good(line.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
@@ -275,24 +335,8 @@ function Proposal(props: {
             await good(line.reject.$post({ param }));
             decided();
           }}
-          request={async (nonce) => {
-            const asked = await good(line.$get({ param, query: { nonce } }));
-            const { canonical: bytes, policyInForce, keys, statements } = asked;
-            return {
-              type: 'conclave/approval/request',
-              version: APPROVAL_PROTOCOL,
-              requestId: newRequestId(),
-              userId: me.id,
-              canonical: bytes,
-              policy: policyInForce.canonical,
-              proposed: asked.policy.canonical,
-              keyIds: keys.map(({ keyId }) => keyId),
-              statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
-              // A first policy without keys gets them by this change: the person confirms them before.
-              cosigners: asked.policy.cosigners ?? [],
-              remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
-            };
-          }}
+          errand={{ kind: 'policy-change', ...param }}
+          me={me}
         />
       )}
     </article>

@@ -1,9 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { newRequestId } from '#dashboard/approval-popup.ts';
-import type { ApprovalRequest } from '#domain/approval-message.ts';
-import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/decision.tsx';
 import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
@@ -11,27 +8,6 @@ import { Amount, State, Subject, Time } from '#dashboard/parts.tsx';
 import { Who } from '#dashboard/people.tsx';
 import { Simulation } from '#dashboard/simulation.tsx';
 import { Steps } from '#dashboard/steps.tsx';
-
-/** What the approval page is asked about a transaction. */
-async function requestOf(
-  { id, createdBy }: Transaction,
-  { nonce, userId }: { readonly nonce: string; readonly userId: string },
-): Promise<ApprovalRequest> {
-  const asked = await good(api.transaction[':txId'].challenge.$get({ param: { txId: id }, query: { nonce } }));
-  return {
-    type: 'conclave/approval/request',
-    version: APPROVAL_PROTOCOL,
-    requestId: newRequestId(),
-    userId,
-    canonical: asked.canonical,
-    policy: asked.policy.canonical,
-    proposed: null,
-    keyIds: asked.keys.map(({ keyId }) => keyId),
-    statements: (asked.statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
-    cosigners: [],
-    remarks: createdBy === null ? [] : [{ label: 'Created by', text: createdBy }],
-  };
-}
 
 /** Somebody may still decide about it. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
@@ -84,7 +60,8 @@ export function TransactionPage(props: {
                   )
                 }
                 reject={async () => decided(await good<Transaction>(line.reject.$post({ param: { txId } })))}
-                request={(nonce) => requestOf(transaction, { nonce, userId: me.id })}
+                errand={{ kind: 'transaction', txId }}
+                me={me}
                 inWords={(name, value) =>
                   (name === 'amount' && <Amount amount={value} asset={transaction.asset} />) ||
                   (name === 'maxFee' && <Fee amount={value} transaction={transaction} />)

@@ -35,8 +35,9 @@ export type PolicyChainFault = 'malformed' | 'other-vault' | 'broken-chain' | 'o
 
 /**
  * The policies that these bytes encode, each the successor of the one before: version + 1, the same
- * vault, and its `previousHash` names the one before. Whoever knows the last hash knows all of them.
- * The approvals are not verified here (`successionFault`).
+ * vault, and its `previousHash` names the one before. So the hash of the last one fixes all of them.
+ * The chain does not prove that any of them was in force: anyone can write policies and hash them.
+ * That takes the statements of co-signers. The approvals are not verified here (`successionFault`).
  */
 export function readPolicyChain(
   vaultId: number,
@@ -66,8 +67,9 @@ export type SuccessionFault = 'not-the-next' | 'no-mandate' | 'not-enough-approv
  * approved by the quorum of `current`. Under a policy in token mode the approvals are the
  * coordinator's word: a reader that does not trust the coordinator must not accept such a step.
  *
- * The expiry of the mandate is not checked: a change that is in force was approved in time, or not,
- * and only a co-signer's own clock at the adoption can tell.
+ * It does not prove that `next` is in force: a quorum can approve a change that is then rejected or
+ * that expires, and its signatures remain. The expiry of the mandate is not checked, since only the
+ * clock of a co-signer at the adoption can.
  */
 export async function successionFault(
   current: Policy,
@@ -99,7 +101,9 @@ export type PinFault = 'other-history' | 'older-policy' | 'unproven-pins';
  * They change only by a quorum: where the policy in force names other co-signers, each step from
  * the policy that the device verified last carries the approvals of the quorum before it, signed by
  * devices. A step out of token mode proves nothing, so there the person enters the fingerprint again.
- * Where the policy names no co-signers, or the same, the pins stay, and the statements decide.
+ * Where the policy names no co-signers, or the same, the pins stay, and no approval is verified here.
+ * In every case the caller verifies statements under the pins that it gets: only they prove that the
+ * last policy is in force.
  */
 export async function pinsUnder(
   { pins, policy: known }: PinnedCosigners,

@@ -88,27 +88,6 @@ function verdictOn(
   return agrees ? { verdict: 'agrees', cosigner } : { verdict: 'disagrees', cosigner, policyVersion, policyHash };
 }
 
-/** Why a device must not sign. */
-export type StatementRefusal = 'cosigner-disagrees' | 'too-few-agree';
-
-/**
- * Why a signer must not sign on these verdicts, or null.
- *
- * Up to t - 1 co-signers and the coordinator may be hostile. They sign any statement with their own
- * keys, so t - 1 agreements prove nothing; of t agreements one at least is an honest co-signer's,
- * and an honest co-signer has a policy in force only by a valid chain of policy changes.
- *
- * One disagreement is enough to refuse: either the co-signer was not shown a policy change, or it
- * was shown another one. t agreements do not prove that no group of t co-signers still has an older
- * policy in force, since the coordinator can leave out statements. Only the agreement of all
- * co-signers proves that, which is why each `unknown` is shown.
- */
-export function statementRefusal(verdicts: readonly StatementVerdict[], threshold: number): StatementRefusal | null {
-  if (verdicts.some(({ verdict }) => verdict === 'disagrees')) return 'cosigner-disagrees';
-  const agreeing = verdicts.filter(({ verdict }) => verdict === 'agrees').length;
-  return agreeing < threshold ? 'too-few-agree' : null;
-}
-
 function isSignedBy(pin: CosignerPin, statement: SignedStatement): boolean {
   try {
     // RFC 8032 with its strict bounds: ZIP 215 would accept signatures that other co-signers refuse.

@@ -80,6 +80,13 @@ export interface EnrolmentAnswer {
   readonly device: Omit<Passkey, 'keyId'> & { readonly proof: PasskeySignature };
 }
 
+/** The person has gone back to the dashboard without a signature. */
+export interface ApprovalDecline {
+  readonly type: 'conclave/approval/declined';
+  readonly version: 1;
+  readonly requestId: string;
+}
+
 /** More text than this is no request of a dashboard: 100 devices and 200 rules of each list take less than a half. */
 const MAX_HEX = 1_000_000;
 const MAX_TEXT = 400;
@@ -94,6 +101,11 @@ export function parseApprovalRequest(message: unknown): ApprovalRequest | Enrolm
   if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL) return null;
   if (message['type'] === 'conclave/approval/enrolment') return isEnrolment(message) ? message : null;
   return isRequest(message) ? message : null;
+}
+
+/** The message by which the page names its nonce. */
+export function helloOf(nonce: string): ApprovalHello {
+  return { type: 'conclave/approval/hello', version: APPROVAL_PROTOCOL, nonce };
 }
 
 /** The nonce of a page that is ready, or null for any other message. */
@@ -113,6 +125,13 @@ export function parseApprovalAnswer(message: unknown, requestId: string): Approv
   }
   const isEnrolled = message['type'] === 'conclave/approval/enrolled' && isObject(message['device']);
   return isEnrolled ? (message as unknown as EnrolmentAnswer) : null;
+}
+
+/** Reports whether a message says that the person left this request without a signature. */
+export function isDecline(message: unknown, requestId: string): boolean {
+  if (!isObject(message) || !hasExactly(message, ['type', 'version', 'requestId'])) return false;
+  const { type, version } = message;
+  return type === 'conclave/approval/declined' && version === APPROVAL_PROTOCOL && message['requestId'] === requestId;
 }
 
 const NONCE = /^[0-9a-f]{64}$/;

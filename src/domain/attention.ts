@@ -8,6 +8,7 @@ export const ATTENTIONS = [
   'late-sweep',
   'cosigner-away',
   'cosigner-banned',
+  'foreign-passkeys',
 ] as const;
 
 export interface Attention {
@@ -32,6 +33,8 @@ export interface Condition {
   readonly vaults: number;
   /** When the sweep was last at the vault that it has left alone for longest. */
   readonly longestUnsweptAtMs: number | null;
+  /** Vaults whose policy in force has a passkey of another origin than the approval page. */
+  readonly vaultsWithForeignPasskeys: number;
 }
 
 interface QuietTransaction {
@@ -111,6 +114,12 @@ export function attentionsOf(
         ? null
         : { code: 'cosigner-banned', detail: `node ${node} has caught ${banned.join(', ')} cheating` },
     ),
+    condition.vaultsWithForeignPasskeys === 0
+      ? null
+      : {
+          code: 'foreign-passkeys',
+          detail: `${condition.vaultsWithForeignPasskeys} vaults have passkeys of another page than the approval page`,
+        },
   ];
   return found.filter((one) => one !== null);
 }

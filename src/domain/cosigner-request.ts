@@ -11,8 +11,13 @@ export interface CosignerRequest {
   readonly bodyHash: string;
 }
 
-/** Names of the headers that carry the time and the signature, which is base64url without padding. */
+/**
+ * Names of the headers that carry the time, the hash of the body, and the signature, which is
+ * base64url without padding. The hash is a header so that a co-signer can verify the signature
+ * before it reads the body.
+ */
 export const REQUEST_TIME = 'x-conclave-time';
+export const REQUEST_BODY_HASH = 'x-conclave-body-sha256';
 export const REQUEST_SIGNATURE = 'x-conclave-signature';
 
 /** The bytes that are signed, by Ed25519. */

@@ -4,6 +4,8 @@ import { hasRequiredDevice, isRequiredDevice, voicesFor } from '#domain/approval
 import type { DeviceSignature } from '#domain/device.ts';
 import { isUnsigned } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
+import type { Member } from '#domain/member.ts';
+import { may } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -37,9 +39,17 @@ export interface PolicyChange extends PolicyMandate {
    * that is away adopts it later. Absent from changes of before: signers decide until the mandate ends.
    */
   readonly decisionEndsAtMs?: number;
+  /**
+   * The version whose mandate this change renews: `policy` is the adopted policy of that version, to
+   * the byte. Absent: an ordinary change, to a policy that was never adopted.
+   */
+  readonly renewsVersion?: number;
   /** Lower-case hex SHA-256 of `mandateBytes`: what every vote names. */
   readonly digest: string;
-  /** `thresholdForChange` of the policy in force, which is the same for as long as this is pending. */
+  /**
+   * `thresholdForChange` of the policy whose quorum decides: the one in force, or for a renewal the one
+   * before the version that it renews. It is the same for as long as this is pending.
+   */
   readonly requiredApprovals: number;
   readonly state: PolicyChangeState;
   readonly approvals: readonly Vote[];
@@ -78,7 +88,8 @@ export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash:
  * Refuses, in order: `policy-change-not-pending` for a voice that comes after the end, unless it is a repeat of the caller's own;
  * `device-signature-required`.
  *
- * @param current the policy in force
+ * @param current the policy whose quorum decides: the one in force, or for a renewal the one before
+ * the version that it renews
  */
 export function decideChange(
   change: PolicyChange,
@@ -114,6 +125,21 @@ export function decideChange(
       return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
     }
   }
+}
+
+/** Reports whether a change renews the mandate of a policy that was adopted before. */
+export function isRenewal({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>): boolean {
+  return renewsVersion !== undefined;
+}
+
+/**
+ * Reports whether a member's approval of a change counts. Co-signers judge a renewal by the policy
+ * before that version, so its signers approve it, also those that no longer sign, and nobody else.
+ *
+ * @param decider the policy whose quorum decides
+ */
+export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVersion'>, decider: Policy): boolean {
+  return isRenewal(change) ? decider.signers.includes(member.userId) : may(member, 'vote');
 }
 
 /** When signers can no longer decide over a change. */

@@ -31,6 +31,10 @@ export type Refusal =
   /** It would be the policy that there is. */
   | { readonly code: 'policy-unchanged' }
   | { readonly code: 'too-many-policy-changes'; readonly limit: number }
+  /** No policy of this version was adopted by a change. */
+  | { readonly code: 'policy-version-not-found' }
+  /** Co-signers still adopt the policy on the mandate that it has. */
+  | { readonly code: 'mandate-in-force'; readonly expiresAtMs: number }
   /** Unknown, deleted, or somebody else's: one answer for all. */
   | { readonly code: 'access-token-not-found' }
   /** The person has had a credential, so an operator issues another one only after a credential reset. */

@@ -1,5 +1,6 @@
 import type { KeyId, VaultId } from '#domain/id.ts';
 import type { BitcoinAddressType, KeyScheme } from '#domain/chain.ts';
+import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 
@@ -65,6 +66,11 @@ export interface Vault {
   readonly members: readonly Member[];
   readonly policy: Policy;
   readonly keys: readonly VaultKey[];
+  /**
+   * The co-signers that refused a policy for its expired mandate when they were shown it last. Absent
+   * where none does.
+   */
+  readonly expiredAdoptions?: readonly ExpiredAdoption[];
 }
 
 /** The wallet of a vault on a chain, or null while its key is being generated. */

@@ -4,6 +4,7 @@ import { breachText } from '#http/breach-text.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
+import { timeText } from '#http/time-text.ts';
 
 /** What HTTP itself refuses, before or around the domain. */
 export type HttpFault =
@@ -70,6 +71,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'transaction-not-found': [404, 'There is no such transaction'],
   'credential-reset-not-found': [404, 'There is no such credential reset'],
   'policy-change-not-found': [404, 'There is no such policy change'],
+  'policy-version-not-found': [404, 'There is no such version of the policy'],
   'user-not-found': [404, 'There is no such user'],
   'push-subscription-not-found': [404, 'There is no such subscription'],
   'access-token-not-found': [404, 'There is no such token'],
@@ -86,6 +88,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'policy-change-not-pending': [409, 'The policy change is not pending'],
   'policy-unchanged': [409, 'The policy would stay as it is'],
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
+  'mandate-in-force': [409, 'The mandate of the policy has not expired'],
   'needs-quorum': [409, 'The signers have to decide this'],
   'credential-reset-required': [409, 'A credential reset is required'],
   'credential-reset-not-ready': [409, 'The credential reset is not in effect yet'],
@@ -230,6 +233,13 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return { detail: 'The policy in force says all of this already.' };
     case 'too-many-policy-changes':
       return { detail: `At most ${refusal.limit} policy changes of a vault may be pending. Decide some first.` };
+    case 'policy-version-not-found':
+      return { detail: 'No change of the policy was adopted as this version.' };
+    case 'mandate-in-force':
+      return {
+        detail: 'Co-signers still adopt this version. Its mandate can be renewed after mandateEndsAt.',
+        members: { mandateEndsAt: timeText(refusal.expiresAtMs) },
+      };
     case 'access-token-not-found':
       return { detail: 'You have no token with this id.' };
     case 'access-token-own-expiry':

@@ -63,6 +63,7 @@ import { cancelPolicyChange } from '#http/vault/policy-change/cancel.ts';
 import { listPolicyChanges } from '#http/vault/policy-change/list.ts';
 import { proposePolicyChange } from '#http/vault/policy-change/propose.ts';
 import { readPolicyChange } from '#http/vault/policy-change/read.ts';
+import { renewMandate } from '#http/vault/policy-change/renew.ts';
 import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
 import { listPolicies } from '#http/vault/policies.ts';
 import { readPolicy } from '#http/vault/policy.ts';
@@ -96,6 +97,7 @@ const routes = [
   readPolicy,
   listPolicies,
   proposePolicyChange,
+  renewMandate,
   listPolicyChanges,
   readPolicyChange,
   approvePolicyChange,

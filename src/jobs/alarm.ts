@@ -1,3 +1,4 @@
+import { approvalOrigin } from '#devices/approval-origin.ts';
 import { attentionsOf } from '#domain/attention.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
@@ -12,7 +13,7 @@ const MINUTE_MS = 60_000;
 export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (nowMs % EVERY_MS >= MINUTE_MS) return;
   // The quietest tells whether any is stuck.
-  const condition = await conditionOf(env.DB, 20);
+  const condition = await conditionOf(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });
   for (const { code, detail } of attentionsOf(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
     console.error(JSON.stringify({ event: 'alarm', code, detail }));
     measure(env, { kind: 'alarm', texts: [code] });

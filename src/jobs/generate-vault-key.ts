@@ -1,3 +1,4 @@
+import { neededRenewals } from '#domain/mandate-renewal.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 import { attestationsOf } from '#nodes/show-policies.ts';
@@ -26,7 +27,11 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   const step = await nextKeyStep(nodes, request, candidate);
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;
-    console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason }));
+    // Without a key no co-signer has adopted anything, so none attests: these mandates have to be renewed.
+    const expired = existing === undefined && candidate === null ? neededRenewals(policies, null, Date.now()) : [];
+    const renewals = expired.map(({ version: renewed }) => `POST /vault/${id}/policy/${renewed}/renewal`);
+    const remedy = renewals.length === 0 ? {} : { renewals };
+    console.error(JSON.stringify({ event: 'key-generation-failed', vaultId: id, scheme, reason, ...remedy }));
     if (isUseless && candidate !== null) await vault.progressKey(scheme, { type: 'discarded', candidate });
     return;
   }

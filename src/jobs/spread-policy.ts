@@ -1,3 +1,5 @@
+import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
+import type { CosignerFault } from '#nodes/cosigner-client.ts';
 import { cosignersOf, faultText } from '#nodes/cosigner-client.ts';
 import { showPolicies } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -5,7 +7,8 @@ import type { VaultObject } from '#objects/vault.ts';
 
 /**
  * Shows the policies of a vault to every co-signer, for every key. The row of the outbox stays until each of them has adopted the
- * newest one: a co-signer that is away is shown it later, with attestations of the others when the mandate has expired by then.
+ * newest one: a co-signer that is away is shown it later, with attestations of the others when the mandate has expired by then. The
+ * vault records who refuses an expired mandate even so: its members have to renew it.
  */
 export async function spreadPolicy(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.adoptionWork();
@@ -13,15 +16,28 @@ export async function spreadPolicy(env: CoordinatorEnv, vault: DurableObjectStub
   const { vaultId, keys, policies } = work;
   const all = cosignersOf(env);
   let missing = 0;
+  const expired = new Map<string, ExpiredAdoption>();
   for (const { keyId } of keys) {
     for (const node of all) {
       const shown = await showPolicies({ nodes: [node], witnesses: all, keyId }, policies);
       if (shown.ok) continue;
       missing += 1;
       const reason = faultText(shown.refusal);
-      console.error(JSON.stringify({ event: 'policy-adoption-delayed', vaultId, keyId, reason }));
+      const version = expiredVersion(shown.refusal, policies.at(-1)?.policy.version ?? 0);
+      const remedy = version === null ? {} : { renewal: `POST /vault/${vaultId}/policy/${version}/renewal` };
+      console.error(JSON.stringify({ event: 'policy-adoption-delayed', vaultId, keyId, reason, ...remedy }));
+      if (version !== null) expired.set(`${node.index} ${version}`, { cosigner: node.index, version });
     }
   }
   const newest = policies.at(-1);
-  if (missing === 0 && newest !== undefined) await vault.reportAdoption(newest.policy.version);
+  if (newest === undefined) return;
+  const { version } = newest.policy;
+  await vault.reportAdoption({ version, isComplete: missing === 0, expired: [...expired.values()] });
+}
+
+/** The version that a co-signer refused for its expired mandate, or null. It can name no version that does not exist. */
+function expiredVersion({ code, detail }: CosignerFault, newest: number): number | null {
+  if (code !== 'mandate-expired' || !/^[1-9][0-9]{0,8}$/.test(detail ?? '')) return null;
+  const version = Number.parseInt(detail ?? '', 10);
+  return version <= newest ? version : null;
 }

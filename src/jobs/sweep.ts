@@ -9,7 +9,7 @@ import { SESSION_SECONDS } from '#domain/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
 import { pruneAppraisals } from '#store/tokens.ts';
 import { quietVaults } from '#store/transactions.ts';
-import { takeVaultsToNudge } from '#store/vaults.ts';
+import { takeVaultsToNudge, vaultsWithoutOrigins } from '#store/vaults.ts';
 
 /** A watched transaction that has not moved for this long is looked at, whatever its vault's alarm was doing. */
 const QUIET_MS = 60_000;
@@ -52,14 +52,17 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
   await pruneAppraisals(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: MOST_ROWS });
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
-  for (const some of inGroups(woken, WOKEN_AT_ONCE)) await Promise.all(some.map((vaultId) => nudge(env, vaultId)));
+  const old = new Set(await vaultsWithoutOrigins(env.DB, nowMs));
+  for (const some of inGroups(woken, WOKEN_AT_ONCE)) {
+    await Promise.all(some.map((vaultId) => nudge(env, vaultId, old.has(vaultId))));
+  }
   // Last: whatever it finds, the vaults are awake.
   await raiseAlarms(env, nowMs);
 }
 
-async function nudge(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
+async function nudge(env: CoordinatorEnv, vaultId: VaultId, isEntryOld: boolean): Promise<void> {
   try {
-    await vaultStub(env, vaultId).nudge();
+    await vaultStub(env, vaultId).nudge(isEntryOld);
   } catch (error) {
     console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }

@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { boundedFetch } from '#chains/bounded-fetch.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { importPrivate } from '#mpc/envelope.ts';
@@ -114,7 +114,11 @@ async function signatureOf(
   const [atMs, bodyHash] = [String(Date.now()), bytesToHex(sha256(utf8ToBytes(body)))];
   const bytes = cosignerRequestBytes({ node: String(index), path, atMs, bodyHash });
   const signature = await crypto.subtle.sign('Ed25519', await signingKey(coordinatorSecret), bytes);
-  return { [REQUEST_TIME]: atMs, [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url') };
+  return {
+    [REQUEST_TIME]: atMs,
+    [REQUEST_BODY_HASH]: bodyHash,
+    [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url'),
+  };
 }
 
 const KEYS = new Map<string, Promise<CryptoKey>>();

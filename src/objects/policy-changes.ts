@@ -1,9 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
 import { thresholdForChange } from '#domain/policy.ts';
-import type { PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
-import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, mandateBytes } from '#domain/policy-change.ts';
+import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
+import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, isRenewal, mandateBytes } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -16,13 +17,20 @@ import type { VaultStorage } from '#objects/vault-storage.ts';
 import { writeVaultChange } from '#objects/vault-writes.ts';
 
 /** All of them have to be read by every signer, and the first that is adopted ends the others. */
-const MOST_PENDING = 10;
+export const MOST_PENDING = 10;
 
 export interface Proposal {
   readonly wish: PolicyWish;
   readonly note: string | null;
   /** Null: an operator. */
   readonly actor: Actor | null;
+}
+
+/** A member asks the quorum for a new mandate of an adopted policy. */
+export interface RenewalRequest {
+  readonly version: number;
+  readonly note: string | null;
+  readonly actor: Actor;
 }
 
 /**
@@ -42,71 +50,99 @@ export function newChange(
   if (same === policyHash(vault.policy)) return refused({ code: 'policy-unchanged' });
   const already = storage.policies.pendingChangeTo(hash);
   if (already !== null) return accepted({ change: already, isNew: false });
-  if (storage.policies.pendingChanges().length >= MOST_PENDING)
-    return refused({ code: 'too-many-policy-changes', limit: MOST_PENDING });
+  const pending = storage.policies.pendingChanges().filter((change) => !isRenewal(change));
+  if (pending.length >= MOST_PENDING) return refused({ code: 'too-many-policy-changes', limit: MOST_PENDING });
+  const { note, actor } = proposal;
+  return accepted({ change: openChange(vault, { policy, note, actor }, vault.policy), isNew: true });
+}
+
+/** A change that nobody has decided over. @param decider the policy whose quorum decides */
+export function openChange(
+  vault: Vault,
+  { policy, note, actor }: { readonly policy: Policy } & Pick<Proposal, 'note' | 'actor'>,
+  decider: Policy,
+): PolicyChange {
   const nowMs = Date.now();
   const decisionEndsAtMs = nowMs + vault.configuration.decisionPeriodSeconds * 1000;
   const mandate = {
     id: newPolicyChangeId(nowMs, randomBytes(10)),
     policy,
-    note: proposal.note,
+    note,
     createdAtMs: nowMs,
     expiresAtMs: decisionEndsAtMs + ADOPTION_PERIOD_MS,
   };
-  const digest = bytesToHex(sha256(mandateBytes(mandate, hash)));
-  const open = { state: 'PENDING', approvals: [], rejection: null } as const;
-  return accepted({
-    change: {
-      ...mandate,
-      ...open,
-      decisionEndsAtMs,
-      digest,
-      requiredApprovals: thresholdForChange(vault.policy),
-      createdBy: proposal.actor,
-      updatedAtMs: nowMs,
-    },
-    isNew: true,
-  });
+  return {
+    ...mandate,
+    state: 'PENDING',
+    approvals: [],
+    rejection: null,
+    decisionEndsAtMs,
+    digest: bytesToHex(sha256(mandateBytes(mandate, policyHash(policy)))),
+    requiredApprovals: thresholdForChange(decider),
+    createdBy: actor,
+    updatedAtMs: nowMs,
+  };
 }
 
 /** Everything that a new change brings with it. */
 export function writeNewChange(storage: VaultStorage, vault: Vault, change: PolicyChange): void {
   storage.policies.putChange(change, policyHash(change.policy));
   storage.owe({ transactionId: change.id, job: 'expire-policy', version: 0, dueAtMs: decisionEndOf(change), tries: 0 });
-  writeVaultChange(storage, vault, { ...lineOf(change), action: 'propose-policy', actor: change.createdBy });
+  writeVaultChange(storage, vault, { ...lineOf(change, 'propose'), actor: change.createdBy });
 }
 
 /**
  * Writes what an event does to a change, and gives the vault after it: under another policy when the change is adopted. All other
- * pending changes follow a policy that is no more then. Runs inside a commit; the refusals were answered before.
+ * pending changes follow a policy that is no more then, but for renewals, which are of policies that stay as they are. Runs inside
+ * a commit; the refusals were answered before.
  */
 export function writeChangeDecision(
   storage: VaultStorage,
   vault: Vault,
   { change, event }: { readonly change: PolicyChange; readonly event: PolicyChangeEvent },
 ): Vault {
-  const decided = decideChange(change, event, { current: vault.policy, nowMs: Date.now() });
+  const current = storage.policies.deciderOver(change, vault.policy);
+  const decided = decideChange(change, event, { current, nowMs: Date.now() });
   if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
   const after = decided.value;
   if (after === change) return vault;
   storage.policies.putChange(after, policyHash(after.policy));
   const actor = 'actor' in event ? event.actor : null;
-  writeVaultChange(storage, vault, { ...lineOf(after), action: `${event.type}-policy`, actor });
+  writeVaultChange(storage, vault, { ...lineOf(after, event.type), actor });
   if (after.state !== 'PENDING') storage.discharge(after.id, 'expire-policy');
   if (after.state !== 'ADOPTED') return vault;
   const { id, policy, note, createdAtMs, expiresAtMs, approvals } = after;
-  storage.policies.adopt(
-    { policy, mandate: { id, policy, note, createdAtMs, expiresAtMs, approvals } },
-    policyHash(policy),
-  );
+  const adopted = { policy, mandate: { id, policy, note, createdAtMs, expiresAtMs, approvals } };
+  if (isRenewal(after)) {
+    writeRenewal(storage, vault, adopted);
+    return vault;
+  }
+  storage.policies.adopt(adopted, policyHash(policy));
   const governed = withPolicy(vault, policy);
   storage.putVault(governed);
   oweAdoption(storage, governed);
   writeVaultChange(storage, governed, { action: 'adopt-policy', detail: id, actor: null });
-  for (const other of storage.policies.pendingChanges()) {
+  for (const other of storage.policies.pendingChanges().filter((pending) => !isRenewal(pending))) {
     writeChangeDecision(storage, governed, { change: other, event: { type: 'supersede' } });
   }
   return governed;
+}
+
+/**
+ * Replaces the mandate of an adopted policy, and nothing else of the vault. The jobs that wait for it
+ * are due at once: they would come back by themselves, but only after their back-off.
+ */
+function writeRenewal(
+  storage: VaultStorage,
+  vault: Vault,
+  renewed: { readonly policy: Policy; readonly mandate: NonNullable<AdoptedPolicy['mandate']> },
+): void {
+  const digest = policyHash(renewed.policy);
+  storage.policies.renew(renewed, digest);
+  oweAdoption(storage, vault);
+  const keyJob = storage.owed('', 'generate-key');
+  if (keyJob !== null) storage.owe({ ...keyJob, dueAtMs: Date.now(), tries: 0 });
+  writeVaultChange(storage, vault, { action: 'renew-mandate', detail: renewed.mandate.id, digest, actor: null });
 }
 
 /**
@@ -118,6 +154,7 @@ export function oweAdoption(storage: VaultStorage, { keys, policy }: Vault): voi
   storage.owe({ transactionId: '', job: 'adopt-policy', version: 0, dueAtMs: Date.now(), tries: 0 });
 }
 
-function lineOf(change: PolicyChange) {
-  return { detail: change.id, digest: change.digest, reason: change.state };
+function lineOf(change: PolicyChange, verb: 'propose' | PolicyChangeEvent['type']) {
+  const action = `${verb}-${isRenewal(change) ? 'renewal' : 'policy'}`;
+  return { action, detail: change.id, digest: change.digest, reason: change.state };
 }

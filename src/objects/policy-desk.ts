@@ -1,18 +1,20 @@
 import { voiceRefusal } from '#devices/voice.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
-import type { Member, Permission } from '#domain/member.ts';
-import { mayCancel } from '#domain/member.ts';
+import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
+import type { Member } from '#domain/member.ts';
+import { may, mayCancel } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
-import { decideChange } from '#domain/policy-change.ts';
+import { decideChange, mayApprove } from '#domain/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
+import { newRenewal, renewalsNeededBy } from '#objects/mandate-renewal.ts';
 import type { WishFault } from '#objects/membership.ts';
-import type { Proposal } from '#objects/policy-changes.ts';
+import type { Proposal, RenewalRequest } from '#objects/policy-changes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
 import type { VaultHost } from '#objects/vault-host.ts';
 import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
@@ -30,6 +32,15 @@ export type ChangeDecision =
   | { readonly type: 'approve'; readonly device: DeviceSignature | null }
   | { readonly type: 'reject' | 'cancel' };
 
+/** What showing the policies to the co-signers has come to. */
+export interface AdoptionReport {
+  /** The newest version that was shown. */
+  readonly version: number;
+  /** Whether every co-signer has adopted it under every key. */
+  readonly isComplete: boolean;
+  readonly expired: readonly ExpiredAdoption[];
+}
+
 /** Where the signers of a vault read and change what governs it. */
 export class PolicyDesk {
   readonly #host: VaultHost;
@@ -44,11 +55,12 @@ export class PolicyDesk {
   inForce(actor: Actor): Result<PolicyView, Refusal> {
     const entered = this.#host.enter(actor, 'view');
     if (!entered.ok) return entered;
-    const { policy, keys } = entered.value.vault;
+    const { vault } = entered.value;
+    const { policy, keys } = vault;
     const nowMs = Date.now();
-    const { policies } = this.#host.storage;
-    const spent = policy.rules.limits.map((limit) => policies.spentOf(limit, nowMs).toString());
-    return accepted({ policy, spent, keys });
+    const { storage } = this.#host;
+    const spent = policy.rules.limits.map((limit) => storage.policies.spentOf(limit, nowMs).toString());
+    return accepted({ policy, spent, keys, renewalsNeeded: renewalsNeededBy(storage, vault) });
   }
 
   /** Policies that were ever in force, the newest first, below this version. Refuses `forbidden`. */
@@ -70,7 +82,23 @@ export class PolicyDesk {
     if (!proposed.ok) return proposed;
     const { change, isNew } = proposed.value;
     if (isNew) await commits.run(() => writeNewChange(storage, vault, change));
-    return accepted({ change, policy: vault.policy, viewer });
+    return accepted(this.#view(change, vault, viewer));
+  }
+
+  /**
+   * A new mandate for a policy that was adopted, for the quorum of the policy before it to decide. The same request again is the same
+   * change. Refuses, in order: `forbidden`, then what `newRenewal` refuses.
+   */
+  async renew(request: RenewalRequest): Promise<Result<PolicyChangeView, Refusal>> {
+    const entered = this.#host.enter(request.actor, 'propose');
+    if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
+    const { storage, commits } = this.#host;
+    const renewal = newRenewal(storage, vault, request);
+    if (!renewal.ok) return renewal;
+    const { change, isNew } = renewal.value;
+    if (isNew) await commits.run(() => writeNewChange(storage, vault, change));
+    return accepted(this.#view(change, vault, viewer));
   }
 
   /** The newest first, older than this one. Refuses `forbidden`. */
@@ -79,7 +107,7 @@ export class PolicyDesk {
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const changes = this.#host.storage.policies.changesBefore(before, limit);
-    return accepted(changes.map((change) => ({ change, policy: vault.policy, viewer })));
+    return accepted(changes.map((change) => this.#view(change, vault, viewer)));
   }
 
   /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
@@ -93,21 +121,21 @@ export class PolicyDesk {
    * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`, what `voiceRefusal` refuses.
    */
   async decide(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Promise<Result<PolicyChangeView, Refusal>> {
-    const permission = decision.type === 'cancel' ? 'view' : 'vote';
-    const asked = this.#find(actor, id, permission);
+    const act = decision.type === 'cancel' ? 'view' : decision.type;
+    const asked = this.#find(actor, id, act);
     if (!asked.ok) return asked;
     const { digest } = asked.value.change;
     const unheard =
-      decision.type === 'approve' ? await voiceRefusal({ ...decision, actor, digest }, asked.value.policy) : null;
+      decision.type === 'approve' ? await voiceRefusal({ ...decision, actor, digest }, asked.value.decider) : null;
     // That took a moment, in which others may have decided: everything but the signature is looked at now.
     if (this.#host.vault()?.policy !== asked.value.policy) return this.decide(actor, id, decision);
-    const found = this.#find(actor, id, permission);
+    const found = this.#find(actor, id, act);
     if (!found.ok) return found;
-    const { change, policy, viewer } = found.value;
+    const { change, decider, viewer } = found.value;
     const isOwn = viewer !== null && mayCancel(viewer, change.createdBy?.userId ?? null, 'propose');
     if (decision.type === 'cancel' && !isOwn) return refused({ code: 'forbidden' });
     const event = { ...decision, actor };
-    const decided = decideChange(change, event, { current: policy, nowMs: Date.now() });
+    const decided = decideChange(change, event, { current: decider, nowMs: Date.now() });
     if (!decided.ok) return decided;
     if (unheard !== null) return refused(unheard);
     await this.#apply(change, event);
@@ -128,11 +156,22 @@ export class PolicyDesk {
     return { vaultId: vault.id, keys: vault.keys, policies: storage.policies.adopted() };
   }
 
-  /** Every co-signer has adopted this version under every key. It changes nothing where a newer one came meanwhile. */
-  async reportAdoption(version: number): Promise<void> {
+  /**
+   * Records which co-signers refused a policy for its expired mandate. Where every co-signer has adopted the newest policy, its
+   * adoption is complete. It changes nothing where a newer one came meanwhile.
+   */
+  async reportAdoption({ version, isComplete, expired }: AdoptionReport): Promise<void> {
     const { storage, commits } = this.#host;
-    if (this.#host.vault()?.policy.version !== version) return;
-    await commits.run(() => storage.discharge('', 'adopt-policy'));
+    const vault = this.#host.vault();
+    if (vault?.policy.version !== version) return;
+    const { expiredAdoptions = [], ...others } = vault;
+    const isNews = JSON.stringify(expired) !== JSON.stringify(expiredAdoptions);
+    const after: Vault = !isNews ? vault : expired.length === 0 ? others : { ...others, expiredAdoptions: expired };
+    const write = () => {
+      if (isComplete) storage.discharge('', 'adopt-policy');
+      if (isNews) storage.putVault(after);
+    };
+    if (isComplete || isNews) await commits.run(write, () => this.#governance.govern(after));
   }
 
   /** What an event does to a change, with all that follows where it is adopted. */
@@ -154,11 +193,21 @@ export class PolicyDesk {
     return vault === null ? refused({ code: 'forbidden' }) : accepted({ vault, viewer: null });
   }
 
-  #find(actor: Actor, id: PolicyChangeId, permission: Permission): Result<PolicyChangeView, Refusal> {
-    const entered = this.#host.enter(actor, permission);
+  /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
+  #find(actor: Actor, id: PolicyChangeId, act: 'view' | 'approve' | 'reject'): Result<PolicyChangeView, Refusal> {
+    const entered = this.#host.enter(actor, 'view');
     if (!entered.ok) return entered;
+    const { vault, viewer } = entered.value;
     const change = this.#host.storage.policies.change(id);
-    if (change === null) return refused({ code: 'policy-change-not-found' });
-    return accepted({ change, policy: entered.value.vault.policy, viewer: entered.value.viewer });
+    const view = change === null ? null : this.#view(change, vault, viewer);
+    // Signers of now reject a renewal as any change: a person who no longer signs can approve it, and not end it.
+    const decides =
+      act === 'approve' && view !== null ? mayApprove(viewer, view.change, view.decider) : may(viewer, 'vote');
+    if (act !== 'view' && !decides) return refused({ code: 'forbidden' });
+    return view === null ? refused({ code: 'policy-change-not-found' }) : accepted(view);
+  }
+
+  #view(change: PolicyChange, { policy }: Vault, viewer: Member | null): PolicyChangeView {
+    return { change, policy, decider: this.#host.storage.policies.deciderOver(change, policy), viewer };
   }
 }

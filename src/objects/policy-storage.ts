@@ -1,5 +1,6 @@
 import type { AssetName } from '#domain/exposure.ts';
 import { feeIn } from '#domain/exposure.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Rules } from '#domain/rules.ts';
 import { DAY_MS } from '#domain/rules.ts';
@@ -36,6 +37,33 @@ export class PolicyStorage {
       limit,
     );
     return rows.toArray().map((row) => JSON.parse(row.document) as AdoptedPolicy);
+  }
+
+  /** The policy that was adopted as this version, or null. */
+  adoptedAs(version: number): AdoptedPolicy | null {
+    const [newest] = this.adoptedBefore(version + 1, 1);
+    return newest?.policy.version === version ? newest : null;
+  }
+
+  /**
+   * The policy whose quorum decides over a change: the one in force, or for a renewal the one before
+   * the version that it renews, because co-signers judge the mandate by that one.
+   */
+  deciderOver({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>, inForce: Policy): Policy {
+    if (renewsVersion === undefined) return inForce;
+    const before = this.adoptedAs(renewsVersion - 1);
+    if (before === null) throw new Error('a renewal follows a policy that was adopted');
+    return before.policy;
+  }
+
+  /** Puts a new mandate in the place of the one of an adopted policy. Another policy is not replaced. */
+  renew(adopted: AdoptedPolicy, hash: string): void {
+    this.#sql.exec(
+      'UPDATE policy SET document = ? WHERE version = ? AND hash = ?',
+      JSON.stringify(adopted),
+      adopted.policy.version,
+      hash,
+    );
   }
 
   adopt(adopted: AdoptedPolicy, hash: string): void {

@@ -1,3 +1,4 @@
+import type { Passkey } from '#domain/device.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/history.ts';
@@ -66,8 +67,9 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
 
 /** What the directory has to know of a vault. */
 async function enter(db: D1Database, vault: Vault): Promise<void> {
-  const { id, reference, foundedAtMs, configuration, members, keys } = vault;
-  await enterVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs });
+  const { id, reference, foundedAtMs, configuration, members, keys, policy } = vault;
+  const origins = [...new Set(passkeysOf(policy).map(({ origin }) => origin))];
+  await enterVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs, origins });
   await enterMembers(
     db,
     id,
@@ -77,6 +79,10 @@ async function enter(db: D1Database, vault: Vault): Promise<void> {
     await enterWallets(db, { vaultId: id, keyId, addresses });
     await enterWallets(db, { vaultId: id, keyId, addresses: formerAddresses });
   }
+}
+
+function passkeysOf({ devices }: Vault['policy']): readonly Passkey[] {
+  return devices.filter((device) => device.algorithm === 'webauthn-p256');
 }
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {

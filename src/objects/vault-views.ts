@@ -1,5 +1,6 @@
 import type { Activity, ActivityBlock } from '#domain/activity.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
+import type { NeededRenewal } from '#domain/mandate-renewal.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
@@ -53,6 +54,8 @@ export interface PolicyChangeView {
   readonly change: PolicyChange;
   /** The policy in force. */
   readonly policy: Policy;
+  /** The policy whose quorum decides: the one in force, or for a renewal the one before the version that it renews. */
+  readonly decider: Policy;
   /** Null: an operator. */
   readonly viewer: Member | null;
 }
@@ -67,6 +70,7 @@ export interface PolicyView {
   readonly policy: Policy;
   /** One for each limit, in its order; in the asset's smallest unit. */
   readonly spent: readonly string[];
+  readonly renewalsNeeded: readonly NeededRenewal[];
   readonly keys: readonly VaultKey[];
 }
 

@@ -25,9 +25,9 @@ import { LedgerDesk, type BalanceView, type HoldingsReport } from '#objects/ledg
 import type { ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
-import type { Proposal } from '#objects/policy-changes.ts';
+import type { Proposal, RenewalRequest } from '#objects/policy-changes.ts';
 import { type NewsId, NotificationDesk, type NotificationWork, type ToldNews } from '#objects/notification-desk.ts';
-import { type ChangeDecision, PolicyDesk } from '#objects/policy-desk.ts';
+import { type AdoptionReport, type ChangeDecision, PolicyDesk } from '#objects/policy-desk.ts';
 import type { RecoveryExport } from '#objects/recovery-exports.ts';
 import { TransactionDesk } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
@@ -151,6 +151,10 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
 
   proposePolicy(proposal: Proposal): Promise<Result<PolicyChangeView, WishFault | Refusal>> {
     return this.#policies.propose(proposal);
+  }
+
+  renewMandate(request: RenewalRequest): Answer<PolicyChangeView> {
+    return this.#policies.renew(request);
   }
 
   policyChanges(actor: Actor, before: PolicyChangeId | null, limit: number): Result<PolicyChangeView[], Refusal> {
@@ -335,7 +339,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#keys.record(key);
   }
 
-  /** See `RefreshDesk.request`, as for the next two. */
+  /** See `RefreshDesk`. */
   requestRefresh(keyId: string): Promise<boolean> {
     return this.#refreshes.request(keyId);
   }
@@ -348,23 +352,23 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#refreshes.report(keyId, report);
   }
 
-  /** See `PolicyDesk.adoptionWork`, as for the next one. */
+  /** See `PolicyDesk`. */
   adoptionWork(): AdoptionWork | null {
     return this.#policies.adoptionWork();
   }
 
-  reportAdoption(version: number): Promise<void> {
-    return this.#policies.reportAdoption(version);
+  reportAdoption(report: AdoptionReport): Promise<void> {
+    return this.#policies.reportAdoption(report);
   }
 
-  /** See `recordExport`. */
   recordExport(wanted: RecoveryExport): Promise<boolean> {
     return this.#keys.recordExport(wanted);
   }
 
-  /** For the sweep: an alarm that was lost is set again, and an overdue expiry happens. */
-  async nudge(): Promise<void> {
+  /** For the sweep: sets a lost alarm again, lets an overdue expiry happen, and renews an old entry in the directory. */
+  async nudge(isEntryOld = false): Promise<void> {
     if (this.#vault === null) return;
+    if (isEntryOld) this.#storage.oweDirectory(Date.now());
     this.#commits.disarm();
     await this.#commits.arm();
   }

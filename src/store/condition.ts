@@ -6,11 +6,19 @@ import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts'
 /** Decided, and not done: what waits for people, or for depth alone, may be quiet for days. */
 const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
 
-/** How it is with everything that is owed, by the read model: it may be behind by what a vault is about to write. @param limit of transactions that are named */
-export async function conditionOf(db: D1Database, limit: number): Promise<Condition> {
+/**
+ * How it is with everything that is owed, by the read model: it may be behind by what a vault is about to write.
+ *
+ * @param limit of transactions that are named
+ * @param approvalOrigin of the approval page; null where there is none
+ */
+export async function conditionOf(
+  db: D1Database,
+  { limit, approvalOrigin }: { readonly limit: number; readonly approvalOrigin: string | null },
+): Promise<Condition> {
   const orm = drizzle(db);
   const watched = eq(transactions.watched, true);
-  const [states, quietest, [open], [failed], [dead], [swept]] = await orm.batch([
+  const [states, quietest, [open], [failed], [dead], [swept], [foreign]] = await orm.batch([
     orm
       .select({ state: transactions.state, number: count() })
       .from(transactions)
@@ -42,6 +50,7 @@ export async function conditionOf(db: D1Database, limit: number): Promise<Condit
     orm
       .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
       .from(vaults),
+    orm.select({ number: count() }).from(vaults).where(foreignPasskeys(approvalOrigin)),
   ]);
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
@@ -54,5 +63,11 @@ export async function conditionOf(db: D1Database, limit: number): Promise<Condit
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,
     longestUnsweptAtMs: swept?.atMs ?? null,
+    vaultsWithForeignPasskeys: foreign?.number ?? 0,
   };
+}
+
+/** Vaults with a passkey of another origin. Without an approval page no passkey is foreign. */
+function foreignPasskeys(approvalOrigin: string | null) {
+  return sql`EXISTS (SELECT 1 FROM json_each(${vaults.passkeyOrigins}) AS origin WHERE origin.value <> ${approvalOrigin})`;
 }

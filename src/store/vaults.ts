@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, ne } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, lt, ne } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { members, users, vaults, wallets } from '#store/schema.ts';
 
@@ -23,13 +23,24 @@ export async function allocateVault(
  */
 export async function enterVault(
   db: D1Database,
-  vault: { readonly id: number; readonly name: string; readonly reference: string; readonly createdAtMs: number },
+  vault: {
+    readonly id: number;
+    readonly name: string;
+    readonly reference: string;
+    readonly createdAtMs: number;
+    /** Of the passkeys of the policy in force. */
+    readonly origins: readonly string[];
+  },
 ): Promise<void> {
   const orm = drizzle(db);
-  const { name, reference, createdAtMs } = vault;
+  const { id, name, reference, createdAtMs } = vault;
+  const entry = { name, reference, createdAtMs, passkeyOrigins: JSON.stringify(vault.origins) };
   await orm.batch([
     orm.delete(vaults).where(and(eq(vaults.reference, reference), ne(vaults.id, vault.id))),
-    orm.insert(vaults).values(vault).onConflictDoUpdate({ target: vaults.id, set: { name, reference, createdAtMs } }),
+    orm
+      .insert(vaults)
+      .values({ id, ...entry })
+      .onConflictDoUpdate({ target: vaults.id, set: entry }),
   ]);
 }
 
@@ -122,4 +133,13 @@ export async function takeVaultsToNudge(
     .where(inArray(vaults.id, oldest))
     .returning({ id: vaults.id });
   return taken.map(({ id }) => id);
+}
+
+/** Of the vaults that were woken at this time those whose entry is of a release that did not know the origins of passkeys. */
+export async function vaultsWithoutOrigins(db: D1Database, nudgedAtMs: number): Promise<readonly number[]> {
+  const rows = await drizzle(db)
+    .select({ id: vaults.id })
+    .from(vaults)
+    .where(and(eq(vaults.nudgedAtMs, nudgedAtMs), isNull(vaults.passkeyOrigins)));
+  return rows.map(({ id }) => id);
 }

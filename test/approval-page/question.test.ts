@@ -91,15 +91,42 @@ function copies() {
   return [1, 2, 3].flatMap((cosigner) => (first === undefined ? [] : [{ ...first, cosigner }]));
 }
 
-test('one co-signer that has another policy in force is enough to refuse', () => {
-  const [one, two] = statementsOf(policy);
-  const other = statementOf(3, { policyVersion: 2, policyHash: '22'.repeat(32) });
-  const statements = [one, two, other].filter((statement) => statement !== undefined);
-  const { fault, verdicts } = judged(requestOf(policy, intent, { statements }));
-  expect([fault, verdicts.map(({ says }) => says)]).toEqual([
-    expect.stringMatching(/another policy/),
-    ['agrees', 'agrees', 'disagrees'],
+test.each<[string, { policyVersion: number; policyHash: string }, string]>([
+  ['a later policy', { policyVersion: 2, policyHash: '22'.repeat(32) }, 'disagrees'],
+  ['another first policy', { policyVersion: 1, policyHash: '22'.repeat(32) }, 'disagrees'],
+])('a co-signer that has %s in force has to be named, and stops nothing', (_name, said, says) => {
+  const statements = [...statementsOf(policy).slice(0, 2), statementOf(3, said)];
+  const { fault, exceptions, isInForce } = judged(requestOf(policy, intent, { statements }));
+  expect([fault, exceptions.map((one) => [one.cosigner, one.says]), isInForce]).toEqual([null, [[3, says]], true]);
+  const alone = judged(requestOf(policy, intent, { statements: statements.slice(1) }));
+  expect([alone.fault, alone.isInForce]).toEqual([expect.stringMatching(/^Too few co-signers/), false]);
+});
+
+test('a co-signer that is not heard from has to be named like one that disagrees', () => {
+  const statements = statementsOf(policy).slice(0, 2);
+  expect(judged(requestOf(policy, intent, { statements })).exceptions).toMatchObject([
+    { cosigner: 3, says: 'unknown' },
   ]);
+});
+
+test('a co-signer that has the policy before in force is behind', () => {
+  const next = policyOf({ version: 2, previousHash: hashOf(policy) });
+  const behind = statementOf(3, { policyVersion: 1, policyHash: hashOf(policy) });
+  const statements = [...statementsOf(next).slice(0, 2), behind];
+  expect(judged(requestOf(next, transferOf(next), { statements })).exceptions).toMatchObject([
+    { cosigner: 3, says: 'behind', detail: 'an earlier policy: version 1 is in force' },
+  ]);
+});
+
+test('co-signers that have adopted the proposed policy already agree with the renewal of its mandate', () => {
+  const next = policyOf({ version: 2, threshold: 1, previousHash: hashOf(policy) });
+  const statements = [...statementsOf(next).slice(0, 2), ...statementsOf(policy).slice(2)];
+  const { fault, exceptions, isInForce } = judged(changeOf(policy, next, { statements }));
+  // The keys of co-signers that the older policy pins are not learned again.
+  expect([fault, exceptions, isInForce]).toEqual([null, [], false]);
+  const other = policyOf({ version: 2, threshold: 2, previousHash: hashOf(policy) });
+  const hidden = [...statementsOf(other).slice(0, 2), ...statementsOf(policy).slice(2)];
+  expect(judged(changeOf(policy, next, { statements: hidden })).fault).toMatch(/^Too few co-signers/);
 });
 
 test('a policy change must follow the policy in force and be the one that its mandate names', () => {
@@ -131,6 +158,8 @@ test('keys that a quorum has adopted take the place of the ones that were confir
   const question = readQuestion(request, NOW_MS);
   expect(pinsAfter(pins, question)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
   expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, question).cosigners).toEqual(pinsOf('new'));
+  // How many of four sign together is not known: all have to agree.
+  expect(pinsAfter({ ...pins, cosigners: pinsOf('new').slice(0, 2) }, question).threshold).toBe(3);
 });
 
 test('a message with a field that the page does not know is no request', () => {

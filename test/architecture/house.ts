@@ -96,7 +96,7 @@ function overTheWire({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'dashboard') return [];
   const inner = text.replace(/^import type \{ Api \} from '#http\/api\.ts';$/m, '');
   return importsOf(inner).flatMap((target) =>
-    /^#(?!dashboard\/|domain\/(?:read-canonical|device|id|approval-message)\.ts$)/.test(target)
+    /^#(?!dashboard\/|domain\/(?:read-canonical|device|id|approval-message|approval-redirect)\.ts$)/.test(target)
       ? [`imports ${target}; it is not on the wire`]
       : [],
   );

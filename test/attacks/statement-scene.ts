@@ -1,15 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { exceptionsIn, standingsOf } from '#devices/standing.ts';
 import type { StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { accepted } from '#domain/result.ts';
+import { statementBytes } from '#domain/statement.ts';
+import { identitySecrets } from '#mpc/identity.ts';
 import { showPolicies } from '#nodes/show-policies.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { DeliveredStatement } from '#nodes/policy-statements.ts';
 import { policyStatements } from '#nodes/policy-statements.ts';
 import type { Nodes } from '../cosigner/nodes.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
+import { party } from '../mpc/dealt-key.ts';
 
 /** The identity keys of the co-signers, as their operators give them to the signers. */
 export function pinsOf(nodes: Nodes): Promise<readonly CosignerPin[]> {
@@ -66,3 +74,45 @@ export function signer(
 /** In one word for each co-signer. */
 export const inWords = (verdicts: readonly StatementVerdict[]): readonly string[] =>
   verdicts.map((one) => (one.verdict === 'unknown' ? `unknown: ${one.reason}` : one.verdict));
+
+/**
+ * What the device does on these verdicts: it lists the co-signers that the person has to name before
+ * it signs, or says why it never signs. The policies are those that the device was shown.
+ */
+export function decisionOn(
+  verdicts: readonly StatementVerdict[],
+  { policies, threshold }: { readonly policies: readonly Policy[]; readonly threshold: number },
+): readonly string[] | 'too-few-agree' {
+  const chain = policies.map((policy) => ({ version: policy.version, hash: hashOf(policy) }));
+  const exceptions = exceptionsIn(standingsOf(verdicts, { chain }), threshold);
+  return exceptions.ok ? exceptions.value.map((one) => `${one.cosigner}:${one.standing}`) : exceptions.refusal;
+}
+
+/** A co-signer in the attacker's hands: it signs that a policy is in force, whatever it has adopted. */
+export function liar(
+  nodes: Nodes,
+  index: number,
+  { keyId, states }: { readonly keyId: string; readonly states: Policy },
+): CosignerClient {
+  const secrets = JSON.parse(readFileSync(join(nodes.folder, 'secrets.json'), 'utf8')) as {
+    readonly cosigners: readonly { readonly identity: string }[];
+  };
+  const { signing } = identitySecrets(secrets.cosigners[index - 1]?.identity ?? '');
+  return {
+    index: party(index),
+    call: async (_path, body) => {
+      const { nonce } = body as { readonly nonce: string };
+      const statement = {
+        cosigner: index,
+        vaultId: states.vaultId,
+        keyId,
+        policyVersion: states.version,
+        policyHash: hashOf(states),
+        epoch: 1,
+        issuedAtMs: Date.now(),
+        nonce,
+      };
+      return accepted({ ...statement, signature: bytesToHex(ed25519.sign(statementBytes(statement), signing)) });
+    },
+  };
+}

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
@@ -8,6 +7,7 @@ import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
 import { good } from '#local/client.ts';
+import { pinsOfStack } from '#local/pins-of-stack.ts';
 import { finished } from '../e2e/world.ts';
 import type { VirtualCredential } from './authenticator.ts';
 import { withAuthenticator } from './authenticator.ts';
@@ -121,6 +121,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
       await pageOf(name).goto(`${scene.url}/#/transaction/${id}`);
       await onApprovalPage(name, 'Approve on the approval page', async (page) => {
         await page.getByLabel('Fingerprint of the co-signers').fill(fingerprintOf(pins));
+        await page.getByLabel('Co-signers that sign together').selectOption('2');
         if (name === 'alice') expect(await barriersOf(page)).toEqual([]);
         await page.getByRole('button', { name: 'Confirm' }).click();
         await page.getByRole('heading', { name: 'Send 0.000000000000001 ETH' }).waitFor();
@@ -149,13 +150,4 @@ async function barriersOf(page: Page): Promise<readonly unknown[]> {
     const { violations } = await axe.run({ runOnly: tags });
     return document.documentElement.scrollWidth > innerWidth ? [...violations, 'too wide'] : violations;
   });
-}
-
-/** The identity keys of the co-signers, as their operators know them. */
-function pinsOfStack(folder: string): readonly CosignerPin[] {
-  const { vars }: { vars: { PEERS: string } } = JSON.parse(
-    readFileSync(join(folder, 'cosigner-1', 'wrangler.json'), 'utf8'),
-  );
-  const peers: Record<string, { signing: string }> = JSON.parse(vars.PEERS);
-  return Object.entries(peers).map(([index, { signing }]) => ({ index: Number.parseInt(index, 10), signing }));
 }

@@ -31,11 +31,13 @@ test.each<[string, Intent, readonly string[]]>([
   ['a transfer', transferIntent(), []],
   ['a transfer to a lookalike', { ...transferIntent(), lookalikeOf: SPENDER }, ['looks-alike']],
   ['an allowance', allowance(1000n), []],
+  ['an allowance of 0, or token 0 of a collection', allowance(0n), ['may-be-token-zero']],
   ['an allowance just below half of everything', allowance(2n ** 255n - 1n), []],
   ['an allowance of everything', allowance(maxUint256), ['unlimited-allowance']],
   ['a payment to a contract', call('0x'), []],
   ['a call that nobody knows', call('0x12345678'), ['unknown-call']],
   ['an allowance as a call', call(approve(5n)), []],
+  ['an allowance of 0 as a call', call(approve(0n)), ['may-be-token-zero']],
   ['an allowance of everything as a call', call(approve(maxUint256)), ['unlimited-allowance']],
   ['an operator for everything', call(forAll(true)), ['approval-for-all']],
   ['an operator withdrawn', call(forAll(false)), []],
@@ -55,5 +57,6 @@ test.each<[string, Intent, readonly string[]]>([
 
 test('a warning names whom it is about', () => {
   expect(warningsOf(allowance(maxUint256))[0]?.detail).toContain(SPENDER);
+  expect(warningsOf(allowance(0n))[0]?.detail).toContain(SPENDER);
   expect(warningsOf(call(forAll(true)))[0]?.detail).toContain(SPENDER);
 });

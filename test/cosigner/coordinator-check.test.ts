@@ -1,10 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { claimOf, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
-import { cosignerRequestBytes, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { NOON_MS } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
@@ -29,14 +29,19 @@ async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
   const key = await importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
   const bodyHash = bytesToHex(sha256(utf8ToBytes(body)));
   const signature = await crypto.subtle.sign('Ed25519', key, cosignerRequestBytes({ node, path, atMs, bodyHash }));
-  return { [REQUEST_TIME]: atMs, [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url') };
+  return {
+    [REQUEST_TIME]: atMs,
+    [REQUEST_BODY_HASH]: bodyHash,
+    [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url'),
+  };
 }
 
 /** A request to node 2 as it arrives, at noon. */
 async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.example.com', body = '{}' } = {}) {
   const request = new Request(`https://${host}/key/abc/open`, { method: 'POST', headers });
   const claim = claimOf(request, { env, nowMs: NOON_MS });
-  return claim !== null && isFromCoordinator(claim, { request, body: utf8ToBytes(body), env });
+  if (claim === null || !(await isFromCoordinator(claim, { request, env }))) return false;
+  return isClaimedBody(claim, utf8ToBytes(body));
 }
 
 test('what the pinned coordinator has signed is taken, for a minute to each side', async () => {
@@ -61,7 +66,9 @@ test('without a signature, with half of one, or with words in place of a time, n
   const half = { ...right, [REQUEST_SIGNATURE]: String(right[REQUEST_SIGNATURE]).slice(0, 43) };
   const timeless = { ...right, [REQUEST_TIME]: 'now' };
   const moved = { ...right, [REQUEST_TIME]: String(NOON_MS + 1) };
-  for (const headers of [{}, half, timeless, moved]) expect(await isTaken(headers)).toBe(false);
+  const bodiless = { ...right, [REQUEST_BODY_HASH]: '' };
+  const emptyBody = { ...right, [REQUEST_BODY_HASH]: bytesToHex(sha256(new Uint8Array())) };
+  for (const headers of [{}, half, timeless, moved, bodiless, emptyBody]) expect(await isTaken(headers)).toBe(false);
   // A node that has pinned a coordinator believes no binding without it.
   expect(await isTaken({}, { host: 'cosigner' })).toBe(false);
 });

@@ -40,7 +40,7 @@ export function signatureOf(
       signers: SIGNERS,
       messages: [digest],
       occasion: new Uint8Array(),
-      commitTo: () => {},
+      commitTo: () => null,
       stillAllowed: async () => true,
     };
     const preparation = prepareSigning(request, key.pairs.get(self)!);

@@ -16,14 +16,14 @@ import { approvalsOf, changeTo, LAPTOP, PHONE } from '../attacks/policy-scene.ts
 import { party } from '../mpc/dealt-key.ts';
 import { byDevice } from './device-scene.ts';
 import type { Nodes } from './nodes.ts';
-import { anvilAdapter, approvedTransfer, present, startNodes } from './nodes.ts';
+import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from './nodes.ts';
 
 /** Four co-signers of which three sign, in device mode: the recommended set-up. */
 
 const SCHEME = 'ecdsa-secp256k1';
 const rules = { ...byDevice.rules, ...defaultRules('device', { threshold: 3, count: 4 }) };
 const policy: Policy = { ...byDevice, rules };
-const guarded: Policy = { ...policy, rules: { ...rules, signOnce: 'every-cosigner' } };
+const guarded = inVault(8, { ...policy, rules: { ...rules, signOnce: 'every-cosigner' } });
 
 let nodes: Nodes;
 let closedOrigin: string;

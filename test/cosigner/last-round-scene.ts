@@ -5,6 +5,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { ExportLog } from '#cosigner/export-log.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import type { KeyRegistration } from '#cosigner/key-registration.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import { membershipOf } from '#cosigner/membership.ts';
@@ -21,6 +22,7 @@ import { memorySql } from '../objects/memory-sql.ts';
 import { intent } from './check-scene.ts';
 import { type EcdsaKey, ecdsaKey, signatureOf } from './ecdsa-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
+import { registrationIn } from './vault-scene.ts';
 
 /**
  * A signature with a pause before its last round. The honest co-signer is the real keeper of a key,
@@ -40,7 +42,7 @@ export interface Paused {
   readonly refresh: () => Promise<void>;
 }
 
-export async function pausedSignature(governedBy: Policy): Promise<Paused> {
+export async function pausedSignature(governedBy: Policy, registered?: KeyRegistration): Promise<Paused> {
   const key = ecdsaKey(KEY_ID);
   const membership = await honestMembership();
   const sql = memorySql();
@@ -55,6 +57,7 @@ export async function pausedSignature(governedBy: Policy): Promise<Paused> {
     membership,
     ledger,
     exportLog: new ExportLog(sql),
+    registration: registered ?? registrationIn(sql),
     pair: async () => pairState(membership, key),
     isBanned: async () => false,
   });

@@ -67,7 +67,7 @@ test.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)(
             signers: [HONEST, MALLORY],
             messages: [randomBytes(32)],
             occasion: new Uint8Array(),
-            commitTo: () => {},
+            commitTo: () => null,
             stillAllowed: async () => isAllowed,
           },
           new Map(),

@@ -10,6 +10,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { unsignedAttempt } from '#domain/event.ts';
+import { parseVaultId } from '#domain/id.ts';
 import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
@@ -146,6 +147,11 @@ export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'>
 
 export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
 
+/** A policy as version 1 of another vault: a co-signer keeps one chain of policies for each vault. */
+export function inVault(id: number, first: Policy): Policy {
+  return { ...first, vaultId: present(parseVaultId(id)) };
+}
+
 /** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
 export async function newKey(
   nodes: readonly CosignerClient[],
@@ -258,7 +264,7 @@ export function entered(
     signingThreshold: 2,
   } as const;
   const founding = { reference: 'treasury', foundedAtMs: createdAtMs };
-  const vault = { id: policy.vaultId, ...founding, configuration, members: [], policy: governedBy, keys: [key] };
+  const vault = { id: governedBy.vaultId, ...founding, configuration, members: [], policy: governedBy, keys: [key] };
   return newTransaction(
     {
       chain: chain.name,

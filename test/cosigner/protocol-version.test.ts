@@ -23,6 +23,7 @@ const NOT_BETWEEN_COSIGNERS = [
   'conclave/export-list/v1',
   'conclave/policy-statement/v1',
   'conclave/approval/answer',
+  'conclave/approval/declined',
   'conclave/approval/enrolled',
   'conclave/approval/enrolment',
   'conclave/approval/hello',

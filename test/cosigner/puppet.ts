@@ -8,6 +8,7 @@ import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
 import type { Preparation, Round } from '#cosigner/protocol.ts';
+import { sentPoliciesOf } from '#cosigner/policy-chain.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
 import { attest } from '#cosigner/attestation.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
@@ -214,16 +215,23 @@ export class Puppet implements CosignerClient {
         parties,
         threshold,
         policies,
-        store: async (share) => void this.#shares.set(share.keyId, share),
+        store: async (share) => {
+          this.#shares.set(share.keyId, share);
+          return null;
+        },
       });
     }
     if (kind === 'reshare') {
       const request = resharingRequestOf(fields);
       const { scheme, threshold, epoch, dealers, publicShares } = request;
       const parties = this.#parties();
-      const context = resharingContext(name, request, parties);
+      const policies = [...sentPoliciesOf(request.policies)].map(({ policy }) => policy);
+      const context = resharingContext(name, { ...request, policies }, parties);
       const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
-      const store = async (share: KeyShare) => void this.#shares.set(`${name} ${epoch}`, share);
+      const store = async (share: KeyShare) => {
+        this.#shares.set(`${name} ${epoch}`, share);
+        return null;
+      };
       return prepareDealing({ purpose: 'reshare', context, scheme, own, peers, parties, threshold, origin, store });
     }
     const { signers, messages, occasion } = kind === 'proof' ? proofOf(name, fields) : this.#occasionOf(fields);
@@ -232,7 +240,7 @@ export class Puppet implements CosignerClient {
       signers,
       messages,
       occasion,
-      commitTo: () => {},
+      commitTo: () => null,
       stillAllowed: async () => true,
     };
     return prepareSigning(session, this.#pairs);

@@ -91,6 +91,22 @@ describe('a coordinator that asks for something else', () => {
       }),
       'policy-behind',
     ],
+    [
+      'a list whose second policy it has not adopted, and whose third it need not read',
+      () => ({
+        policies: [
+          { policy, mandate: null },
+          { policy: { ...policy, version: 2, threshold: 1 }, mandate: null },
+          'no policy',
+        ],
+      }),
+      'policy-behind',
+    ],
+    [
+      'a list whose first policy is another one, and whose second it need not read',
+      () => ({ policies: [{ policy: { ...policy, threshold: 1 }, mandate: null }, 'no policy'] }),
+      'policy-mismatch',
+    ],
     ['another scheme', () => ({ scheme: 'ecdsa-secp256k1' }), 'malformed'],
     ['a field more', () => ({ extra: 1 }), 'malformed'],
   ])('for %s gets nothing dealt', async (_name, change, code) => {

@@ -84,7 +84,10 @@ test('without pins the device signs nothing, and only the fingerprint of the ope
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '5' });
   await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('no co-signers are pinned');
-  const pin = ['pin', '--vault', String(vault.id)];
+  const keys = ['pin', '--vault', String(vault.id)];
+  const unsaid = device(...keys, '--fingerprint', fingerprintOf(cosigners()));
+  await expect(unsaid).rejects.toThrow('the signingThreshold that the vault was created with');
+  const pin = [...keys, '--threshold', '2'];
   const other = fingerprintOf(cosigners().map((one) => ({ ...one, signing: `${one.index}c`.repeat(32) })));
   await expect(device(...pin, '--fingerprint', other)).rejects.toThrow('not the fingerprint of these keys');
   await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('no co-signers are pinned');
@@ -143,8 +146,11 @@ async function withStatements(
   const { url } = world.stack();
   const liar = createServer((request, response) => {
     const answer = async () => {
-      const headers = { authorization: request.headers.authorization ?? '' };
-      const body = (await (await fetch(`${url}${request.url}`, { headers })).json()) as Record<string, unknown>;
+      const { method = 'GET', headers: given } = request;
+      const headers = { authorization: given.authorization ?? '', 'content-type': given['content-type'] ?? '' };
+      const sent = method === 'GET' ? {} : { body: Buffer.concat(await request.toArray()) };
+      const passed = await fetch(`${url}${request.url}`, { method, headers, ...sent });
+      const body = (await passed.json()) as Record<string, unknown>;
       const { statements } = body as { readonly statements?: readonly Statement[] };
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(statements == null ? body : { ...body, statements: change(statements) }));
@@ -190,6 +196,33 @@ test('a service that leaves out, replays or forges the statements of co-signers 
   await alice.client.reject(id);
 });
 
+test('without the statement of one co-signer the device signs once its owner has named that co-signer', async () => {
+  const { alice } = world.people();
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '6' });
+  const withoutThird = (given: readonly Statement[]) =>
+    given.map((one) => (one.cosigner === 3 ? { ...one, statement: null } : one));
+  await withStatements(withoutThird, async (url) => {
+    const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
+    const words = ['local/device.ts', 'approve', '--transaction', id, '--key', keyFile()];
+    const approve = (...more: readonly string[]) => run(process.execPath, [...words, ...more], { env });
+    await expect(approve('--yes')).rejects.toThrow('name them with --despite-cosigner 3:unknown');
+    const other = approve('--yes', '--despite-cosigner', '3:later-version', '--despite-cosigner', '2:unknown');
+    await expect(other).rejects.toThrow('name them with --despite-cosigner 3:unknown');
+    const plain = approve();
+    plain.child.stdin?.end('yes\n');
+    await expect(plain).rejects.toThrow("the answer was not 'yes despite 3'");
+    expect((await alice.client.read(id)).approvalsCounted).toBe(0);
+    const { stdout, stderr } = await approve('--yes', '--despite-cosigner', '3:unknown');
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
+    expect(stderr).toContain('co-signer 3: unknown (missing)');
+    // In a terminal she types the number. A second approval of one person is the first one.
+    const typed = approve();
+    typed.child.stdin?.end('yes despite 3\n');
+    expect(JSON.parse((await typed).stdout)).toMatchObject({ approvalsCounted: 1 });
+  });
+  await alice.client.reject(id);
+});
+
 test('the device refuses a policy that names other co-signers than it has pinned', async () => {
   const file = `${keyFile()}.pins.json`;
   const before = await readFile(file, 'utf8');
@@ -213,7 +246,7 @@ test('the way back is signed as everything else, and without yes nothing is', as
   const json = { approvalMode: 'token' as const };
   const proposed = await good(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
   const words = ['approve-policy', '--vault', param.vaultId, '--change', proposed.id];
-  await expect(unanswered(words)).rejects.toThrow('nobody said yes');
+  await expect(unanswered(words)).rejects.toThrow("the answer was not 'yes'");
   const { answer, shown } = await device(...words, '--yes');
   expect(answer).toMatchObject({ state: 'PENDING', approvals: [{ userId: alice.id }] });
   expect(shown).toContain('approvalMode: "token"');

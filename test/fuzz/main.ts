@@ -150,6 +150,7 @@ function pathFor(chance: Chance, world: World, { path, query }: Route): string {
     txId: () => pick(chance, [...known, `${strangeVaultId}.01J00000000000000000000000`]),
     vaultId: () => String(pick(chance, [vaultId, vaultId, strangeVaultId, 999_999])),
     id: () => pick(chance, [...spareIds, 'Z'.repeat(16)]),
+    version: () => pick(chance, ['1', '2', '3']),
     changeId: () => pick(chance, [...world.policyChangeIds.slice(-20), 'pch_01J00000000000000000000000']),
   };
   const filled = path.replaceAll(/:([A-Za-z]+)/g, (_all, name: string) =>
@@ -195,7 +196,10 @@ const VOICE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
 
 /** A body that would do, then spoiled more often than not. */
 function bodyFor(chance: Chance, world: World, { method, path, body, optionalBody }: Route): string | null {
-  if (optionalBody !== undefined) return chance() < 0.6 ? null : spoiled(chance, VOICE);
+  const isRenewal = path.endsWith('/renewal');
+  if (optionalBody !== undefined) {
+    return chance() < 0.6 ? null : spoiled(chance, isRenewal ? { note: 'Away for too long' } : VOICE);
+  }
   if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
   const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
   const place = { vaultId, chain: 'anvil', note: 'fuzz' };

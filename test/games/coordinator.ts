@@ -6,6 +6,7 @@ import { amountOf } from '#domain/amount.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { SignedStatement } from '#domain/statement.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -60,6 +61,8 @@ export class Coordinator {
   readonly sessions: Begun[] = [];
   /** Every receipt that an honest co-signer gave, with the hex of the payload that it is for. */
   readonly receipts: { readonly by: PartyIndex; readonly payload: string; readonly receipt: Uint8Array }[] = [];
+  /** Every statement that an honest co-signer made for it. */
+  readonly statements: SignedStatement[] = [];
   readonly #chance: Chance;
   readonly #oracle: Oracle;
   readonly #publicKey: Uint8Array;

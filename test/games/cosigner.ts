@@ -10,22 +10,27 @@ import { Ledger } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import { membershipOf } from '#cosigner/membership.ts';
 import type { SentPolicy } from '#cosigner/policy-chain.ts';
+import { statePolicy } from '#cosigner/policy-statement.ts';
 import { readChain } from '#cosigner/policy-chain.ts';
 import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
 import { sealedShare } from '#cosigner/share-keeper.ts';
 import { Malformed } from '#cosigner/wire.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { SignedStatement } from '#domain/statement.ts';
 import { sentPolicy } from '#nodes/show-policies.ts';
-import { publicIdentity } from '#mpc/identity.ts';
+import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
+import type { NodeIdentity } from '#mpc/envelope.ts';
+import { importIdentity } from '#mpc/envelope.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { present } from '../chains/evm/cast.ts';
 import type { DealtKey } from '../mpc/dealt-key.ts';
+import { registrationIn } from '../cosigner/vault-scene.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
 import { FEE_CEILINGS } from './networks.ts';
-
-export const KEY_ID = 'a'.repeat(26);
 
 export type Signatures = ReadonlyMap<PartyIndex, Uint8Array>;
 
@@ -34,8 +39,14 @@ export interface Group {
   readonly parties: readonly PartyIndex[];
   readonly threshold: number;
   readonly key: DealtKey;
+  readonly keyId: string;
   readonly memberships: ReadonlyMap<PartyIndex, Membership>;
   readonly shares: ReadonlyMap<PartyIndex, StoredRecord>;
+  /** As the devices of the people have pinned the co-signers. */
+  readonly pins: readonly CosignerPin[];
+  /** Identities that mallory made, one for each co-signer, and the pins that name them. */
+  readonly impostors: ReadonlyMap<PartyIndex, NodeIdentity>;
+  readonly forgedPins: readonly CosignerPin[];
 }
 
 const GROUPS = new Map<string, Promise<Group>>();
@@ -51,6 +62,7 @@ export function groupOf(threshold: number, count: number): Promise<Group> {
 async function newGroup(threshold: number, count: number): Promise<Group> {
   const parties = Array.from({ length: count }, (_, i) => party(i + 1));
   const key = dealKey(threshold, parties);
+  const keyId = keyIdOf('ecdsa-secp256k1', key.publicKey);
   const memberships = new Map<PartyIndex, Membership>();
   const shares = new Map<PartyIndex, StoredRecord>();
   const secretOf = (self: PartyIndex) => bytesToHex(sha256(utf8ToBytes(`the identity of co-signer ${self}`)));
@@ -67,11 +79,19 @@ async function newGroup(threshold: number, count: number): Promise<Group> {
     const membership = await membershipOf(env as CosignerEnv);
     memberships.set(self, membership);
     const { publicKey, publicShares } = key;
-    const known = { scheme: 'ecdsa-secp256k1', keyId: KEY_ID, epoch: 1, threshold, publicKey, publicShares } as const;
+    const known = { scheme: 'ecdsa-secp256k1', keyId, epoch: 1, threshold, publicKey, publicShares } as const;
     const share = { ...known, self, secret: present(key.shares.get(self)) };
     shares.set(self, await sealedShare(membership, share, new Uint8Array(32)));
   }
-  return { parties, threshold, key, memberships, shares };
+  const pins = parties.map((index) => ({ index, signing: present(peers[String(index)]).signing }));
+  const impostors = new Map<PartyIndex, NodeIdentity>();
+  for (const self of parties) impostors.set(self, await importIdentity(self, identitySecrets(secretOfImpostor(self))));
+  const forgedPins = parties.map((index) => ({ index, signing: publicIdentity(secretOfImpostor(index)).signing }));
+  return { parties, threshold, key, keyId, memberships, shares, pins, impostors, forgedPins };
+}
+
+function secretOfImpostor(index: PartyIndex): string {
+  return bytesToHex(sha256(utf8ToBytes(`mallory as co-signer ${index}`)));
 }
 
 /** The production code of a co-signer over its own storage, as far as its memory lives. */
@@ -104,6 +124,7 @@ export class HonestCosigner {
       membership: this.#membership,
       ledger,
       exportLog: new ExportLog(sql),
+      registration: registrationIn(sql),
       // The rounds are played without set-ups.
       pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
       isBanned: async () => false,
@@ -148,7 +169,7 @@ export class HonestCosigner {
   /** 'adopted', or the code of its refusal. */
   async adopt(sent: AdoptedPolicy, attestations: Signatures): Promise<string> {
     try {
-      const answer = await this.keeper.adopt(KEY_ID, received(sent), attestations);
+      const answer = await this.keeper.adopt(this.#group.keyId, received(sent), attestations);
       return answer.ok ? 'adopted' : answer.refusal.code;
     } catch (error) {
       if (error instanceof Malformed) return 'malformed';
@@ -160,6 +181,25 @@ export class HonestCosigner {
   async attest(version: number): Promise<Uint8Array | null> {
     const answer = await this.keeper.attest(version);
     return answer.ok ? hexToBytes(answer.value.attestation) : null;
+  }
+
+  /**
+   * Its statement of the policy that it has in force, over the nonce of a verifier.
+   *
+   * @param other a key that is in no session of the game, with the policy that this co-signer has for it
+   */
+  async state(nonce: string, other?: { readonly keyId: string; readonly policy: Policy }): Promise<SignedStatement> {
+    const { ledger } = this;
+    const held = other === undefined ? ledger.policies() : [other.policy];
+    const context = {
+      membership: this.#membership,
+      ledger: { policies: () => held, sealed: () => ledger.sealed() },
+      keyId: other?.keyId ?? this.#group.keyId,
+      nowMs: Date.now(),
+    };
+    const stated = await statePolicy(context, { nonce });
+    if (!stated.ok) throw new Error('the co-signer has a key');
+    return stated.value;
   }
 
   close(): void {

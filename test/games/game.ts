@@ -1,6 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Membership } from '#cosigner/membership.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { policy as byToken } from '../domain/cast.ts';
@@ -13,6 +14,7 @@ import { Oracle } from './oracle.ts';
 import { People } from './people.ts';
 import { keyGeneration } from './policies.ts';
 import { Chance } from './random.ts';
+import { Signers } from './signer.ts';
 import type { World } from './world.ts';
 
 export interface Verdict {
@@ -56,7 +58,9 @@ async function newWorld(chance: Chance, say: (words: string) => void): Promise<W
   const hostileCount = chance.percent(15) ? chance.upTo(threshold) : threshold - 1;
   const hostileParties = new Set(chance.some(group.parties, hostileCount));
   const { signOnce } = defaultRules('device', { threshold, count });
-  const people = new People(firstPolicy(signOnce));
+  const pins = chance.percent(30) ? group.pins : null;
+  const people = new People(firstPolicy(signOnce, pins));
+  const signers = new Signers(group);
   const truth = { threshold, count, hostile: hostileParties, publicKey: bytesToHex(group.key.publicKey) };
   const oracle = new Oracle(truth, people.digests);
   const honest = new Map<PartyIndex, HonestCosigner>();
@@ -67,15 +71,17 @@ async function newWorld(chance: Chance, say: (words: string) => void): Promise<W
   }
   say(`${threshold} of ${count} co-signers, ${signOnce}; hostile: ${[...hostile.keys()].join(', ') || 'none'}`);
   const coordinator = new Coordinator(chance, oracle, group.key.publicKey);
-  return { chance, group, honest, hostile, people, oracle, coordinator, say };
+  return { chance, group, honest, hostile, people, signers, oracle, coordinator, say };
 }
 
-function firstPolicy(signOnce: 'every-cosigner' | 'quorum'): Policy {
+/** @param pins what it names of the co-signers; null for a policy that names none */
+function firstPolicy(signOnce: 'every-cosigner' | 'quorum', pins: readonly CosignerPin[] | null): Policy {
   return {
     ...byToken,
     approvalMode: 'device',
     devices: People.firstDevices(),
     rules: { ...byToken.rules, signOnce, limitsIncludeFees: true },
+    ...(pins === null ? {} : { cosigners: pins }),
   };
 }
 

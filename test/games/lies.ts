@@ -5,7 +5,6 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';
 import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
 import type { Proposal, Wish } from './coordinator.ts';
-import { KEY_ID } from './cosigner.ts';
 import type { Bytes, Payee } from './networks.ts';
 import {
   BITCOIN,
@@ -22,6 +21,7 @@ import {
 } from './networks.ts';
 import { FORGED, PEOPLE } from './people.ts';
 import { changePolicy, showAnything } from './policies.ts';
+import { askDevices, shownChain } from './questions.ts';
 import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessions.ts';
 import type { World } from './world.ts';
 
@@ -37,6 +37,7 @@ export interface Lie {
 
 export const LIES: readonly Lie[] = [
   { name: 'the people approve', weight: 20, play: peopleApprove },
+  { name: 'devices ask the co-signers', weight: 9, play: devicesApprove },
   { name: 'a thief approves', weight: 14, play: thiefApproves },
   { name: 'the policy changes', weight: 12, play: changePolicy },
   { name: 'a policy is shown', weight: 12, play: showAnything },
@@ -98,6 +99,17 @@ async function peopleApprove(world: World): Promise<void> {
   proposal.approvals.push(...people.sign(proposal.digest, owners));
   say(`${owners.map(({ actor }) => people.nameOf(actor)).join(', ')} approve ${proposal.words}`);
   if (chance.percent(85)) await sign(world, proposal);
+}
+
+/** Devices that have pinned the co-signers approve, where what they are shown convinces them. */
+async function devicesApprove(world: World): Promise<void> {
+  const { chance, coordinator } = world;
+  const chain = shownChain(world);
+  const shown = chain.at(-1);
+  if (shown === undefined) return;
+  const { policy } = chance.percent(85) ? shown : chance.of(chain);
+  const proposal = coordinator.propose(wish(world, 'supplier'), policy);
+  if (await askDevices(world, proposal, chain)) await sign(world, proposal);
 }
 
 /** Devices that were replaced, and devices that never were in a policy of the people. */
@@ -262,21 +274,21 @@ async function finishLater(world: World): Promise<void> {
 
 /** Hostile co-signers say that they have signed something, and honest ones are asked to believe it. */
 async function forgeRecord(world: World): Promise<void> {
-  const { chance, coordinator, honest, hostile, oracle, say } = world;
+  const { chance, coordinator, group, honest, hostile, oracle, say } = world;
   if (coordinator.proposals.length === 0) return;
   const proposal = chance.of(coordinator.proposals);
   const purpose = chance.of(['intent', 'intent', 'cancellation'] as const);
   const bytes = composed(world, proposal, purpose, 0);
   const record = bytes === null ? null : recordFor({ proposal, bytes, attempt: 1, purpose });
   if (record === null || bytes === null) return;
-  const statement = recordBytes(KEY_ID, record);
+  const statement = recordBytes(group.keyId, record);
   const witnesses = new Map<PartyIndex, Uint8Array>();
   for (const [index, { own }] of hostile) witnesses.set(index, await signAsNode(own, statement));
   const liar = [...hostile.values()][0];
   for (const [index, cosigner] of honest) {
     // Where honest ones have nothing to say a hostile one signs for them.
     if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsNode(liar.own, statement));
-    const answer = await cosigner.keeper.witness(KEY_ID, { record, witnesses });
+    const answer = await cosigner.keeper.witness(group.keyId, { record, witnesses });
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
     if (answer.ok) oracle.believed(index, proposal.digest);
   }

@@ -48,7 +48,28 @@ interface Effect {
   readonly places: readonly string[];
 }
 
+/** A policy at an honest co-signer, and when it was adopted there. */
+interface Adoption {
+  readonly policy: Policy;
+  readonly atMs: number;
+}
+
+/** How many policies each honest co-signer had adopted when a device drew its nonce. */
+export type Asked = ReadonlyMap<PartyIndex, number>;
+
+/** A device of the people has approved something. */
+export interface DeviceApproval {
+  readonly deviceId: string;
+  /** The policy that it showed as the one in force. */
+  readonly policy: Policy;
+  readonly asked: Asked;
+  /** An honest co-signer's answer to this question reached the device, and it named another policy. */
+  readonly isContradicted: boolean;
+}
+
 const DAY_MS = 24 * HOUR_MS;
+/** What the documents claim: no older statement counts. */
+const FRESH_MS = 5 * MINUTE_MS;
 
 /**
  * Judges a game from what devices really signed and from the true history of the policies. It asks
@@ -62,7 +83,9 @@ export class Oracle {
   readonly #digests: SignedDigests;
   readonly #coins = new Map<string, GameCoin>();
   /** The policies that are rightfully in force at each honest co-signer, in order. */
-  readonly #histories = new Map<PartyIndex, Policy[]>();
+  readonly #histories = new Map<PartyIndex, Adoption[]>();
+  /** The newest version that each device has approved under. */
+  readonly #approvedUnder = new Map<string, number>();
   /** Intents that an honest co-signer committed to while its rightful policy allowed them. */
   readonly #recorded = new Map<PartyIndex, Set<string>>();
   readonly #payments = new Map<string, Effect[]>();
@@ -78,13 +101,13 @@ export class Oracle {
 
   /** A key was made: what the people founded the vault with is in force, whatever else was pinned. */
   founded(index: PartyIndex, first: Policy): void {
-    this.#histories.set(index, [first]);
+    this.#histories.set(index, [{ policy: first, atMs: clock.nowMs }]);
   }
 
   inForceAt(index: PartyIndex): Policy {
-    const policy = this.#histories.get(index)?.at(-1);
-    if (policy === undefined) throw new Error('the co-signer has a key');
-    return policy;
+    const adoption = this.#histories.get(index)?.at(-1);
+    if (adoption === undefined) throw new Error('the co-signer has a key');
+    return adoption.policy;
   }
 
   /** A co-signer says that it has adopted a policy. It is rightfully in force if the people put it there in time. */
@@ -96,11 +119,40 @@ export class Oracle {
     const digest = digestOf(mandateBytes(mandate, policyHashOf(policy)));
     const needed = Math.max(before.threshold, ...before.rules.higherThresholds.map((step) => step.threshold));
     if (this.#digests.signersOf(digest, before) < needed) return;
-    const isHeld = (one: Policy) => policyHashOf(one) === policyHashOf(policy);
+    const isHeld = (one: Adoption) => policyHashOf(one.policy) === policyHashOf(policy);
     const isInTime = clock.nowMs < mandate.expiresAtMs;
     // A co-signer that was away may catch up with an honest one that adopted it in time.
     if (!isInTime && ![...this.#histories.values()].some((history) => history.some(isHeld))) return;
-    this.#histories.get(index)?.push(policy);
+    this.#histories.get(index)?.push({ policy, atMs: clock.nowMs });
+  }
+
+  /** A device has drawn its nonce: from now on co-signers can answer its question. */
+  asked(): Asked {
+    return new Map([...this.#histories].map(([index, history]) => [index, history.length]));
+  }
+
+  /** A device has approved what it was shown. */
+  approved({ deviceId, policy, asked, isContradicted }: DeviceApproval): void {
+    const { threshold, hostile } = this.#truth;
+    const hash = policyHashOf(policy);
+    const honest = [...asked.keys()].filter((index) => this.#heldSince(index, asked).map(policyHashOf).includes(hash));
+    const last = this.#approvedUnder.get(deviceId) ?? 0;
+    this.#approvedUnder.set(deviceId, Math.max(last, policy.version));
+    const faults = [
+      honest.length + hostile.size < threshold ? 'and fewer than t co-signers have it in force' : null,
+      isContradicted ? 'and a co-signer that has another one said so' : null,
+      policy.version < last ? `and has approved under version ${last} before` : null,
+    ];
+    for (const fault of faults) {
+      if (fault !== null) this.faults.push(`a device approves under version ${policy.version}, ${fault}`);
+    }
+  }
+
+  /** What a co-signer can have stated rightfully to a question, in a statement that is fresh enough. */
+  #heldSince(index: PartyIndex, asked: Asked): readonly Policy[] {
+    const history = this.#histories.get(index) ?? [];
+    const isFresh = (i: number) => clock.nowMs - (history[i + 1]?.atMs ?? clock.nowMs) <= FRESH_MS;
+    return history.filter((_, i) => i >= (asked.get(index) ?? 0) - 1 && isFresh(i)).map(({ policy }) => policy);
   }
 
   /** An honest co-signer has written its row, for a session or a receipt. */

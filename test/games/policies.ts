@@ -35,12 +35,12 @@ function spellingOf({ chance }: World): (address: string) => string {
   return chance.percent(30) ? (address) => address : (address) => address.toLowerCase();
 }
 
-function nextOf(before: Policy, change: Partial<Policy>): Policy {
+export function nextOf(before: Policy, change: Partial<Policy>): Policy {
   return { ...before, version: before.version + 1, previousHash: policyHashOf(before), ...change };
 }
 
 /** A policy with a mandate that these devices sign. */
-function mandated({ people, chance }: World, policy: Policy, owners: readonly Owned[]): AdoptedPolicy {
+export function mandated({ people, chance }: World, policy: Policy, owners: readonly Owned[]): AdoptedPolicy {
   const expiresAtMs = clock.nowMs + HOUR_MS;
   const id = newPolicyChangeId(clock.nowMs, chance.bytes(10));
   const terms = { id, note: null, createdAtMs: clock.nowMs, expiresAtMs };
@@ -49,7 +49,7 @@ function mandated({ people, chance }: World, policy: Policy, owners: readonly Ow
 }
 
 /** The policy of the people with two devices of mallory's. */
-function hiddenBehind(first: Policy): Policy {
+export function hiddenBehind(first: Policy): Policy {
   return nextOf(first, { devices: [...first.devices, ...devicesOf(FORGED)].toSorted(byKeyId) });
 }
 
@@ -88,6 +88,7 @@ export async function keyGeneration(world: World): Promise<void> {
     if (!(await isInstalled(world, sent))) continue;
     people.policy = sent.map(({ policy }) => policy).find(({ version }) => version === 1) ?? spelled;
     coordinator.policies.push(...sent);
+    world.signers.pin(people.policy);
     for (const index of world.honest.keys()) world.oracle.founded(index, people.policy);
     return;
   }

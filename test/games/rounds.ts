@@ -19,7 +19,7 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
   return {
     ...preparation,
     begin: () => {
-      request.commitTo();
+      if (request.commitTo() !== null) throw new Error('its row is taken');
       return lastRound(request);
     },
   };

@@ -12,7 +12,6 @@ import { signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Proposal } from './coordinator.ts';
 import type { HonestCosigner } from './cosigner.ts';
-import { KEY_ID } from './cosigner.ts';
 import type { Bytes } from './networks.ts';
 import type { World } from './world.ts';
 
@@ -51,7 +50,7 @@ function received(request: SigningRequest): SigningRequest {
  * does not take part.
  */
 export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-missing' | null> {
-  const { honest, say, oracle, coordinator } = world;
+  const { group, honest, say, oracle, coordinator } = world;
   const names = plan.signers.map((one) => (honest.has(one) ? String(one) : `${one} (hostile)`)).join(', ');
   say(`asks ${names} for attempt ${plan.attempt} (${plan.purpose}) of: ${plan.proposal.words}`);
   const opened = new Map<PartyIndex, { readonly preparation: Preparation; readonly request: Asked }>();
@@ -59,7 +58,7 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
     const cosigner = honest.get(index);
     if (cosigner === undefined) continue;
     const request = requestFor(cosigner, plan);
-    const prepared = await cosigner.keeper.prepareSignature(KEY_ID, plan.signers, received(request));
+    const prepared = await cosigner.keeper.prepareSignature(group.keyId, plan.signers, received(request));
     if (!prepared.ok) return refusedBy(world, index, `${prepared.refusal.code} ${prepared.refusal.detail ?? ''}`);
     opened.set(index, { preparation: prepared.value, request });
   }
@@ -115,7 +114,7 @@ export async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap
     }
     const request = requestFor(cosigner, plan);
     const isAsked = plan.receipts !== 'invented';
-    const answer = isAsked ? await cosigner.keeper.receipt(KEY_ID, received(request)) : null;
+    const answer = isAsked ? await cosigner.keeper.receipt(group.keyId, received(request)) : null;
     if (answer?.ok === true) {
       oracle.committed(index, request);
       const receipt = hexToBytes(answer.value.receipt);
@@ -133,11 +132,11 @@ export async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap
 }
 
 /** The signature of a hostile co-signer over the row of these bytes, which it has never checked. */
-async function forgedReceipt({ hostile }: World, plan: Plan, index: PartyIndex): Promise<Uint8Array | null> {
+async function forgedReceipt({ group, hostile }: World, plan: Plan, index: PartyIndex): Promise<Uint8Array | null> {
   const membership = hostile.get(index);
   const record = recordFor(plan);
   if (membership === undefined || record === null) return null;
-  return signAsNode(membership.own, recordBytes(KEY_ID, record));
+  return signAsNode(membership.own, recordBytes(group.keyId, record));
 }
 
 /** The row that honest co-signers would write for these bytes; null for bytes that do not fit their intent. */

@@ -5,6 +5,7 @@ import type { Group, HonestCosigner } from './cosigner.ts';
 import type { Oracle } from './oracle.ts';
 import type { People } from './people.ts';
 import type { Chance } from './random.ts';
+import type { Signers } from './signer.ts';
 
 /** One game: who plays, and what is known to whom. */
 export interface World {
@@ -14,6 +15,7 @@ export interface World {
   /** With the secrets of these the coordinator signs whatever it wants. */
   readonly hostile: ReadonlyMap<PartyIndex, Membership>;
   readonly people: People;
+  readonly signers: Signers;
   readonly oracle: Oracle;
   readonly coordinator: Coordinator;
   readonly say: (words: string) => void;

@@ -9,6 +9,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import { Client } from '#local/client.ts';
 import type { PinnedVault } from '#local/pin-file.ts';
+import type { Proven } from '#local/statement-check.ts';
 import { newNonce, provePolicies } from '#local/statement-check.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { byDevice } from '../cosigner/device-scene.ts';
@@ -86,26 +87,45 @@ function adopted({ policy, mandate }: PolicyLinkBytes, i: number) {
   };
 }
 
+const linkOf = (policy: Policy) => ({ version: policy.version, hash: hashOf(policy) });
+
 interface Story {
   readonly by?: readonly PaperCosigner[];
   readonly states?: Policy;
+  /** What one co-signer states in place of it, by its number. */
+  readonly except?: Readonly<Record<number, { readonly version: number; readonly hash: string }>>;
   readonly keys?: readonly ReturnType<typeof newKey>[];
   readonly policies?: readonly PolicyLinkBytes[];
   readonly device?: PinnedVault;
   readonly policyVersion?: number;
   /** Of the intent; null where the question is about the whole vault. */
   readonly wallet?: { readonly chain: string; readonly address: string } | null;
+  /** Of a policy change. */
+  readonly proposed?: Policy;
 }
 
 /** The pins after it, or why nothing is signed. */
 async function prove(story: Story = {}): Promise<PinnedVault | string> {
+  const proven = await outcome(story);
+  return typeof proven === 'string' ? proven : proven.pinned;
+}
+
+/** The co-signers that the person has to name, each with its standing, or why nothing is signed. */
+async function toName(story: Story): Promise<readonly string[] | string> {
+  const proven = await outcome(story);
+  return typeof proven === 'string' ? proven : proven.exceptions.map((one) => `${one.cosigner}:${one.standing}`);
+}
+
+/** What is proven, or why nothing is signed. */
+async function outcome(story: Story): Promise<Proven | string> {
   const { by = cosigners, states = second, keys = [key], policies = chain, device = pinned } = story;
-  const { policyVersion = 2, wallet = key.wallet } = story;
+  const { policyVersion = 2, wallet = key.wallet, except = {}, proposed } = story;
   served = policies;
   const nonce = newNonce();
   const statements = keys.flatMap(({ keyId }) =>
     by.map(({ pin, sign }) => {
-      const policy = { policyVersion: states.version, policyHash: hashOf(states) };
+      const { version, hash } = except[pin.index] ?? linkOf(states);
+      const policy = { policyVersion: version, policyHash: hash };
       const statement: SignedStatement = sign({
         cosigner: pin.index,
         vaultId,
@@ -118,10 +138,16 @@ async function prove(story: Story = {}): Promise<PinnedVault | string> {
       return { cosigner: pin.index, keyId, statement };
     }),
   );
-  const question = { vaultId, nonce, delivered: { keys, statements }, policyVersion };
+  const question = {
+    vaultId,
+    nonce,
+    delivered: { keys, statements },
+    policyVersion,
+    ...(wallet === null ? {} : { wallet }),
+    ...(proposed === undefined ? {} : { proposed: linkOf(proposed) }),
+  };
   try {
-    const proven = await provePolicies(client, device, wallet === null ? question : { ...question, wallet });
-    return proven.pinned;
+    return await provePolicies(client, device, question);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -135,12 +161,76 @@ test('what t co-signers have in force is proven, and remembered from then on', a
   expect(await prove({ device: now, policyVersion: 1 })).toEqual(now);
 });
 
-test('one agreement too few, or one disagreement, proves nothing', async () => {
+test('one agreement too few proves nothing', async () => {
   expect(await prove({ by: cosigners.slice(0, 1) })).toContain('fewer than 2 co-signers state');
   expect(await prove({ by: [] })).toContain('fewer than 2 co-signers state');
   expect(await prove({ by: others })).toContain('fewer than 2 co-signers state');
-  expect(await prove({ states: first })).toContain('another policy in force');
+  expect(await prove({ states: first })).toContain('fewer than 2 co-signers state');
   expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('fewer than 3');
+});
+
+test('with t agreements the person names each other co-signer, by what it states', async () => {
+  const third = successor(second);
+  const fork = successor(first, { threshold: 1 });
+  expect(await toName({})).toEqual([]);
+  expect(await toName({ by: cosigners.slice(0, 2) })).toEqual(['3:unknown']);
+  expect(await toName({ except: { 3: linkOf(first) } })).toEqual(['3:behind']);
+  expect(await toName({ except: { 1: linkOf(fork) } })).toEqual(['1:other-history']);
+  expect(await toName({ except: { 2: linkOf(third) } })).toEqual(['2:later-version']);
+  const two = { 2: linkOf(third), 3: linkOf(first) };
+  expect(await toName({ except: two })).toContain('ask the other signers whether there was a change');
+  expect(await toName({ except: { 2: linkOf(third) }, device: { ...pinned, threshold: 3 } })).toContain('fewer than 3');
+});
+
+test('each key of the vault needs its t agreements, and the exceptions of each are named', async () => {
+  const both = [key, newKey()];
+  const story = { keys: both, wallet: null, except: { 3: linkOf(first) } };
+  expect(await toName(story)).toEqual(['3:behind', '3:behind']);
+});
+
+test('a co-signer that states a policy from before the verified ones is behind', async () => {
+  const third = successor(second);
+  const policies = [...chain, changed(third)];
+  const now = { ...pinned, policy: linkOf(third) };
+  const story = { policies, states: third, device: now, policyVersion: 3 };
+  expect(await toName({ ...story, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
+  expect(await toName({ ...story, except: { 1: linkOf(successor(first)) } })).toEqual(['1:other-history']);
+  expect(await toName({ ...story, except: { 1: { version: 0, hash: hashOf(first) } } })).toEqual(['1:other-history']);
+});
+
+test('a renewal of version k is decided with co-signers of version k - 1 and k, and of no other policy', async () => {
+  const third = successor(second);
+  const policies = [...chain, changed(third)];
+  const renewal = { policies, states: third, proposed: third, wallet: null };
+  expect(await outcome(renewal)).toMatchObject({ isRenewal: true, exceptions: [], pinned: { policy: linkOf(third) } });
+  expect(await toName({ ...renewal, except: { 1: linkOf(second) } })).toEqual([]);
+  // Most are late: the device decides, and does not remember version 3 as proven.
+  const late = { ...renewal, except: { 1: linkOf(second), 2: linkOf(second) } };
+  expect(await outcome(late)).toMatchObject({ isRenewal: true, exceptions: [], pinned });
+  expect(await toName({ ...renewal, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
+  const older = { 1: linkOf(first), 2: linkOf(first) };
+  expect(await prove({ ...renewal, except: older })).toContain('fewer than 2 co-signers state');
+  // A new change, or another policy of that version, is no renewal: there the newest version is asked for.
+  const forked = { ...late, proposed: successor(second, { threshold: 1 }) };
+  expect(await prove(forked)).toContain('fewer than 2 co-signers state');
+  expect(await outcome({ ...renewal, proposed: successor(third) })).toMatchObject({ isRenewal: false });
+  // Version 2 is renewed while version 3 is in force.
+  expect(await toName({ ...renewal, proposed: second, except: { 2: linkOf(second), 3: linkOf(first) } })).toEqual([]);
+});
+
+test('without a confirmed threshold all co-signers have to agree', async () => {
+  const device = { ...pinned, threshold: null };
+  expect(await toName({ device })).toEqual([]);
+  expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('pin them again with');
+  expect(await prove({ device, except: { 3: linkOf(first) } })).toContain('fewer than 3');
+});
+
+test('a confirmed threshold is for as many co-signers as it was confirmed for', async () => {
+  const more = [...cosigners, paperCosigner(4)];
+  const moved = successor(first, { cosigners: pinsOf(more) });
+  const story = { by: more, states: moved, policies: [founding(first), changed(moved)] };
+  expect(await prove(story)).toMatchObject({ cosigners: pinsOf(more), threshold: null });
+  expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('fewer than 4');
 });
 
 test('an older chain than the device has verified, or another one, proves nothing', async () => {

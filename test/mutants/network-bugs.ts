@@ -31,6 +31,13 @@ export const NETWORK_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/exposure.test.ts'],
   },
   {
+    name: 'networks: signers are not warned that an allowance of 0 may give a token away',
+    file: 'src/chains/warnings.ts',
+    was: "if (amount !== '0') return unlimited(amount, spender);",
+    is: 'if (amount.length > 0) return unlimited(amount, spender);',
+    caughtBy: ['test/chains/warnings.test.ts'],
+  },
+  {
     name: 'networks: the exposure of a text does not say that no chain is named',
     file: 'src/chains/exposure.ts',
     was: 'return isUnboundMessage(action) ? { ...stake, isUnbound: true } : stake;',

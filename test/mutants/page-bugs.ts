@@ -2,6 +2,8 @@ import type { Bug } from './bug.ts';
 
 const question = ['test/approval-page/question.test.ts'];
 const describe = ['test/approval-page/describe.test.ts'];
+const redirect = ['test/approval-page/redirect.test.ts'];
+const returned = ['test/dashboard/approval-redirect.test.ts'];
 
 /** What the approval page believes of a coordinator, and what it shows of the bytes that it signs. */
 export const PAGE_BUGS: readonly Bug[] = [
@@ -22,15 +24,15 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'no key of the vault at all confirms a policy',
     file: 'src/approval-page/statement-check.ts',
-    was: "fault: keyIds.length === 0 ? REFUSALS['too-few-agree'] : worst == null",
-    is: 'fault: worst == null',
+    was: 'const isEnough = standings.length > 0 && standings',
+    is: 'const isEnough = standings',
     caughtBy: question,
   },
   {
     name: 'the page shows what to approve in spite of the statements',
     file: 'src/approval-page/statement-check.ts',
-    was: 'worst == null ? null : REFUSALS[worst]',
-    is: "worst == null || worst === 'too-few-agree' ? null : REFUSALS[worst]",
+    was: 'fault: isEnough ? null',
+    is: 'fault: entries.length >= 0 ? null',
     caughtBy: question,
   },
   {
@@ -53,5 +55,54 @@ export const PAGE_BUGS: readonly Bug[] = [
     was: 'linesStay && letter ===',
     is: "letter !== '' || letter ===",
     caughtBy: describe,
+  },
+  {
+    name: 'by redirect the page answers any origin',
+    file: 'src/approval-page/redirect.ts',
+    was: 'if (!tab.allowed.includes(dashboard)) {',
+    is: "if (dashboard === '') {",
+    caughtBy: redirect,
+  },
+  {
+    name: 'by redirect the page takes a request that it did not call for',
+    file: 'src/approval-page/redirect.ts',
+    was: 'dashboard === asked.dashboard && requestId === asked.requestId',
+    is: 'dashboard === asked.dashboard',
+    caughtBy: redirect,
+  },
+  {
+    name: 'by redirect one nonce of the page serves two requests',
+    file: 'src/approval-page/redirect.ts',
+    was: '  storage.removeItem(KEY);\n',
+    is: '',
+    caughtBy: redirect,
+  },
+  {
+    name: 'the dashboard sends an answer that it did not ask for',
+    file: 'src/dashboard/errand.ts',
+    was: 'if (waiting?.requestId !== returned.requestId) {',
+    is: 'if (waiting === null) {',
+    caughtBy: returned,
+  },
+  {
+    name: 'the dashboard sends the answer of a redirect again after a reload',
+    file: 'src/dashboard/errand.ts',
+    was: '  storage.removeItem(KEY);\n',
+    is: '',
+    caughtBy: returned,
+  },
+  {
+    name: 'page: a co-signer that does not agree is not named',
+    file: 'src/approval-page/statement-check.ts',
+    was: "exceptions: verdicts.filter(({ says }) => says !== 'agrees'),",
+    is: "exceptions: verdicts.filter(({ says }) => says === 'behind'),",
+    caughtBy: ['test/approval-page/question.test.ts'],
+  },
+  {
+    name: 'page: keys of co-signers are learned from a policy that is no longer in force',
+    file: 'src/approval-page/statement-check.ts',
+    was: 'isInForce: isEnough && keyIds.every(isStated),',
+    is: 'isInForce: isEnough,',
+    caughtBy: ['test/approval-page/question.test.ts'],
   },
 ];

@@ -4,7 +4,7 @@ import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { askObject } from '#http/object-call.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
-import { pinnedKeysFault } from '#http/vault/pinned-keys.ts';
+import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { answerChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 
@@ -34,7 +34,8 @@ async function propose(context: HttpContext): Promise<Response> {
   const known = await askObject(object, (vault) => vault.describe());
   const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? known?.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
-  const proposal = { actor: null, wish: wish.value, note: body.note ?? null };
+  const pins = await pinsForChange(context, body, known?.policy);
+  const proposal = { actor: null, wish: { ...wish.value, ...pins }, note: body.note ?? null };
   const proposed = await askObject(object, (vault) => vault.proposePolicy(proposal));
   // Only a vault that does not exist forbids an operator anything.
   const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';

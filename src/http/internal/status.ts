@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { approvalOrigin } from '#devices/approval-origin.ts';
 import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
@@ -32,7 +33,14 @@ const statusSchema = z
     }),
     deliveries: z.strictObject({ open: z.int(), oldestDueAt: time.nullable(), failed: z.int() }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
-    vaults: z.strictObject({ count: z.int(), longestUnsweptAt: time.nullable() }),
+    vaults: z.strictObject({
+      count: z.int(),
+      longestUnsweptAt: time.nullable(),
+      withForeignPasskeys: z.int().meta({
+        description:
+          'Vaults whose policy in force has a passkey of another origin than the approval page. Zero without an approval page',
+      }),
+    }),
     cosigners: z.array(
       z.strictObject({
         node: z.int(),
@@ -59,7 +67,7 @@ export const status = route({
 
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
-    conditionOf(context.env.DB, SHOWN),
+    conditionOf(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOrigin(context.env) }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
@@ -76,7 +84,11 @@ async function show(context: HttpContext): Promise<Response> {
       failed: condition.failedDeliveries,
     },
     deadLetters: { count: condition.deadLetters, newestAt: timeOrNull(condition.newestDeadLetterAtMs) },
-    vaults: { count: condition.vaults, longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs) },
+    vaults: {
+      count: condition.vaults,
+      longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs),
+      withForeignPasskeys: condition.vaultsWithForeignPasskeys,
+    },
     cosigners,
   });
 }

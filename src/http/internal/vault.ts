@@ -2,7 +2,6 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { BITCOIN_ADDRESS_TYPES } from '#domain/chain.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import type { UserId } from '#domain/id.ts';
 import { parseUserId, parseVaultId, parseVaultIdText, ulid } from '#domain/id.ts';
@@ -24,13 +23,12 @@ import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { pinnedKeysFault } from '#http/vault/pinned-keys.ts';
+import { askedPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { fewestSigners, LARGEST_PARTY } from '#mpc/party.ts';
-import { cosignerIdentities } from '#nodes/cosigner-identities.ts';
 import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { firstPolicy } from '#objects/membership.ts';
@@ -196,17 +194,6 @@ async function found(context: HttpContext): Promise<Response> {
   return founded.ok
     ? context.json(vaultRecord(context, founded.value), 201)
     : policyProblem(context, founded.refusal, FIELDS_OF_FOUNDING);
-}
-
-/**
- * The identity keys of the co-signers, which a first policy in device mode names unless the operator
- * decides otherwise. A co-signer that is away ends the creation: without the keys the signers could
- * verify no statement. Throws `ObjectUnavailable`.
- */
-async function askedPins(context: HttpContext): Promise<readonly CosignerPin[]> {
-  const pins = await cosignerIdentities(context.env);
-  if (pins === null) throw new ObjectUnavailable('a co-signer gives no identity');
-  return pins;
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { Policy } from '#domain/policy.ts';
 import type { HttpContext } from '#http/context.ts';
+import { ObjectUnavailable } from '#http/object-call.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { cosignerIdentities } from '#nodes/cosigner-identities.ts';
 
@@ -20,4 +22,31 @@ export async function pinnedKeysFault(
     identities.every(({ index, signing }, i) => pins[i]?.index === index && pins[i].signing === signing);
   const detail = 'are not the identity keys of the co-signers: name the keys of now, and verify their fingerprint';
   return isSame ? null : { pointer: '/cosigners', code: 'invalid', detail };
+}
+
+/**
+ * The identity keys of the co-signers, which a vault in device mode names unless its author decides
+ * otherwise. A co-signer that is away ends the request: without the keys the signers could verify no
+ * statement. Throws `ObjectUnavailable`.
+ */
+export async function askedPins(context: HttpContext): Promise<readonly CosignerPin[]> {
+  const pins = await cosignerIdentities(context.env);
+  if (pins === null) throw new ObjectUnavailable('a co-signer gives no identity');
+  return pins;
+}
+
+/**
+ * The identity keys that a change adds because it moves a vault from token mode to device mode, as
+ * the creation of a vault in device mode does. Adds none where the body names them or is null there,
+ * where the policy in force names them, and for every other change: those keep what the policy has.
+ * Throws `ObjectUnavailable`.
+ */
+export async function pinsForChange(
+  context: HttpContext,
+  body: { readonly approvalMode?: Policy['approvalMode'] | undefined; readonly cosigners?: unknown },
+  inForce: Policy | undefined,
+): Promise<{ readonly cosigners?: readonly CosignerPin[] }> {
+  const turnsToDevices = body.approvalMode === 'device' && inForce?.approvalMode === 'token';
+  const isNamed = body.cosigners !== undefined || inForce?.cosigners !== undefined;
+  return turnsToDevices && !isNamed ? { cosigners: await askedPins(context) } : {};
 }

@@ -79,7 +79,8 @@ export const policyWishBody = z
     addDevices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
     removeDevices: z.array(deviceKeyId).max(MOST_DEVICES).optional(),
     ...rulesBody,
-    cosigners: cosignersBody.optional(),
+    /** A change from token mode to device mode names them when it is absent; null keeps what the policy has. */
+    cosigners: cosignersBody.nullish(),
     note: plainText(500).nullish(),
   })
   .meta({
@@ -127,7 +128,7 @@ export async function readPolicyWish(
     ...(body.approvalMode === undefined ? {} : { approvalMode: body.approvalMode }),
     ...(body.signers === undefined ? {} : { signers }),
     ...(body.threshold === undefined ? {} : { threshold: body.threshold }),
-    ...(body.cosigners === undefined ? {} : { cosigners: body.cosigners }),
+    ...(body.cosigners == null ? {} : { cosigners: body.cosigners }),
   });
 }
 

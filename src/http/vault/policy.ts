@@ -16,6 +16,17 @@ const governanceSchema = z
     spent: z
       .array(z.string())
       .meta({ description: 'For each limit, in its order: decided within the last 24 hours, in the smallest unit' }),
+    renewalsNeeded: z
+      .array(
+        z.strictObject({
+          version: z.int(),
+          cosigners: z.array(z.int()).meta({ description: 'Empty: the vault has no key yet, and all co-signers wait' }),
+        }),
+      )
+      .meta({
+        description:
+          'Versions whose mandate has expired before these co-signers adopted them. The quorum renews each of them',
+      }),
   })
   .meta({ id: 'PolicyInForce' });
 
@@ -46,6 +57,10 @@ async function read(context: HttpContext): Promise<Response> {
   );
   if (!view.ok) return refusalProblem(context, view.refusal);
   const { policy, spent, keys } = view.value;
+  const renewalsNeeded = view.value.renewalsNeeded.map(({ version, cosigners }) => ({
+    version,
+    cosigners: [...cosigners],
+  }));
   const statements = await statementRecord(context, { keys, policy, actor });
-  return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), ...statements, spent });
+  return context.json({ policy: policyRecord(policy, chainsFrom(context.env)), ...statements, spent, renewalsNeeded });
 }

@@ -38,7 +38,7 @@ async function probed(coins: readonly number[]): Promise<Refusal> {
     const share = key.share(self);
     const occasion = new Uint8Array();
     const common = { share, signers: [HONEST, MALLORY], messages, occasion };
-    return prepareSigning({ ...common, commitTo: () => {}, stillAllowed: async () => true }, key.pairs.get(self)!);
+    return prepareSigning({ ...common, commitTo: () => null, stillAllowed: async () => true }, key.pairs.get(self)!);
   };
   const sid = randomBytes(32);
   const [honest, mallory] = [prepared(HONEST).begin(sid), prepared(MALLORY).begin(sid)];

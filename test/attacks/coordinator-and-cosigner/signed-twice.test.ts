@@ -16,14 +16,14 @@ import { addressOn } from '#chains/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, present, startNodes } from '../../cosigner/nodes.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, inVault, present, startNodes } from '../../cosigner/nodes.ts';
 import { Puppet } from '../../cosigner/puppet.ts';
 import { openBody } from '../../cosigner/refused-by-all.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
 let nodes: Nodes;
 let puppet: Puppet;
-const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
+const guarded = inVault(8, { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } });
 const keys = new Map<Policy, VaultKey>();
 
 beforeAll(async () => {

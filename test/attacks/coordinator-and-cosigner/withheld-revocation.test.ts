@@ -17,7 +17,7 @@ import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
-import { anvilAdapter, approvedTransfer, present, startNodes } from '../../cosigner/nodes.ts';
+import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../../cosigner/nodes.ts';
 import { Puppet } from '../../cosigner/puppet.ts';
 import { openBody } from '../../cosigner/refused-by-all.ts';
 import {
@@ -81,9 +81,9 @@ test('after the revocation a hostile co-signer finds no honest one for the revok
 });
 
 test('with receipts of every co-signer, the one that knows the revocation stops the one that does not', async () => {
-  const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
+  const guarded = inVault(8, { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } });
   const guardedKey = await keyUnder(guarded);
-  const next: Policy = { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) };
+  const next = inVault(8, { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) });
   const after = changeTo(next, [LAPTOP, PHONE]);
   const theft = () => {
     const asked = approvedTransfer({ key: guardedKey, governedBy: guarded });
@@ -100,22 +100,25 @@ test('with receipts of every co-signer, the one that knows the revocation stops 
 });
 
 test('two honest co-signers with different policies in force do not sign together, also what both policies allow', async () => {
-  const ownKey = await keyUnder(byDevice);
+  const own = inVault(9, byDevice);
+  const ownKey = await keyUnder(own);
   const harmless: Policy = {
-    ...byDevice,
+    ...own,
     version: 2,
-    rules: { ...byDevice.rules, unreadableThreshold: 2 },
-    previousHash: policyHashOf(byDevice),
+    rules: { ...own.rules, unreadableThreshold: 2 },
+    previousHash: policyHashOf(own),
   };
+  const before = { policy: own, mandate: null };
   const after = changeTo(harmless, [LAPTOP, PHONE]);
   expect(await shownTo(nodes.some(1), ownKey.keyId, after)).toEqual(['adopted']);
-  const asked = approvedTransfer({ key: ownKey, governedBy: byDevice });
+  const asked = approvedTransfer({ key: ownKey, governedBy: own });
   const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
   // The coordinator names to each of them the version that it has in force.
   const run = await relay({
     nodes: nodes.some(1, 3),
     place: () => `key/${ownKey.keyId}`,
-    request: ({ index }) => openBody({ ...asked, approvals, policies: index === 1 ? [first, after] : [first] }, [1, 3]),
+    request: ({ index }) =>
+      openBody({ ...asked, approvals, policies: index === 1 ? [before, after] : [before] }, [1, 3]),
   });
   expect(run.ok ? 'signed' : run.refusal.code).toBe('envelope-refused');
 });

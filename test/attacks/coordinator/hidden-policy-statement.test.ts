@@ -6,7 +6,6 @@
  * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it with pinned keys.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { statementRefusal } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import { STATEMENT_TTL_MS } from '#domain/statement.ts';
@@ -18,10 +17,11 @@ import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { newKey, present, startNodes } from '../../cosigner/nodes.ts';
 import { hashOf } from '../../devices/policy-chain-scene.ts';
-import { inWords, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
+import { decisionOn, inWords, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 
 let nodes: Nodes;
 let key: VaultKey;
+let otherKey: VaultKey;
 let pins: readonly CosignerPin[];
 const change: AdoptedPolicy = stricter(byDevice);
 const next = change.policy;
@@ -30,6 +30,8 @@ beforeAll(async () => {
   nodes = await startNodes();
   pins = await pinsOf(nodes);
   key = await newKey(nodes.all, { governedBy: byDevice });
+  // Before the change: a further key begins with all policies of the vault.
+  otherKey = await newKey(nodes.all, { governedBy: byDevice });
   await showTo(nodes.some(1, 2), key.keyId, [{ policy: byDevice, mandate: null }, change]);
 }, 120_000);
 afterAll(() => nodes.stop());
@@ -48,14 +50,15 @@ async function collected(keyId: string, nonce: string): Promise<SignedStatement>
   return present(entry?.statement);
 }
 
-test('the signer sees that co-signer 3 still has version 1 in force, and does not sign', async () => {
+test('the signer sees that co-signer 3 still has version 1 in force, and has to name it before the device signs', async () => {
   const verdicts = await alice().ask(nodes.all);
   expect(verdicts).toEqual([
     { verdict: 'agrees', cosigner: 1 },
     { verdict: 'agrees', cosigner: 2 },
     { verdict: 'disagrees', cosigner: 3, policyVersion: 1, policyHash: hashOf(byDevice) },
   ]);
-  expect(statementRefusal(verdicts, 2)).toBe('cosigner-disagrees');
+  expect(decisionOn(verdicts, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:behind']);
+  expect(decisionOn(verdicts, { policies: [byDevice, next], threshold: 3 })).toBe('too-few-agree');
 });
 
 test('an omitted or repeated statement is unknown', async () => {
@@ -85,7 +88,6 @@ test('a forged statement is unknown', async () => {
 
 test('a replayed statement of another key, another nonce or another time is unknown', async () => {
   const person = alice();
-  const otherKey = await newKey(nodes.all, { governedBy: byDevice });
   await showTo(nodes.all, otherKey.keyId, [{ policy: byDevice, mandate: null }, change]);
   // Co-signer 3 honestly states version 2 for the other key, and earlier nonces are no answer.
   const nonce = person.draw();
@@ -104,9 +106,18 @@ test('a replayed statement of another key, another nonce or another time is unkn
   expect(replayed(own, own.issuedAtMs + STATEMENT_TTL_MS + 1)).toBe('unknown: too-old');
 });
 
-test('without co-signer 3 the two others are enough, and once it has the change all three agree', async () => {
+test('a signer who is shown the policy of before sees that two co-signers have a later one, and does not sign', async () => {
+  const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).ask(nodes.all);
+  expect(inWords(shown)).toEqual(['disagrees', 'disagrees', 'agrees']);
+  expect(decisionOn(shown, { policies: [byDevice], threshold: 2 })).toBe('too-few-agree');
+});
+
+test('without co-signer 3 the two others are enough once it is named, and with the change all three agree', async () => {
   const two = await alice().ask(nodes.some(1, 2));
-  expect([inWords(two), statementRefusal(two, 2)]).toEqual([['agrees', 'agrees', 'unknown: missing'], null]);
+  expect(inWords(two)).toEqual(['agrees', 'agrees', 'unknown: missing']);
+  expect(decisionOn(two, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:unknown']);
   await showTo(nodes.some(3), key.keyId, [{ policy: byDevice, mandate: null }, change]);
-  expect(inWords(await alice().ask(nodes.all))).toEqual(['agrees', 'agrees', 'agrees']);
+  const three = await alice().ask(nodes.all);
+  expect(inWords(three)).toEqual(['agrees', 'agrees', 'agrees']);
+  expect(decisionOn(three, { policies: [byDevice, next], threshold: 2 })).toEqual([]);
 });

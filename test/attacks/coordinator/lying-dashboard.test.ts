@@ -142,6 +142,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
       .waitFor();
     if (await ask.isVisible()) {
       await ask.fill(fingerprintOf(PINS));
+      await page.getByLabel('Co-signers that sign together').selectOption('2');
       await page.getByRole('button', { name: 'Confirm' }).click();
     }
     return page;
@@ -186,6 +187,23 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     return signatureFault(passkey, digest, { keyId, signature, assertion: { authenticatorData, clientDataJson } });
   }
 
+  test('gets no signature before the person has named a co-signer that states another policy', async () => {
+    const page = await shown((nonce) => {
+      const said = { nonce, issuedAtMs: Date.now(), policyVersion: 2, policyHash: '22'.repeat(32) };
+      return requestOf(policy, honest(), { statements: [...fresh(nonce).slice(0, 2), statementOf(3, said)] });
+    });
+    const box = page.getByLabel('Approve although co-signer 3 has another policy in force');
+    await box.waitFor();
+    // The button takes a click only after a moment in any case: a ticked box shows that the moment has passed.
+    await box.check();
+    await approve(page).click({ trial: true });
+    await box.uncheck();
+    expect(await approve(page).isDisabled()).toBe(true);
+    await box.check();
+    await signed(page);
+    expect(await got()).toHaveLength(1);
+  });
+
   test('cannot swap the request after the person has read it', async () => {
     const read = honest();
     const page = await shown((nonce) => requestOf(policy, read, { statements: fresh(nonce) }));
@@ -204,7 +222,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     const own = policyOf({ ...policy, rules });
     const theft = { ...honest(), to: THIEF, policyHash: hashOf(own) };
     const page = await shown((nonce) => requestOf(own, theft, { statements: fresh(nonce) }));
-    await refuses(page, /another policy in force than the one that the server shows/);
+    await refuses(page, /Too few co-signers confirm the policy/);
     await page.close();
     const bound = { ...honest(), to: THIEF };
     await refuses(

@@ -3,12 +3,14 @@
  * Attacker: network
  * Co-signers: 0
  * Finding: 2.11
- * Defence: headers, time and length are judged before the body, and reading stops at the first byte beyond four million.
+ * Defence: headers, time, length and signature are judged before the body, and reading stops at the first byte beyond four million.
  */
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import { importPrivate } from '#mpc/envelope.ts';
+import { identitySecrets } from '#mpc/identity.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { startNodes } from '../../cosigner/nodes.ts';
 
@@ -26,7 +28,22 @@ beforeAll(async () => {
 afterAll(() => nodes.stop());
 
 /** Headers of the right form, with a signature by nobody. */
-const plausible = () => ({ [REQUEST_TIME]: String(Date.now()), [REQUEST_SIGNATURE]: 'A'.repeat(86) });
+const plausible = () => ({
+  [REQUEST_TIME]: String(Date.now()),
+  [REQUEST_BODY_HASH]: HASH,
+  [REQUEST_SIGNATURE]: 'A'.repeat(86),
+});
+/** Of no body that is sent here. */
+const HASH = '00'.repeat(32);
+
+/** What the coordinator would send before another body. */
+async function signedHeaders(): Promise<Record<string, string>> {
+  const key = await importPrivate('Ed25519', identitySecrets(nodes.coordinatorSecret).signing, ['sign']);
+  const atMs = String(Date.now());
+  const bytes = cosignerRequestBytes({ node: '1', path: 'pair/2/open', atMs, bodyHash: HASH });
+  const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, bytes)).toString('base64url');
+  return { [REQUEST_TIME]: atMs, [REQUEST_BODY_HASH]: HASH, [REQUEST_SIGNATURE]: signature };
+}
 
 interface Streamed {
   readonly status: number;
@@ -75,7 +92,9 @@ async function stream(headers: Record<string, string>, partBytes: readonly numbe
 
 test.each<[string, () => Record<string, string>]>([
   ['without headers', () => ({})],
-  ['without a signature', () => ({ [REQUEST_TIME]: String(Date.now()) })],
+  ['without a signature', () => ({ ...plausible(), [REQUEST_SIGNATURE]: '' })],
+  ['without the hash of its body', () => ({ ...plausible(), [REQUEST_BODY_HASH]: '' })],
+  ['with a signature by nobody', plausible],
   ['with half a signature', () => ({ ...plausible(), [REQUEST_SIGNATURE]: 'A'.repeat(43) })],
   ['of ten minutes ago', () => ({ ...plausible(), [REQUEST_TIME]: String(Date.now() - 600_000) })],
   ['with a word as time', () => ({ ...plausible(), [REQUEST_TIME]: 'now' })],
@@ -91,10 +110,12 @@ test('a length beyond the limit is refused before one byte is sent', async () =>
 
 test('of a stream with headers of the right form four million bytes are read, and the first beyond ends it', async () => {
   const parts = [MAX_BODY_BYTES, 1, WHOLE_BYTES - MAX_BODY_BYTES - 1];
-  const refused = await stream(plausible(), parts);
+  const refused = await stream(await signedHeaders(), parts);
   expect(refused).toEqual({ status: 413, code: 'body-too-large', sentBytes: MAX_BODY_BYTES + 1 });
 });
 
-test('a body of the largest size by nobody is refused by its signature', async () => {
-  expect(await stream(plausible(), [MAX_BODY_BYTES])).toMatchObject({ status: 401, code: 'not-my-coordinator' });
+test('a body under the headers of another one is refused', async () => {
+  const whole = { sentBytes: MAX_BODY_BYTES };
+  const refused = await stream(await signedHeaders(), [MAX_BODY_BYTES]);
+  expect(refused).toEqual({ status: 401, code: 'not-my-coordinator', ...whole });
 });

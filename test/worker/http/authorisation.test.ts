@@ -47,6 +47,7 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],
   'POST /vault/:vaultId/policy-change': ['signer', 'admin'],
+  'POST /vault/:vaultId/policy/:version/renewal': ['signer', 'admin'],
   'GET /vault/:vaultId/policies': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/recovery-exports': ['viewer', 'initiator', 'signer', 'admin'],
   'GET /vault/:vaultId/policy-change': ['viewer', 'initiator', 'signer', 'admin'],
@@ -158,6 +159,7 @@ async function tried(line: string, person: Person) {
     .replace(':resetId', String(reset?.body['id']))
     .replace(':vaultId', String(treasury.id))
     .replace(':changeId', change ?? '')
+    .replace(':version', '2')
     .replace(':subscriptionId', subscription ?? '')
     .replace(':id', spare?.token.slice(12, 28) ?? '');
   const body = BODIES[line];
@@ -258,6 +260,7 @@ test('what is no credential, or no longer one, opens no route to anybody', async
           .replace(':txId', transaction.body['id'])
           .replace(':vaultId', String(treasury.id))
           .replace(':changeId', change)
+          .replace(':version', '2')
           .replace(':id', spare.token.slice(12, 28));
         const place =
           line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { ScriptDevice } from '#local/script-device.ts';
 import { parseUserId } from '#domain/id.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import type { Answer, Ask, Person, Treasury } from './scene.ts';
-import { anotherToken, ask, asService, created, enter, foundTreasury, stored } from './scene.ts';
+import { anotherToken, ask, asService, coordinator, created, enter, foundTreasury, stored } from './scene.ts';
 
 /** How people let their devices speak for them, and what counts from then on. */
 
@@ -30,7 +31,8 @@ const enrolments = (treasury: Treasury, devices: Devices) =>
 /** A vault whose signers have a device each, and where nothing else counts. */
 async function deviceTreasury(): Promise<{ treasury: Treasury; devices: Devices }> {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices) };
+  // The co-signers are away here.
+  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
   return { treasury, devices };
@@ -49,7 +51,8 @@ async function policyOf(treasury: Treasury): Promise<Answer['body']> {
 
 test('devices are enrolled, and begin to count, by the voices of a quorum alone', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices) };
+  // The co-signers are away here.
+  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
   expect([proposed.status, proposed.body['policy'].approvalMode]).toEqual([201, 'device']);
   expect(await policyOf(treasury)).toMatchObject({ version: 1, approvalMode: 'token', devices: [] });
@@ -148,7 +151,8 @@ test('when devices begin to count, what tokens have approved is undecided again'
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   const { id, digest } = (await created(treasury)).body;
   await as(treasury.alice, `POST /transaction/${id}/approve`);
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices) };
+  // The co-signers are away here.
+  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
   const { body } = await as(treasury.alice, `GET /transaction/${id}`);
@@ -297,6 +301,45 @@ test('a vault is founded with its devices: no token has ever decided in it', asy
     const refusedFor = await asService('POST /internal/vault', { ...founding, devices, cosigners: wrong });
     expect([refusedFor.status, refusedFor.body['errors'][0].pointer]).toEqual([400, '/cosigners']);
   }
+});
+
+/** The co-signers as they publish their keys. */
+function publishing(keys: readonly { readonly index: number; readonly signing: string }[]): CoordinatorEnv {
+  const door = (index: number) =>
+    ({ fetch: () => Promise.resolve(Response.json(keys[index - 1])) }) as unknown as Fetcher;
+  return { ...coordinator, COSIGNER_1: door(1), COSIGNER_2: door(2), COSIGNER_3: door(3) };
+}
+
+test('a change from tokens to devices names the keys of the co-signers, unless its author decides otherwise', async () => {
+  const cosigners = [1, 2, 3].map((index) => ({ index, signing: `${index}c`.repeat(32) }));
+  const env = publishing(cosigners);
+  const [treasury, devices] = [await foundTreasury(), newDevices()];
+  const { token } = treasury.alice;
+  const [line, inside] = [`/vault/${treasury.id}/policy-change`, `/internal/vault/${treasury.id}/policy-change`];
+  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices) };
+  const service = coordinator.TEST_SERVICE_KEY;
+  const named = async (asked: Promise<Answer>) => {
+    const { status, body } = await asked;
+    return [status, body['policy']?.cosigners ?? body['code'] ?? null];
+  };
+  // A co-signer is away: nothing is proposed.
+  expect(await named(as(treasury.alice, `POST ${line}`, { body: wish }))).toEqual([503, 'unavailable']);
+  expect(await named(asService(`POST ${inside}`, wish))).toEqual([503, 'unavailable']);
+  expect(await named(as(treasury.alice, `POST ${line}`, { body: wish, env }))).toEqual([201, cosigners]);
+  expect(await named(ask(`POST ${inside}`, { body: wish, env, token: service }))).toEqual([201, cosigners]);
+  // Null names none, and so does every change that stays in token mode.
+  expect(await named(ask(`POST ${line}`, { body: { ...wish, cosigners: null }, env, token }))).toEqual([201, null]);
+  const stays = { approvalMode: 'token', threshold: 3 };
+  expect(await named(as(treasury.alice, `POST ${line}`, { body: stays, env }))).toEqual([201, null]);
+});
+
+test('a vault that already is in device mode without keys of co-signers gets none by another change', async () => {
+  const { treasury } = await deviceTreasury();
+  const env = publishing([1, 2, 3].map((index) => ({ index, signing: `${index}c`.repeat(32) })));
+  const before = await policyOf(treasury);
+  const body = { approvalMode: 'device', threshold: 3 };
+  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body, env });
+  expect([before['cosigners'], proposed.body['policy'].cosigners]).toEqual([null, null]);
 });
 
 function parsedUser(text: string) {

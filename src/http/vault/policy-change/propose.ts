@@ -6,7 +6,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
 import { answerChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
-import { pinnedKeysFault } from '#http/vault/pinned-keys.ts';
+import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
@@ -42,7 +42,8 @@ async function propose(context: HttpContext): Promise<Response> {
   if (!wish.ok) return invalidRequest(context, wish.refusal);
   const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? seen.value.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
-  const proposal = { actor, wish: wish.value, note: body.note ?? null };
+  const pins = await pinsForChange(context, body, seen.value.policy);
+  const proposal = { actor, wish: { ...wish.value, ...pins }, note: body.note ?? null };
   const proposed = await askObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.proposePolicy(proposal),

@@ -12,6 +12,10 @@ import { vaultStub } from '#objects/vault-stub.ts';
 const changeInFullSchema = policyChangeSchema
   .extend({
     policyInForce: policySchema.meta({ description: 'The policy that it would follow, if it is the next version' }),
+    decidedBy: policySchema.meta({
+      description:
+        'The policy whose signers and devices count: the one in force, or for a renewal the one before that version',
+    }),
     ...statementFields,
   })
   .meta({ id: 'PolicyChangeInFull' });
@@ -42,8 +46,9 @@ async function read(context: HttpContext): Promise<Response> {
     (vault) => vault.policyChange(actor, named.changeId),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
-  const { policy, keys } = found.value;
+  const { policy, decider, keys } = found.value;
   const [chains, statements] = [chainsFrom(context.env), await statementRecord(context, { keys, policy, actor })];
   const record = policyChangeRecord(found.value, chains);
-  return context.json({ ...record, policyInForce: policyRecord(policy, chains), ...statements });
+  const policies = { policyInForce: policyRecord(policy, chains), decidedBy: policyRecord(decider, chains) };
+  return context.json({ ...record, ...policies, ...statements });
 }

@@ -2,7 +2,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/chain.ts';
 import { may, mayCancel } from '#domain/member.ts';
-import { decisionEndOf, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
 import { voteRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyHash } from '#objects/new-transaction.ts';
@@ -19,6 +19,10 @@ export const policyChangeSchema = z
     id: text,
     vaultId: z.int(),
     state: z.enum(POLICY_CHANGE_STATES),
+    renewsVersion: z.int().nullable().meta({
+      description:
+        'The version whose expired mandate it renews: policy is the adopted policy of that version. Null: an ordinary change',
+    }),
     policy: policySchema.meta({ description: 'The whole policy that it would put in force' }),
     note: text.nullable(),
     digest: text.meta({ description: 'What every approval names: the hex SHA-256 of canonical' }),
@@ -50,6 +54,7 @@ export function policyChangeRecord(
     id: change.id,
     vaultId: change.policy.vaultId,
     state: change.state,
+    renewsVersion: change.renewsVersion ?? null,
     policy: policyRecord(change.policy, chains),
     note: change.note,
     digest: change.digest,
@@ -66,12 +71,12 @@ export function policyChangeRecord(
   };
 }
 
-function actionsFor({ change, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
+function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
   if (change.state !== 'PENDING' || viewer === null) return [];
   const votes = may(viewer, 'vote');
   const approved = change.approvals.some(({ actor }) => actor.userId === viewer.userId);
   return [
-    ...(votes && !approved ? ['approve' as const] : []),
+    ...(mayApprove(viewer, change, decider) && !approved ? ['approve' as const] : []),
     ...(votes ? ['reject' as const] : []),
     ...(mayCancel(viewer, change.createdBy?.userId ?? null, 'propose') ? ['cancel' as const] : []),
   ];

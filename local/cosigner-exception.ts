@@ -1,0 +1,42 @@
+import type { CosignerStanding } from '#devices/standing.ts';
+import { STANDINGS } from '#devices/standing.ts';
+import { Misuse } from './command-line.ts';
+
+/**
+ * Co-signers that a person names before the device signs although they do not agree, as
+ * `--despite-cosigner 3:unknown`. The name has the standing in it: a script that goes on without a
+ * co-signer that is away stops when the same co-signer states a later policy.
+ */
+
+/** Throws `Misuse` for a name of another form. */
+export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
+  const form = new RegExp(`^[1-9]:(${STANDINGS.filter((one) => one !== 'agrees').join('|')})$`);
+  const malformed = texts.find((text) => !form.test(text));
+  if (malformed !== undefined) {
+    throw new Misuse(`--despite-cosigner ${malformed} has not the form of 3:unknown, as the command shows it`);
+  }
+  return new Set(texts);
+}
+
+/** The co-signers that a person has not named yet. */
+export function unnamed(
+  exceptions: readonly CosignerStanding[],
+  named: ReadonlySet<string>,
+): readonly CosignerStanding[] {
+  return exceptions.filter((one) => !named.has(nameOf(one)));
+}
+
+/** The options that name these co-signers. */
+export function optionsFor(exceptions: readonly CosignerStanding[]): string {
+  return [...new Set(exceptions.map((one) => `--despite-cosigner ${nameOf(one)}`))].join(' ');
+}
+
+/** What a person types to sign although these co-signers do not agree. */
+export function consentTo(exceptions: readonly CosignerStanding[]): string {
+  const numbers = [...new Set(exceptions.map(({ cosigner }) => cosigner))].toSorted((a, b) => a - b);
+  return numbers.length === 0 ? 'yes' : `yes despite ${numbers.join(' ')}`;
+}
+
+function nameOf({ cosigner, standing }: CosignerStanding): string {
+  return `${cosigner}:${standing}`;
+}

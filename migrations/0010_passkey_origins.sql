@@ -1,0 +1,1 @@
+ALTER TABLE `vaults` ADD `passkey_origins` text;

@@ -1,0 +1,55 @@
+import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import type { Asked } from '#approval-page/asked.ts';
+import { APPROVAL_PROTOCOL, helloOf, parseApprovalRequest } from '#domain/approval-message.ts';
+import type { Arrival, Returned } from '#domain/approval-redirect.ts';
+import { returnAddress } from '#domain/approval-redirect.ts';
+
+/** The tab of this page: what it keeps while the browser is at the dashboard, and where it may go. */
+export interface Tab {
+  readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+  /** The origins that the operator of this page allows. */
+  readonly allowed: readonly string[];
+  /** A new random nonce. */
+  readonly nonce: string;
+  /** Leaves this page, with no entry of it in the history. */
+  readonly go: (address: string) => void;
+}
+
+const KEY = 'conclave/redirect/v1';
+
+/**
+ * The request that a redirect brings, once; or leaves for the dashboard with the nonce that the request has
+ * to name, and never settles. Throws for a dashboard that is not on the operator's list, and for a request
+ * that this tab does not wait for. Nothing proves which page sent the browser here: the request is judged by
+ * what it is, and the answer goes to the dashboard that the nonce went to.
+ */
+export async function askedByRedirect({ dashboard, requestId, request }: Arrival, tab: Tab): Promise<Asked> {
+  if (!tab.allowed.includes(dashboard)) {
+    throw new NothingToApprove('The operator of this page does not allow the dashboard that the answer would go to.');
+  }
+  const back = (message: Returned) => tab.go(returnAddress(dashboard, { requestId, message }));
+  if (request === null) {
+    tab.storage.setItem(KEY, [dashboard, requestId, tab.nonce].join('\n'));
+    back(helloOf(tab.nonce));
+    return new Promise<never>(() => {});
+  }
+  const nonce = takeNonce(tab.storage, { dashboard, requestId });
+  if (nonce === null) {
+    throw new NothingToApprove('This page does not wait for this request, or has shown it. Begin in the dashboard.');
+  }
+  const parsed = parseApprovalRequest(request);
+  if (parsed?.requestId !== requestId) throw new NothingToApprove('The request of the dashboard is malformed.');
+  const leave = () => back({ type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId });
+  return { dashboard, way: 'redirect', nonce, request: parsed, answer: back, leave };
+}
+
+/** The nonce that went to this dashboard for this request. It is forgotten: one nonce serves one request. */
+function takeNonce(
+  storage: Tab['storage'],
+  asked: { readonly dashboard: string; readonly requestId: string },
+): string | null {
+  const [dashboard, requestId, nonce] = (storage.getItem(KEY) ?? '').split('\n');
+  storage.removeItem(KEY);
+  const isAwaited = dashboard === asked.dashboard && requestId === asked.requestId;
+  return isAwaited && nonce !== undefined && /^[0-9a-f]{64}$/.test(nonce) ? nonce : null;
+}

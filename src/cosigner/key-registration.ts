@@ -1,0 +1,85 @@
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { Refused } from '#cosigner/refusal.ts';
+import type { PolicyHashes } from '#cosigner/vault-policies.ts';
+import type { VaultId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy.ts';
+
+const SCHEMA =
+  'CREATE TABLE IF NOT EXISTS registration (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), versions INTEGER NOT NULL)';
+
+/** The object of a vault at this co-signer (vault-policies.ts). */
+export interface VaultObject {
+  readonly vaultPolicies: () => Promise<PolicyHashes>;
+  readonly extendVault: (chain: PolicyHashes) => Promise<Refused | null>;
+  readonly extendVaultByNewKey: (chain: PolicyHashes) => Promise<Refused | null>;
+}
+
+/**
+ * What the object of the vault knows of the policies of one key. The object of the vault comes first:
+ * it has a policy before the key has it, so no two keys ever have different ones. Where this object
+ * ends between the two, the same policy is shown again and completes the key.
+ */
+export class KeyRegistration {
+  readonly #sql: SqlStorage;
+  readonly #vaultObject: (vaultId: VaultId) => VaultObject;
+  #versions: number | null = null;
+
+  constructor(sql: SqlStorage, vaultObject: (vaultId: VaultId) => VaultObject) {
+    this.#sql = sql;
+    this.#vaultObject = vaultObject;
+  }
+
+  /**
+   * Registers all policies of a key that is from before there were objects of vaults. Afterwards it
+   * asks no other object, so a signature costs no more than before. Refuses `policy-mismatch`.
+   */
+  async complete(policies: readonly Policy[]): Promise<Refused | null> {
+    if (this.#registered() >= policies.length) return null;
+    const fault = await this.extend(policies);
+    if (fault === null) this.mark(policies.length);
+    return fault;
+  }
+
+  /** Extends the policies of the vault by those of this key. Refuses `policy-mismatch`. */
+  async extend(policies: readonly Policy[]): Promise<Refused | null> {
+    return (await this.#vaultOf(policies)?.extendVault(policies.map(policyHashOf))) ?? null;
+  }
+
+  /** As `extend`, where the key begins with these policies. Refuses `policy-mismatch`, `policy-ahead`. */
+  async extendByNewKey(policies: readonly Policy[]): Promise<Refused | null> {
+    return (await this.#vaultOf(policies)?.extendVaultByNewKey(policies.map(policyHashOf))) ?? null;
+  }
+
+  /** Records that the vault has this many policies of the key, in the same step that stores the last of them. */
+  mark(versions: number): void {
+    this.#sql.exec(SCHEMA);
+    this.#sql.exec('INSERT OR REPLACE INTO registration (only_row, versions) VALUES (0, ?)', versions);
+    this.#versions = versions;
+  }
+
+  /** Returns the hashes of the policies that this co-signer has adopted for a vault under any key. */
+  vaultPolicies(vaultId: VaultId): Promise<PolicyHashes> {
+    return this.#vaultObject(vaultId).vaultPolicies();
+  }
+
+  /** Reports whether this co-signer has adopted a policy under any key of its vault. */
+  async isAdopted(policy: Policy): Promise<boolean> {
+    const held = await this.vaultPolicies(policy.vaultId);
+    return held[policy.version - 1] === policyHashOf(policy);
+  }
+
+  #vaultOf([first]: readonly Policy[]): VaultObject | null {
+    return first === undefined ? null : this.#vaultObject(first.vaultId);
+  }
+
+  #registered(): number {
+    this.#versions ??= this.#stored();
+    return this.#versions;
+  }
+
+  #stored(): number {
+    const table = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'registration'").toArray();
+    if (table.length === 0) return 0;
+    return this.#sql.exec<{ versions: number }>('SELECT versions FROM registration').one().versions;
+  }
+}

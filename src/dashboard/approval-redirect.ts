@@ -1,0 +1,35 @@
+import type { Errand, Tab } from '#dashboard/errand.ts';
+import { store } from '#dashboard/errand.ts';
+import { NotSigned } from '#dashboard/not-signed.ts';
+import type { ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
+import { callAddress, requestAddress } from '#domain/approval-redirect.ts';
+
+/** The tab that this script runs in. */
+export const thisTab = (): Tab => ({
+  storage: sessionStorage,
+  fragment: location.hash,
+  show: (fragment) => history.replaceState(null, '', `${location.pathname}${fragment}`),
+});
+
+/** Leaves for the approval page. Settles only when the person comes back without an answer. */
+export function leaveForApprovalPage(origin: string, errand: Errand): Promise<never> {
+  const requestId = crypto.randomUUID();
+  store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', errand });
+  location.assign(callAddress(origin, { dashboard: location.origin, requestId }));
+  return new Promise((_resolve, reject) => {
+    // Browsers keep a page that a person can go back to, with this promise in it.
+    const back = () => reject(new NotSigned('You came back from the approval page without a signature.'));
+    addEventListener('pageshow', back, { once: true });
+  });
+}
+
+/** Goes on to the approval page with the request that it asked for. Throws where that is too long for an address. */
+export function leaveWithRequest(origin: string, request: ApprovalRequest | EnrolmentRequest): void {
+  const address = requestAddress(origin, { dashboard: location.origin, request });
+  if (address === null) {
+    throw new NotSigned(
+      'This policy is too long to be sent to the approval page in an address. Use a browser that opens it in a window.',
+    );
+  }
+  location.replace(address);
+}

@@ -1,0 +1,92 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Person } from '#dashboard/api.ts';
+import type { Returned } from '#dashboard/errand.ts';
+import { leaveWithRequest } from '#dashboard/approval-redirect.ts';
+import { complete, requestFor } from '#dashboard/approval-request.ts';
+import { Fault, reasonOf } from '#dashboard/loading.tsx';
+import { NotSigned } from '#dashboard/not-signed.ts';
+
+/** Takes up what the approval page has answered by redirect, and then shows the page that the person left. */
+export function ApprovalReturn(props: {
+  /** Gives the answer once, so that nothing sends it again. */
+  readonly take: () => Returned | null;
+  /** The banner stays on the page that it is about. */
+  readonly path: string;
+  readonly me: Person;
+  /** Of the approval page. */
+  readonly origin: string | null;
+  readonly children: ComponentChildren;
+}) {
+  const { take, path, me, origin, children } = props;
+  const [returned] = useState(take);
+  const [returnPath] = useState(path);
+  const [outcome, setOutcome] = useState(startOf(returned));
+  useEffect(() => {
+    if (outcome.state !== 'busy' || returned === null) return;
+    follow(returned, { me, origin }).then(
+      (settled) => setOutcome(settled),
+      (error: unknown) => setOutcome({ state: 'failed', why: faultOf(error) }),
+    );
+  }, []);
+  if (outcome.state === 'busy') {
+    return (
+      <main id="main">
+        <p class="quiet loading" role="status">
+          {returned?.kind === 'nonce' ? 'Going to the approval page…' : 'Sending the answer of the approval page…'}
+        </p>
+      </main>
+    );
+  }
+  return (
+    <>
+      {outcome.state === 'sent' && path === returnPath && (
+        <p class="card" role="status">
+          {outcome.text}
+        </p>
+      )}
+      <Fault why={outcome.state === 'failed' && path === returnPath ? outcome.why : null} />
+      {children}
+    </>
+  );
+}
+
+type Outcome =
+  | { readonly state: 'none' }
+  | { readonly state: 'busy' }
+  | { readonly state: 'sent'; readonly text: string }
+  | { readonly state: 'failed'; readonly why: string };
+
+function startOf(returned: Returned | null): Outcome {
+  if (returned === null) return { state: 'none' };
+  return returned.kind === 'fault' ? { state: 'failed', why: returned.why } : { state: 'busy' };
+}
+
+const SENT = {
+  transaction: 'Your approval was sent.',
+  'policy-change': 'Your approval was sent.',
+  enrolment: 'Your passkey is proposed. It counts when the other signers have approved the policy change.',
+} as const;
+
+async function follow(
+  returned: Returned,
+  { me, origin }: { readonly me: Person; readonly origin: string | null },
+): Promise<Outcome> {
+  switch (returned.kind) {
+    case 'nonce': {
+      if (origin === null) throw new NotSigned('This deployment has no approval page.');
+      const { errand, nonce, requestId } = returned;
+      leaveWithRequest(origin, await requestFor(errand, { nonce, requestId, me }));
+      return { state: 'busy' };
+    }
+    case 'answer':
+      await complete(returned.errand, returned.answer, me);
+      return { state: 'sent', text: SENT[returned.errand.kind] };
+    case 'fault':
+      return { state: 'failed', why: returned.why };
+  }
+}
+
+function faultOf(error: unknown): string {
+  return error instanceof NotSigned ? error.message : reasonOf(error);
+}

@@ -1,0 +1,93 @@
+import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/approval-message.ts';
+import { isDecline, nonceOfHello, parseApprovalAnswer } from '#domain/approval-message.ts';
+import { returnOf } from '#domain/approval-redirect.ts';
+
+/** What a person goes to the approval page for. */
+export type Errand =
+  | { readonly kind: 'transaction'; readonly txId: string }
+  | { readonly kind: 'policy-change'; readonly vaultId: string; readonly changeId: string }
+  | { readonly kind: 'enrolment'; readonly vaultId: string };
+
+/** What this tab waits for while the browser is at the approval page. */
+interface Waiting {
+  /** Random: an answer that names another id was not asked for. */
+  readonly requestId: string;
+  /** The page of the dashboard that the person left. */
+  readonly path: string;
+  /** `nonce` until the page has called back, then `answer`. */
+  readonly awaits: 'nonce' | 'answer';
+  readonly errand: Errand;
+}
+
+/** What the approval page has sent the browser back with, for the errand of this tab. */
+export type Returned =
+  | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly errand: Errand }
+  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly errand: Errand }
+  | { readonly kind: 'fault'; readonly why: string };
+
+/** The parts of a tab that keep what it waits for and show where it is. */
+export interface Tab {
+  readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+  readonly fragment: string;
+  /** Puts another fragment in the address bar and the history, in place of the one that is there. */
+  readonly show: (fragment: string) => void;
+}
+
+const KEY = 'conclave/approval-errand/v1';
+const UNASKED = 'The approval page answered something that this tab did not ask for. Nothing was sent.';
+
+/**
+ * What the approval page has answered, or null when the browser does not come from there. The answer leaves
+ * the address bar and the history, and counts once: a reload finds nothing to send.
+ */
+export function takeReturned({ storage, fragment, show }: Tab): Returned | null {
+  const returned = returnOf(fragment);
+  if (returned === null) return null;
+  const waiting = stored(storage);
+  if (waiting?.requestId !== returned.requestId) {
+    show('#/');
+    return { kind: 'fault', why: UNASKED };
+  }
+  show(waiting.path);
+  storage.removeItem(KEY);
+  const { requestId, errand, awaits } = waiting;
+  const { message } = returned;
+  if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was left without a signature.' };
+  if (awaits === 'nonce') {
+    const nonce = nonceOfHello(message);
+    if (nonce === null) return { kind: 'fault', why: UNASKED };
+    store(storage, { ...waiting, awaits: 'answer' });
+    return { kind: 'nonce', nonce, requestId, errand };
+  }
+  const answer = parseApprovalAnswer(message, requestId);
+  return answer === null ? { kind: 'fault', why: UNASKED } : { kind: 'answer', answer, errand };
+}
+
+export function store(storage: Tab['storage'], { requestId, path, awaits, errand }: Waiting): void {
+  storage.setItem(KEY, [requestId, path, awaits, ...partsOf(errand)].join('\n'));
+}
+
+function stored(storage: Tab['storage']): Waiting | null {
+  const [requestId, path, awaits, ...parts] = (storage.getItem(KEY) ?? '').split('\n');
+  const errand = errandOf(parts);
+  if (requestId === undefined || path === undefined || errand === null) return null;
+  return awaits === 'nonce' || awaits === 'answer' ? { requestId, path, awaits, errand } : null;
+}
+
+function partsOf(errand: Errand): readonly string[] {
+  switch (errand.kind) {
+    case 'transaction':
+      return [errand.kind, errand.txId];
+    case 'policy-change':
+      return [errand.kind, errand.vaultId, errand.changeId];
+    case 'enrolment':
+      return [errand.kind, errand.vaultId];
+  }
+}
+
+function errandOf([kind, id, changeId]: readonly string[]): Errand | null {
+  if (id === undefined) return null;
+  if (kind === 'transaction') return { kind, txId: id };
+  if (kind === 'enrolment') return { kind, vaultId: id };
+  return kind === 'policy-change' && changeId !== undefined ? { kind, vaultId: id, changeId } : null;
+}

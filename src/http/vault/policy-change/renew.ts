@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import type { HttpContext } from '#http/context.ts';
+import { actorOf, route } from '#http/context.ts';
+import { askObject } from '#http/object-call.ts';
+import { plainText } from '#http/plain-text.ts';
+import { invalidRequest, optionalBodyOf } from '#http/request-check.ts';
+import { answerChange } from '#http/vault/policy-change/answer.ts';
+import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+
+const renewalBody = z.strictObject({ note: plainText(500).nullish() });
+
+/**
+ * POST /vault/{vaultId}/policy/{version}/renewal (ours): proposes a new mandate for a policy that was adopted and whose mandate has
+ * expired. A signer or an admin proposes; the signers of the version before decide, as they did then. The policy stays as it is.
+ * The same request again is the same change.
+ *
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-version-not-found`, `mandate-in-force`,
+ * `too-many-policy-changes`.
+ */
+export const renewMandate = route({
+  method: 'POST',
+  path: '/vault/:vaultId/policy/:version/renewal',
+  access: 'write',
+  summary: 'proposes a new mandate for a policy that co-signers can no longer adopt',
+  optionalBody: renewalBody,
+  answer: { status: 201, schema: policyChangeSchema },
+  refuses: ['forbidden', 'policy-version-not-found', 'mandate-in-force', 'too-many-policy-changes'],
+  handle: renew,
+});
+
+async function renew(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const text = context.req.param('version') ?? '';
+  if (!/^[1-9][0-9]{0,8}$/.test(text)) {
+    return invalidRequest(context, [{ pointer: 'version', code: 'invalid', detail: 'is not a version' }]);
+  }
+  const body = await optionalBodyOf(context, renewalBody);
+  const request = { version: Number.parseInt(text, 10), note: body?.note ?? null, actor: actorOf(context) };
+  const renewed = await askObject(
+    () => vaultStub(context.env, vaultId),
+    (vault) => vault.renewMandate(request),
+  );
+  return answerChange(context, renewed, 201);
+}

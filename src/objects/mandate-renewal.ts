@@ -1,0 +1,47 @@
+import { KEY_SCHEMES } from '#domain/chain.ts';
+import { isRenewal } from '#domain/policy-change.ts';
+import type { PolicyChange } from '#domain/policy-change.ts';
+import type { NeededRenewal } from '#domain/mandate-renewal.ts';
+import { neededRenewals, renewalRefusal } from '#domain/mandate-renewal.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Vault } from '#domain/vault.ts';
+import { policyHash } from '#objects/new-transaction.ts';
+import type { RenewalRequest } from '#objects/policy-changes.ts';
+import { MOST_PENDING, openChange } from '#objects/policy-changes.ts';
+import type { VaultStorage } from '#objects/vault-storage.ts';
+
+/**
+ * A renewal as it would be proposed now; where one of this version is pending already, it is that one.
+ * Refuses, in order: `policy-version-not-found`, `mandate-in-force`, `too-many-policy-changes`.
+ */
+export function newRenewal(
+  storage: VaultStorage,
+  vault: Vault,
+  { version, note, actor }: RenewalRequest,
+): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, Refusal> {
+  const { policies } = storage;
+  const adopted = policies.adoptedAs(version);
+  const refusal = renewalRefusal(adopted, Date.now());
+  if (refusal !== null || adopted === null) return refused(refusal ?? { code: 'policy-version-not-found' });
+  const { policy } = adopted;
+  const already = policies.pendingChangeTo(policyHash(policy));
+  if (already !== null) return accepted({ change: already, isNew: false });
+  if (policies.pendingChanges().filter(isRenewal).length >= MOST_PENDING)
+    return refused({ code: 'too-many-policy-changes', limit: MOST_PENDING });
+  const decider = policies.deciderOver({ renewsVersion: version }, vault.policy);
+  const change = { ...openChange(vault, { policy, note, actor }, decider), renewsVersion: version };
+  return accepted({ change, isNew: true });
+}
+
+/** The versions that co-signers cannot adopt before their mandates are renewed. */
+export function renewalsNeededBy(storage: VaultStorage, vault: Vault): readonly NeededRenewal[] {
+  const { keys, expiredAdoptions = [] } = vault;
+  if (keys.length > 0 && expiredAdoptions.length === 0) return [];
+  // Co-signers adopted the policies together with the candidate of a key: what it lacks is a proof.
+  if (keys.length === 0 && KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null)) return [];
+  const isWaiting = storage.owed('', keys.length === 0 ? 'generate-key' : 'adopt-policy') !== null;
+  const refusedBy = keys.length === 0 ? null : expiredAdoptions;
+  return isWaiting ? neededRenewals(storage.policies.adopted(), refusedBy, Date.now()) : [];
+}

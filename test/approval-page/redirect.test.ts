@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import { askedByRedirect } from '#approval-page/redirect.ts';
+import type { Arrival } from '#domain/approval-redirect.ts';
+import { arrivalOf, callAddress, requestAddress, returnOf } from '#domain/approval-redirect.ts';
+import { nonceOfHello } from '#domain/approval-message.ts';
+import { NONCE, policyOf, requestOf, transferOf } from './request-scene.ts';
+
+const PAGE = 'https://approve.example.com';
+const DASHBOARD = 'https://vaults.example.com';
+const OTHER = 'https://vaults.example.org';
+const policy = policyOf();
+const request = requestOf(policy, transferOf(policy));
+const { requestId } = request;
+
+/** A tab of the page, and where it has gone. */
+function newTab(allowed: readonly string[] = [DASHBOARD]) {
+  const [kept, gone] = [new Map<string, string>(), [] as string[]];
+  const storage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+  };
+  return { storage, allowed, nonce: NONCE, go: (address: string) => void gone.push(address), gone, kept };
+}
+
+const called = (tab: ReturnType<typeof newTab>, arrival: Partial<Arrival> = {}) => {
+  void askedByRedirect({ dashboard: DASHBOARD, requestId, request: null, ...arrival }, tab);
+};
+const arrived = (changes: Partial<Arrival> = {}): Arrival => ({ dashboard: DASHBOARD, requestId, request, ...changes });
+
+function arrivalIn(address: string | null): Arrival {
+  const arrival = arrivalOf(new URL(address ?? '').hash);
+  if (arrival === null) throw new Error('there is no arrival');
+  return arrival;
+}
+
+test('a request that follows its call is asked, with the nonce that went to the dashboard', async () => {
+  const tab = newTab();
+  void askedByRedirect(arrivalIn(callAddress(PAGE, { dashboard: DASHBOARD, requestId })), tab);
+  const [hello = ''] = tab.gone;
+  expect(hello.startsWith(`${DASHBOARD}/#/approval/`)).toBe(true);
+  const returned = returnOf(new URL(hello).hash);
+  expect(returned?.requestId).toBe(requestId);
+  expect(nonceOfHello(returned?.message)).toBe(NONCE);
+  const asked = await askedByRedirect(arrivalIn(requestAddress(PAGE, { dashboard: DASHBOARD, request })), tab);
+  expect(asked).toMatchObject({ dashboard: DASHBOARD, way: 'redirect', nonce: NONCE, request });
+});
+
+test('the answer goes to the dashboard that the nonce went to', async () => {
+  const tab = newTab([DASHBOARD, OTHER]);
+  called(tab);
+  const asked = await askedByRedirect(arrived(), tab);
+  const proof = { keyId: 'k', signature: 's', authenticatorData: 'a', clientDataJSON: 'c' };
+  const answer = { type: 'conclave/approval/answer', version: 1, requestId, ...proof } as const;
+  asked.answer(answer);
+  asked.leave();
+  const [, signed = '', left = ''] = tab.gone;
+  expect([signed, left].map((address) => new URL(address).origin)).toEqual([DASHBOARD, DASHBOARD]);
+  expect(returnOf(new URL(signed).hash)).toEqual({ requestId, message: answer });
+  expect(returnOf(new URL(left).hash)?.message).toMatchObject({ type: 'conclave/approval/declined', requestId });
+});
+
+test('a dashboard that is not on the list gets neither a nonce nor an answer', async () => {
+  const lists = [[], [OTHER], [`${DASHBOARD}/`], [`${DASHBOARD}.evil.example`], ['https://vaults.example']];
+  for (const allowed of lists) {
+    const tab = newTab(allowed);
+    for (const arrival of [arrived({ request: null }), arrived()]) {
+      const fault = askedByRedirect(arrival, tab).then(
+        () => 'asked',
+        (error: unknown) => error,
+      );
+      // A call that is answered never settles.
+      const waits = new Promise((resolve) => void setImmediate(() => resolve('called')));
+      expect(await Promise.race([fault, waits])).toBeInstanceOf(NothingToApprove);
+    }
+    expect([tab.gone, [...tab.kept]]).toEqual([[], []]);
+  }
+});
+
+test('a request without its own call is not asked', async () => {
+  const other = { ...request, requestId: 'request-2' };
+  const attempts: ((tab: ReturnType<typeof newTab>) => Arrival)[] = [
+    () => arrived(),
+    (tab) => {
+      called(tab, { requestId: 'request-2' });
+      return arrived();
+    },
+    (tab) => {
+      called(tab, { dashboard: OTHER });
+      return arrived();
+    },
+    (tab) => {
+      called(tab);
+      return arrived({ request: other });
+    },
+    (tab) => {
+      called(tab);
+      return arrived({ request: { ...request, more: 1 } });
+    },
+  ];
+  for (const attempt of attempts) {
+    const tab = newTab([DASHBOARD, OTHER]);
+    await expect(askedByRedirect(attempt(tab), tab)).rejects.toThrow(NothingToApprove);
+    // What was refused cannot be tried again with the same nonce.
+    expect([...tab.kept]).toEqual([]);
+  }
+});
+
+test('a nonce serves one request', async () => {
+  const tab = newTab();
+  called(tab);
+  await askedByRedirect(arrived(), tab);
+  await expect(askedByRedirect(arrived(), tab)).rejects.toThrow(/has shown it/);
+});
+
+test('an address without a redirect is no arrival', () => {
+  const dashboard = encodeURIComponent(DASHBOARD);
+  const fragments = ['', '#', `#dashboard=${dashboard}`, `#redirect=r`, `#dashboard=${dashboard}&redirect=a/b`];
+  expect(fragments.map((fragment) => arrivalOf(fragment))).toEqual(fragments.map(() => null));
+  expect(arrivalOf(`#dashboard=${dashboard}&redirect=r&request=%7B`)?.request).toBe('');
+  expect([returnOf('#/approval-page'), returnOf('#/vault/1'), returnOf('')]).toEqual([null, null, null]);
+  expect(returnOf('#/approval/r/%')?.message).toBe('');
+});
+
+test('a request that is longer than browsers take has no address', () => {
+  const addressOf = (bytes: number) =>
+    requestAddress(PAGE, { dashboard: DASHBOARD, request: { ...request, policy: '00'.repeat(bytes) } });
+  expect(addressOf(40_000)?.length).toBeLessThan(100_000);
+  expect(addressOf(50_000)).toBe(null);
+});

@@ -1,0 +1,58 @@
+/**
+ * Attack: a hostile co-signer states another policy than the one in force, so that no device signs any more.
+ * Attacker: coordinator-and-cosigner
+ * Co-signers: 1
+ * Finding: 2.7
+ * Defence: with t agreements the policy is proven, so the device signs once the person has named the co-signer that does not agree.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { Policy } from '#domain/policy.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { startNodes } from '../../cosigner/nodes.ts';
+import { successor } from '../../devices/policy-chain-scene.ts';
+import { decisionOn, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
+
+let nodes: Nodes;
+let keyId: string;
+let pins: readonly CosignerPin[];
+const change = stricter(byDevice);
+const current = change.policy;
+
+beforeAll(async () => {
+  nodes = await startNodes(4);
+  pins = await pinsOf(nodes);
+  const policies = [{ policy: byDevice, mandate: null }];
+  const made = await generateKey(nodes.all, { scheme: 'ecdsa-secp256k1', threshold: 3, policies });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  keyId = made.value.keyId;
+  await showTo(nodes.some(1, 2, 3), keyId, [{ policy: byDevice, mandate: null }, change]);
+}, 120_000);
+afterAll(() => nodes.stop());
+
+/** What alice's device does when co-signer 4 states a policy and the three others are honest. */
+async function whenFourthStates(states: Policy) {
+  const alice = signer(pins, { keyId, policy: current });
+  const verdicts = await alice.ask([...nodes.some(1, 2, 3), liar(nodes, 4, { keyId, states })]);
+  const decided = (threshold: number) => decisionOn(verdicts, { policies: [byDevice, current], threshold });
+  return { ofThree: decided(3), ofFour: decided(4) };
+}
+
+test('one hostile co-signer of 3 of 4 stops no approval, whatever it states', async () => {
+  const states: readonly (readonly [Policy, string])[] = [
+    [byDevice, '4:behind'],
+    [successor(byDevice, { threshold: 1 }), '4:other-history'],
+    [successor(current), '4:later-version'],
+  ];
+  for (const [policy, named] of states) {
+    expect(await whenFourthStates(policy)).toEqual({ ofThree: [named], ofFour: 'too-few-agree' });
+  }
+});
+
+test('a statement that the coordinator leaves out stops no approval, and is named as well', async () => {
+  const alice = signer(pins, { keyId, policy: current });
+  const verdicts = await alice.ask(nodes.some(1, 2, 3));
+  expect(decisionOn(verdicts, { policies: [byDevice, current], threshold: 3 })).toEqual(['4:unknown']);
+});

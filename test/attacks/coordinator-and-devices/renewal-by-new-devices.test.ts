@@ -1,0 +1,53 @@
+/**
+ * Attack: a coordinator renews an expired mandate with the approvals of the devices that the change itself brings in.
+ * Attacker: coordinator and devices
+ * Co-signers: 0
+ * Finding: 2.8
+ * Defence: a renewed mandate is judged as the first one was, by the quorum of the policy before that version.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { inOrderOfKeys } from '#domain/device.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { ScriptDevice } from '#local/script-device.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import type { Nodes } from '../../cosigner/nodes.ts';
+import { newKey, startNodes } from '../../cosigner/nodes.ts';
+import { mallory } from '../../domain/cast.ts';
+import type { Signs } from '../policy-scene.ts';
+import { changeTo, LAPTOP, PHONE, revoked, shownTo } from '../policy-scene.ts';
+
+let nodes: Nodes;
+let key: VaultKey;
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes();
+  key = await newKey(nodes.all, { threshold: 3, governedBy: byDevice });
+}, 90_000);
+afterAll(() => nodes.stop());
+
+const [one, two] = [ScriptDevice.create(), ScriptDevice.create()];
+const MALLORYS: readonly Signs[] = [
+  { actor: mallory, device: one },
+  { actor: mallory, device: two },
+];
+/** A change that alice and bob saw expire: mallory would sign alone. */
+const takeover: Policy = {
+  ...revoked,
+  signers: [mallory.userId],
+  threshold: 1,
+  devices: inOrderOfKeys([one.asDevice(mallory.userId), two.asDevice(mallory.userId)]),
+};
+
+test('devices that a change brings in renew no mandate of it, and the devices of before do', async () => {
+  const no = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch'];
+  expect(await shownTo(nodes.all, key.keyId, changeTo(takeover, MALLORYS))).toEqual(no);
+  // One of the two devices that decide is not enough, beside any number of others.
+  expect(await shownTo(nodes.all, key.keyId, changeTo(takeover, [LAPTOP, ...MALLORYS]))).toEqual(no);
+  // The first mandate does not come back to life by a renewal that does not count.
+  const expired = changeTo(takeover, [LAPTOP, PHONE], Date.now() - 1);
+  const late = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
+  expect(await shownTo(nodes.all, key.keyId, expired, nodes.all)).toEqual(late);
+  const renewed = changeTo(takeover, [LAPTOP, PHONE]);
+  expect(await shownTo(nodes.all, key.keyId, renewed)).toEqual(['adopted', 'adopted', 'adopted']);
+});

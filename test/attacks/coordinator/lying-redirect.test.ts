@@ -1,0 +1,254 @@
+/**
+ * Attack: a coordinator serves a dashboard that sends the browser to the approval page by redirect, where no window proves who asks.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.5
+ * Defence: the page signs what it shows, takes one request for a nonce of its own, and answers allowed origins alone.
+ */
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import { signatureFault } from '#devices/voice.ts';
+import type { ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
+import { nonceOfHello, parseApprovalAnswer } from '#domain/approval-message.ts';
+import { callAddress, requestAddress, returnOf } from '#domain/approval-redirect.ts';
+import type { Device } from '#domain/device.ts';
+import { parseDeviceKeyId } from '#domain/id.ts';
+import { intentBytes } from '#domain/intent.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { ApprovalPlace } from '#local/approval-page.ts';
+import { serveApprovalPage } from '#local/approval-page.ts';
+import {
+  ALICE,
+  BOB,
+  deviceOf,
+  hashOf,
+  PINS,
+  policyOf,
+  requestOf,
+  scriptOf,
+  statementsOf,
+  SUPPLIER,
+  THIEF,
+  transferOf,
+} from '../../approval-page/request-scene.ts';
+import { withAuthenticator } from '../../browser/authenticator.ts';
+import { chromiumHere, launch } from '../../browser/chromium.ts';
+
+const executable = chromiumHere();
+const ID = 'request-1';
+
+/** A phone of alice's, and mallory's pages, which need no script: they send the browser wherever they like. */
+describe.skipIf(executable === null)('a dashboard that lies by redirect', () => {
+  const servers: Server[] = [];
+  let browser: Browser;
+  let place: ApprovalPlace;
+  let dashboard: string;
+  let second: string;
+  let stranger: string;
+  let alice: BrowserContext;
+  let tab: Page;
+  let passkey: Device;
+  let policy: Policy;
+
+  /** A page that shows nothing and keeps what it is opened with in its address. */
+  async function startSite(): Promise<string> {
+    const server = createServer((_request, answer) => {
+      answer.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>Dashboard</title>');
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    servers.push(server);
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  beforeAll(async () => {
+    [dashboard, second, stranger] = [await startSite(), await startSite(), await startSite()];
+    place = await serveApprovalPage(() => [dashboard, second]);
+    browser = await launch(executable ?? '');
+    alice = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    tab = await alice.newPage();
+    // The authenticator belongs to the tab, wherever it goes.
+    await withAuthenticator(tab);
+    passkey = await enrolled();
+    policy = policyOf({ devices: [passkey, scriptOf(BOB, 'laptop of bob')] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await place.stop();
+    for (const server of servers) server.close();
+  });
+  beforeEach(() => tab.goto(dashboard));
+
+  const go = (address: string | null) => tab.evaluate((to) => location.assign(to), address ?? '');
+
+  /** What the tab has brought to one of mallory's pages. */
+  async function broughtTo(origin: string): Promise<unknown> {
+    await tab.waitForURL(`${origin}/#/approval/**`);
+    return returnOf(new URL(tab.url()).hash)?.message;
+  }
+
+  async function nonceOf(origin = dashboard): Promise<string> {
+    await go(callAddress(place.origin, { dashboard: origin, requestId: ID }));
+    const nonce = nonceOfHello(await broughtTo(origin));
+    if (nonce === null) throw new Error('the page named no nonce');
+    return nonce;
+  }
+
+  const send = (request: ApprovalRequest | EnrolmentRequest, origin = dashboard) =>
+    go(requestAddress(place.origin, { dashboard: origin, request }));
+
+  async function enrolled(): Promise<Device> {
+    await tab.goto(dashboard);
+    await nonceOf();
+    const asked = { type: 'conclave/approval/enrolment', version: 1, requestId: ID } as const;
+    await send({ ...asked, userId: ALICE, userName: 'alice' });
+    await tab.getByRole('button', { name: 'Create a passkey' }).click();
+    await tab.getByText('Passkey created').waitFor();
+    await tab.getByRole('button', { name: 'Send it to the dashboard' }).click();
+    const answer = parseApprovalAnswer(await broughtTo(dashboard), ID);
+    if (answer?.type !== 'conclave/approval/enrolled') throw new Error('no passkey was made');
+    return deviceOf(answer.device);
+  }
+
+  const honest = () => transferOf(policy, { createdAtMs: Date.now(), expiresAtMs: Date.now() + 3_600_000 });
+  const fresh = (nonce: string, inForce = policy) => statementsOf(inForce, { nonce, issuedAtMs: Date.now() });
+  const approve = () => tab.getByRole('button', { name: 'Approve with a passkey' });
+
+  /** The page with a request that follows its own call, the keys of the co-signers confirmed by alice. */
+  async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<void> {
+    await send(requestFor(await nonceOf()));
+    const ask = tab.getByLabel('Fingerprint of the co-signers');
+    await ask
+      .or(tab.getByRole('heading', { level: 1 }))
+      .first()
+      .waitFor();
+    if (!(await ask.isVisible())) return;
+    await ask.fill(fingerprintOf(PINS));
+    await tab.getByLabel('Co-signers that sign together').selectOption('2');
+    await tab.getByRole('button', { name: 'Confirm' }).click();
+  }
+
+  async function refuses(why: RegExp): Promise<void> {
+    await tab.getByRole('heading', { name: 'Nothing to approve' }).waitFor();
+    await tab.getByText(why).waitFor();
+    expect(await approve().count()).toBe(0);
+    expect(new URL(tab.url()).origin).toBe(place.origin);
+  }
+
+  const digestOf = (intent: Parameters<typeof intentBytes>[0]) => bytesToHex(sha256(intentBytes(intent)));
+
+  /** What is wrong with the answer that the dashboard got, as a signature over this digest. */
+  async function faultOf(message: unknown, digest: string) {
+    const answer = parseApprovalAnswer(message, ID);
+    if (answer?.type !== 'conclave/approval/answer') throw new Error('there is no answer');
+    const keyId = parseDeviceKeyId(answer.keyId);
+    if (keyId === null) throw new Error('there is no key');
+    const { signature, authenticatorData, clientDataJSON: clientDataJson } = answer;
+    return signatureFault(passkey, digest, { keyId, signature, assertion: { authenticatorData, clientDataJson } });
+  }
+
+  test('gets the signature over the bytes that the approval page has shown, and the page shows the thief', async () => {
+    const theft = { ...honest(), to: THIEF };
+    await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
+    await tab.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
+    const to = tab.locator('dl > div').filter({ has: tab.locator('dt', { hasText: /^To$/ }) });
+    expect(await to.textContent()).toBe(`Tonot in the address book${THIEF}`);
+    expect(await tab.getByText(SUPPLIER).count()).toBe(0);
+    // The request stands in neither the address bar nor the history.
+    expect(tab.url()).toBe(`${place.origin}/`);
+    await approve().click();
+    const message = await broughtTo(dashboard);
+    expect(await faultOf(message, digestOf(theft))).toBe(null);
+    expect(await faultOf(message, digestOf(honest()))).toBe('wrong-digest');
+  });
+
+  test('gets nothing with a policy of its own, whose address book names the thief', async () => {
+    const rules = { ...policy.rules, addressBook: [{ chain: 'eip155:31337', address: THIEF, name: 'Supplier' }] };
+    const own = policyOf({ ...policy, rules });
+    const theft = { ...honest(), to: THIEF, policyHash: hashOf(own) };
+    await shown((nonce) => requestOf(own, theft, { statements: fresh(nonce) }));
+    await refuses(/Too few co-signers confirm the policy/);
+  });
+
+  test('gets nothing with statements that are missing, stale, or over a nonce of its own', async () => {
+    const attempts: ((nonce: string) => ApprovalRequest['statements'])[] = [
+      () => [],
+      () => fresh('00'.repeat(32)),
+      (nonce) => statementsOf(policy, { nonce, issuedAtMs: Date.now() - 6 * 60_000 }),
+    ];
+    for (const statements of attempts) {
+      await shown((nonce) => requestOf(policy, honest(), { statements: statements(nonce) }));
+      await refuses(/Too few co-signers/);
+      await tab.goto(dashboard);
+    }
+  });
+
+  test('gets nothing for a request that the page did not call for, or that comes a second time', async () => {
+    await send(requestOf(policy, honest(), { statements: fresh('00'.repeat(32)) }));
+    await refuses(/does not wait for this request/);
+    await tab.goto(dashboard);
+    const nonce = await nonceOf();
+    const asked = requestOf(policy, honest(), { statements: fresh(nonce) });
+    await send(asked);
+    await approve().waitFor();
+    await tab.goto(dashboard);
+    await send({ ...asked, canonical: bytesToHex(intentBytes({ ...honest(), to: THIEF })) });
+    await refuses(/does not wait for this request/);
+  });
+
+  test('cannot swap the request after the person has read it', async () => {
+    const read = honest();
+    let nonce = '';
+    await shown((chosen) => {
+      nonce = chosen;
+      return requestOf(policy, read, { statements: fresh(chosen) });
+    });
+    await tab.getByText('“Supplier” in the address book').waitFor();
+    // A window that holds this one can change the fragment without another load of the page.
+    await send(requestOf(policy, { ...read, to: THIEF }, { statements: fresh(nonce) }));
+    await tab.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
+    expect(await tab.getByText('“Supplier” in the address book').count()).toBe(1);
+    await approve().click();
+    expect(await faultOf(await broughtTo(dashboard), digestOf(read))).toBe(null);
+  });
+
+  test('that is not on the list gets no nonce, whatever way back it names', async () => {
+    const names = [
+      stranger,
+      `${dashboard}@${new URL(stranger).host}`,
+      `${dashboard}/..//${new URL(stranger).host}`,
+      'javascript:alert(1)//',
+      `${stranger}/#${dashboard}`,
+    ];
+    for (const name of names) {
+      await tab.goto(stranger);
+      await go(callAddress(place.origin, { dashboard: name, requestId: ID }));
+      await refuses(/does not allow the dashboard/);
+    }
+  });
+
+  test('that claims to be another one sends nonce and answer to that other one', async () => {
+    await tab.goto(stranger);
+    const nonce = await nonceOf(dashboard);
+    await tab.goto(stranger);
+    await send(requestOf(policy, honest(), { statements: fresh(nonce) }), second);
+    await refuses(/does not wait for this request/);
+    await tab.goto(stranger);
+    await shown((own) => requestOf(policy, honest(), { statements: fresh(own) }));
+    await tab.getByText(`answers ${dashboard}`).waitFor();
+    await tab.getByRole('button', { name: 'Back to the dashboard without signing' }).click();
+    expect(await broughtTo(dashboard)).toEqual({ type: 'conclave/approval/declined', version: 1, requestId: ID });
+  });
+
+  test('finds nothing to approve when the person loads the page again', async () => {
+    await shown((nonce) => requestOf(policy, honest(), { statements: fresh(nonce) }));
+    await approve().waitFor();
+    await tab.reload();
+    await refuses(/opens from a dashboard/);
+  });
+});

@@ -1,0 +1,167 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { ApprovalPlace } from '#local/approval-page.ts';
+import { serveApprovalPage } from '#local/approval-page.ts';
+import { good } from '#local/client.ts';
+import { pinsOfStack } from '#local/pins-of-stack.ts';
+import { finished } from '../e2e/world.ts';
+import { withAuthenticator } from './authenticator.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
+
+/**
+ * People whose browser opens no window for the approval page: one tab goes there and comes back. Alice has a
+ * phone, bob's browser blocks windows, and carol chooses this way.
+ */
+
+const executable = chromiumHere();
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+describe.skipIf(executable === null)('an approval page without a window', () => {
+  let place: ApprovalPlace;
+  let scene: BrowserWorld;
+  let pins: readonly CosignerPin[];
+  const dashboards: string[] = [];
+  const tabs = new Map<string, Page>();
+  const opened: string[] = [];
+
+  beforeAll(async () => {
+    place = await serveApprovalPage(() => dashboards);
+    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: place.origin });
+    dashboards.push(scene.url);
+    for (const name of ['alice', 'bob', 'carol']) {
+      const { page } = await scene.pageOf(name, name === 'alice' ? PHONE : {});
+      // As a blocker does it; carol's browser would open one.
+      if (name !== 'carol') await page.addInitScript(() => (window.open = () => null));
+      await page.reload();
+      page.on('popup', (popup) => opened.push(popup.url()));
+      await withAuthenticator(page);
+      tabs.set(name, page);
+    }
+    pins = pinsOfStack(scene.world.folder);
+  }, 120_000);
+  afterAll(async () => {
+    await scene.end();
+    await place.stop();
+  });
+
+  function tabOf(name: string): Page {
+    const tab = tabs.get(name);
+    if (tab === undefined) throw new Error(`no tab of ${name}`);
+    return tab;
+  }
+  const button = (name: string, text: string) => tabOf(name).getByRole('button', { name: text });
+  const vaultParam = () => ({ vaultId: String(scene.vault.id) });
+  const changes = () => scene.world.people().alice.client.api.vault[':vaultId']['policy-change'];
+
+  async function approvedBySessions(changeId: string): Promise<void> {
+    const { alice, bob } = scene.world.people();
+    for (const { client } of [alice, bob]) {
+      const line = client.api.vault[':vaultId']['policy-change'][':changeId'];
+      await good(line.approve.$post({ param: { ...vaultParam(), changeId } }));
+    }
+  }
+
+  /** Goes to the approval page from where the dashboard offers it, and confirms the co-signers where it asks. */
+  async function toApprovalPage(name: string, path: string): Promise<void> {
+    await tabOf(name).goto(`${scene.url}/#${path}`);
+    // The tab may have been there before: then it has an older list.
+    await tabOf(name).reload();
+    await button(name, name === 'carol' ? 'Go there in this tab' : 'Approve on the approval page').click();
+    await tabOf(name).waitForURL(`${place.origin}/`);
+    const ask = tabOf(name).getByLabel('Fingerprint of the co-signers');
+    await ask.or(button(name, 'Approve with a passkey')).first().waitFor();
+    if (!(await ask.isVisible())) return;
+    await ask.fill(fingerprintOf(pins));
+    await tabOf(name).getByLabel('Co-signers that sign together').selectOption('2');
+    await button(name, 'Confirm').click();
+  }
+
+  test('a passkey is made on the way there and back, and proposed', async () => {
+    for (const name of ['alice', 'bob', 'carol']) {
+      await tabOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      await button(name, name === 'carol' ? 'without a new window' : 'Propose a passkey of mine').click();
+      await button(name, 'Create a passkey').click();
+      await tabOf(name).getByText('Passkey created').waitFor();
+      await button(name, 'Send it to the dashboard').click();
+      await tabOf(name).getByText('Your passkey is proposed.').waitFor();
+      expect(tabOf(name).url()).toBe(`${scene.url}/#/vault/${scene.vault.id}/policy`);
+      const { policyChanges } = await good(changes().$get({ param: vaultParam(), query: {} }));
+      expect(policyChanges[0]?.note).toBe(`A passkey of ${name}’s`);
+      await approvedBySessions(policyChanges[0]?.id ?? '');
+    }
+    const { policy } = await good(
+      scene.world.people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
+    );
+    expect(policy.devices.map(({ origin }) => origin)).toEqual([place.origin, place.origin, place.origin]);
+    const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
+    const { id } = await good(changes().$post({ param: vaultParam(), json }));
+    await approvedBySessions(id);
+  }, 120_000);
+
+  test('a payment is read on the approval page, signed, sent once, and paid', async () => {
+    const { people, chain } = scene.world;
+    const { alice } = people();
+    const body = { vaultId: scene.vault.id, chain: 'anvil', to: await chain.account(7), amount: '1000' };
+    const { id } = await alice.client.transfer(body);
+    await toApprovalPage('alice', `/transaction/${id}`);
+    await tabOf('alice').getByRole('heading', { name: 'Send 0.000000000000001 ETH' }).waitFor();
+    expect(await tabOf('alice').locator('.verdicts .agrees').count()).toBe(3);
+    await button('alice', 'Back to the dashboard without signing').click();
+    await tabOf('alice').getByText('left without a signature').waitFor();
+    expect((await good(alice.client.api.transaction[':txId'].$get({ param: { txId: id } }))).approvals).toEqual([]);
+
+    await toApprovalPage('alice', `/transaction/${id}`);
+    const answers: string[] = [];
+    tabOf('alice').on('request', (request) => {
+      if (request.url().endsWith('/approve')) answers.push(request.url());
+    });
+    await button('alice', 'Approve with a passkey').click();
+    await tabOf('alice').getByText('Your approval was sent.').waitFor();
+    expect(tabOf('alice').url()).toBe(`${scene.url}/#/transaction/${id}`);
+    await tabOf('alice').reload();
+    await tabOf('alice').getByText('1 of 2 approvals').waitFor();
+    expect(answers.length).toBe(1);
+    await tabOf('alice').goBack();
+    expect(tabOf('alice').url()).not.toContain('approval/');
+
+    await toApprovalPage('bob', `/transaction/${id}`);
+    await button('bob', 'Approve with a passkey').click();
+    await tabOf('bob').getByText('Your approval was sent.').waitFor();
+    const done = await finished(alice, id);
+    expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
+  }, 120_000);
+
+  test('a policy change is read and signed on the approval page', async () => {
+    const json = { recipients: 'address-book' as const, note: 'Known recipients alone' };
+    const { id } = await good(changes().$post({ param: vaultParam(), json }));
+    for (const name of ['alice', 'carol']) {
+      await toApprovalPage(name, `/vault/${scene.vault.id}/policy`);
+      await tabOf(name).getByText('Changed: Recipients').waitFor();
+      await button(name, 'Approve with a passkey').click();
+      await tabOf(name).getByText('Your approval was sent.').waitFor();
+    }
+    const line = scene.world.people().alice.client.api.vault[':vaultId']['policy-change'][':changeId'];
+    const { state } = await good(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
+    expect(state).toBe('ADOPTED');
+    expect(opened).toEqual([]);
+  }, 120_000);
+
+  test('an answer that the tab did not ask for is not sent, and leaves the address bar', async () => {
+    const tab = tabOf('carol');
+    const sent: string[] = [];
+    tab.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(request.url());
+    });
+    const answer = { type: 'conclave/approval/answer', version: 1, requestId: 'other', keyId: 'k', signature: 's' };
+    const message = encodeURIComponent(JSON.stringify({ ...answer, authenticatorData: 'a', clientDataJSON: 'c' }));
+    // From another page, as every answer comes: a change of the fragment alone does not load the dashboard.
+    await tab.goto(place.origin);
+    await tab.goto(`${scene.url}/#/approval/other/${message}`);
+    await tab.getByText('did not ask for').waitFor();
+    expect([tab.url(), sent]).toEqual([`${scene.url}/#/`, []]);
+  });
+});

@@ -1,0 +1,71 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { good } from '#local/client.ts';
+import type { BrowserWorld } from './browser-world.ts';
+import { startBrowserWorld } from './browser-world.ts';
+import { chromiumHere } from './chromium.ts';
+
+/** An operator's credential reset is announced to the person and to the members of their vaults, who can cancel it. */
+
+const executable = chromiumHere();
+
+describe.skipIf(executable === null)('the banner of a credential reset', () => {
+  let scene: BrowserWorld;
+  let alice: Page;
+  let bob: Page;
+  beforeAll(async () => {
+    scene = await startBrowserWorld(executable ?? '');
+    ({ page: alice } = await scene.pageOf('alice'));
+    ({ page: bob } = await scene.pageOf('bob'));
+    // A person without a credential in use needs no reset.
+    for (const page of [alice, bob]) await page.getByRole('link', { name: 'treasury' }).waitFor();
+  }, 120_000);
+  afterAll(() => scene.end());
+
+  const aliceNow = () => scene.world.people().alice;
+  const requested = async (): Promise<string> => {
+    const path = `/internal/user/${aliceNow().id}/credential-reset`;
+    const { status, body } = await scene.world.service().ask<{ readonly id: string }>('POST', path);
+    expect(status).toBe(201);
+    return body.id;
+  };
+  const openResets = async () => {
+    const { data } = await good(aliceNow().client.api.user.me['credential-reset'].$get());
+    return data.filter(({ state }) => state === 'PENDING' || state === 'READY').map(({ id }) => id);
+  };
+  const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'requested new credentials' });
+  /** A page as it is when its reader opens it anew. */
+  const opened = async (page: Page, path: string) => {
+    await scene.goTo(page, path);
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+
+  test('the person sees it on their first page, and cancels it there', async () => {
+    await opened(alice, '/');
+    expect(await banner(alice).count()).toBe(0);
+    const id = await requested();
+    expect(await openResets()).toEqual([id]);
+    await opened(alice, '/');
+    await banner(alice).getByText('If you did not ask for this, cancel it now.').waitFor();
+    // Bob is asked about in the vault that he shares with alice, and has no reset of his own.
+    await opened(bob, '/');
+    expect(await banner(bob).count()).toBe(0);
+    await alice.getByRole('button', { name: 'Cancel the reset' }).click();
+    await banner(alice).waitFor({ state: 'detached' });
+    expect(await openResets()).toEqual([]);
+  });
+
+  test('a member sees it in the vault, with the name of the person, and cancels it there', async () => {
+    const path = `/vault/${scene.vault.id}`;
+    const id = await requested();
+    await opened(bob, path);
+    await banner(bob).getByText('requested new credentials for alice.').waitFor();
+    expect(await openResets()).toEqual([id]);
+    await bob.getByRole('button', { name: 'Cancel the reset' }).click();
+    await banner(bob).waitFor({ state: 'detached' });
+    expect(await openResets()).toEqual([]);
+    await opened(alice, path);
+    expect(await banner(alice).count()).toBe(0);
+  });
+});

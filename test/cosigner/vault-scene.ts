@@ -1,0 +1,17 @@
+import { KeyRegistration, type VaultObject } from '#cosigner/key-registration.ts';
+import { VaultPolicies } from '#cosigner/vault-policies.ts';
+
+/** The object of a vault over storage in this process, as a key reaches it. */
+export function vaultObject(sql: SqlStorage): VaultObject {
+  const vault = new VaultPolicies(sql);
+  return {
+    vaultPolicies: async () => vault.list(),
+    extendVault: async (chain) => vault.extend(chain),
+    extendVaultByNewKey: async (chain) => vault.extendByNewKey(chain),
+  };
+}
+
+/** The registration of the only key of a vault: both share their storage. */
+export function registrationIn(sql: SqlStorage): KeyRegistration {
+  return new KeyRegistration(sql, () => vaultObject(sql));
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { store, takeReturned } from '#dashboard/errand.ts';
+import { APPROVAL_PROTOCOL, helloOf } from '#domain/approval-message.ts';
+import type { Returned } from '#domain/approval-redirect.ts';
+import { returnAddress } from '#domain/approval-redirect.ts';
+
+const requestId = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924';
+const nonce = '5a'.repeat(32);
+const path = '#/transaction/7.01J00000000000000000000002';
+const errand = { kind: 'transaction', txId: '7.01J00000000000000000000002' } as const;
+const hello = helloOf(nonce);
+const answer = {
+  type: 'conclave/approval/answer',
+  version: APPROVAL_PROTOCOL,
+  requestId,
+  keyId: 'k',
+  signature: 's',
+  authenticatorData: 'a',
+  clientDataJSON: 'c',
+} as const;
+
+/** A tab that waits for something, and what its address bar has shown. */
+function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
+  const [kept, shown] = [new Map<string, string>(), [] as string[]];
+  const storage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+  };
+  if (awaits !== null) store(storage, { requestId, path, awaits, errand });
+  const back = (message: Returned, id = requestId) => {
+    const fragment = new URL(returnAddress('https://vaults.example.com', { requestId: id, message })).hash;
+    return takeReturned({ storage, fragment, show: (to) => void shown.push(to) });
+  };
+  return { back, shown, storage };
+}
+
+test('the nonce of the page is taken first, and then its answer, once each', () => {
+  const { back, shown } = tabThatAwaits('nonce');
+  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, errand });
+  expect(back(answer)).toEqual({ kind: 'answer', answer, errand });
+  expect(back(answer)).toMatchObject({ kind: 'fault' });
+  expect(shown).toEqual([path, path, '#/']);
+});
+
+test('an answer that the tab did not ask for is not taken, and leaves the address bar', () => {
+  const other = 'e3b0c442-98fc-4c14-9afb-f4c8996fb925';
+  const enrolled = { ...answer, requestId: other };
+  const attempts = [
+    () => tabThatAwaits(null).back(answer),
+    () => tabThatAwaits('answer').back(answer, other),
+    () => tabThatAwaits('answer').back(enrolled),
+    () => tabThatAwaits('answer').back(enrolled, other),
+    () => tabThatAwaits('answer').back(hello),
+    // The page has not called back: no statement names a nonce of its.
+    () => tabThatAwaits('nonce').back(answer),
+  ];
+  expect(attempts.map((attempt) => attempt()?.kind)).toEqual(attempts.map(() => 'fault'));
+  const { back, shown } = tabThatAwaits(null);
+  back(answer);
+  expect(shown).toEqual(['#/']);
+});
+
+test('a person who leaves the page without signing comes back to where they were', () => {
+  const { back, shown } = tabThatAwaits('answer');
+  const declined = { type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId } as const;
+  expect(back(declined)).toEqual({ kind: 'fault', why: 'The approval page was left without a signature.' });
+  expect(shown).toEqual([path]);
+  expect(back(answer)).toMatchObject({ kind: 'fault' });
+});
+
+test('any other page of the dashboard is no answer', () => {
+  const { storage } = tabThatAwaits('answer');
+  const shown: string[] = [];
+  const taken = takeReturned({ storage, fragment: path, show: (to) => void shown.push(to) });
+  expect([taken, shown]).toEqual([null, []]);
+});
+
+test('each errand is kept as it was', () => {
+  const errands = [
+    errand,
+    { kind: 'policy-change', vaultId: '7', changeId: 'pch_01J00000000000000000000003' },
+    { kind: 'enrolment', vaultId: '7' },
+  ] as const;
+  for (const one of errands) {
+    const { back, storage } = tabThatAwaits(null);
+    store(storage, { requestId, path, awaits: 'answer', errand: one });
+    expect(back(answer)).toEqual({ kind: 'answer', answer, errand: one });
+  }
+});

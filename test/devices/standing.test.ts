@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { CosignerStanding, ShownPolicies, Standing } from '#devices/standing.ts';
+import { exceptionsIn, standingsOf, STANDINGS } from '#devices/standing.ts';
+import type { StatementVerdict } from '#devices/statement.ts';
+
+const hash = (version: number) => `${version}a`.repeat(32);
+const chain = [2, 3, 4].map((version) => ({ version, hash: hash(version) }));
+const other = 'ff'.repeat(32);
+
+const agreeing: StatementVerdict = { verdict: 'agrees', cosigner: 1 };
+const stating = (policyVersion: number, policyHash: string): StatementVerdict => ({
+  verdict: 'disagrees',
+  cosigner: 1,
+  policyVersion,
+  policyHash,
+});
+
+const standing = (verdict: StatementVerdict, shown: ShownPolicies = { chain }) => standingsOf([verdict], shown)[0];
+
+test('a co-signer stands where the policy that it states is in the chain', () => {
+  const cases: readonly (readonly [StatementVerdict, Standing, string])[] = [
+    [agreeing, 'agrees', 'version 4'],
+    [stating(3, hash(3)), 'behind', 'version 3'],
+    [stating(2, hash(2)), 'behind', 'version 2'],
+    // Another policy of the same version, the hash of another version, and a version that the chain does not reach.
+    [stating(4, other), 'other-history', other],
+    [stating(3, other), 'other-history', other],
+    [stating(3, hash(2)), 'other-history', 'version 3'],
+    [stating(1, hash(1)), 'other-history', 'version 1'],
+    [stating(0, other), 'other-history', 'version 0'],
+    [stating(5, other), 'later-version', 'version 5'],
+    [stating(5, hash(4)), 'later-version', 'version 5'],
+    [{ verdict: 'unknown', cosigner: 1, reason: 'missing' }, 'unknown', 'missing'],
+    [{ verdict: 'unknown', cosigner: 1, reason: 'too-old' }, 'unknown', 'too-old'],
+    [{ verdict: 'unknown', cosigner: 1, reason: 'other-nonce' }, 'unknown', 'other-nonce'],
+  ];
+  for (const [verdict, expected, detail] of cases) {
+    expect(standing(verdict)).toEqual({ cosigner: 1, standing: expected, detail: expect.stringContaining(detail) });
+  }
+});
+
+test('for a renewal of version 4, versions 3 and 4 agree, and no other policy does', () => {
+  const renewal = { chain, since: 3 };
+  const of = (verdict: StatementVerdict) => standing(verdict, renewal)?.standing;
+  expect([of(agreeing), of(stating(3, hash(3)))]).toEqual(['agrees', 'agrees']);
+  expect(of(stating(2, hash(2)))).toBe('behind');
+  expect(of(stating(3, other))).toBe('other-history');
+  expect(of(stating(5, other))).toBe('later-version');
+  expect(of({ verdict: 'unknown', cosigner: 1, reason: 'missing' })).toBe('unknown');
+});
+
+test('without a policy there is nothing to agree with', () => {
+  expect(() => standingsOf([agreeing], { chain: [] })).toThrow('no policy');
+});
+
+/** Each way in which n co-signers can stand. */
+function combinations(n: number): readonly (readonly Standing[])[] {
+  if (n === 0) return [[]];
+  return combinations(n - 1).flatMap((rest) => STANDINGS.map((one) => [...rest, one]));
+}
+
+const seen = (standings: readonly Standing[]): readonly CosignerStanding[] =>
+  standings.map((one, i) => ({ cosigner: i + 1, standing: one, detail: '' }));
+
+const sizes = [
+  { n: 3, t: 2 },
+  { n: 3, t: 3 },
+  { n: 4, t: 3 },
+  { n: 4, t: 4 },
+];
+
+test.each(sizes)('$t of $n: with t agreements each other co-signer is named, and with fewer nothing', ({ n, t }) => {
+  const all = combinations(n);
+  expect(all).toHaveLength(STANDINGS.length ** n);
+  for (const standings of all) {
+    const others = standings.flatMap((one, i) => (one === 'agrees' ? [] : [i + 1]));
+    const found = exceptionsIn(seen(standings), t);
+    if (n - others.length >= t) {
+      expect(found.ok && found.value.map(({ cosigner }) => cosigner)).toEqual(others);
+    } else {
+      expect(found).toEqual({ ok: false, refusal: 'too-few-agree' });
+    }
+  }
+});
+
+test.each(sizes)('$t of $n: t - 1 liars never prove a policy that no honest co-signer has', ({ n, t }) => {
+  const honest: readonly Standing[] = ['behind', 'other-history', 'later-version', 'unknown'];
+  const games = combinations(n).filter((all) => all.slice(t - 1).every((one) => honest.includes(one)));
+  expect(games).toHaveLength(5 ** (t - 1) * 4 ** (n - t + 1));
+  for (const standings of games) expect(exceptionsIn(seen(standings), t).ok).toBe(false);
+});
+
+test.each(sizes)('$t of $n: n - t liars never prevent the proof of a policy that all others have', ({ n, t }) => {
+  const games = combinations(n).filter((one) => one.slice(n - t).every((each) => each === 'agrees'));
+  expect(games).toHaveLength(5 ** (n - t));
+  for (const standings of games) expect(exceptionsIn(seen(standings), t).ok).toBe(true);
+});

@@ -1,0 +1,272 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { StatementEntry } from '#devices/statement.ts';
+import type { Policy } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { PolicyStatement, SignedStatement } from '#domain/statement.ts';
+import { statementBytes } from '#domain/statement.ts';
+import { parseVaultId } from '#domain/id.ts';
+import type { NodeIdentity } from '#mpc/envelope.ts';
+import { signAsNode } from '#mpc/envelope.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { present } from '../chains/evm/cast.ts';
+import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
+import type { Proposal } from './coordinator.ts';
+import type { Asked } from './oracle.ts';
+import type { Owned } from './people.ts';
+import { FORGED } from './people.ts';
+import { changePolicy, hiddenBehind, mandated, nextOf } from './policies.ts';
+import type { World } from './world.ts';
+
+/**
+ * Lies about what is in force. A device shows a chain of policies and asks the co-signers about the
+ * last one, each time with a new nonce. The coordinator delivers the chain and the answers.
+ */
+
+/** The compressed point 3G: another key of the vault, whose co-signers were shown version 1 only. */
+const OTHER_KEY = '02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9';
+const SCHEME = 'ecdsa-secp256k1';
+const OTHER_KEY_ID = keyIdOf(SCHEME, hexToBytes(OTHER_KEY));
+const OTHER_VAULT = present(parseVaultId(8));
+
+/** The policies that a device is shown, from version 1 on. The last one is claimed to be in force. */
+export function shownChain(world: World): readonly AdoptedPolicy[] {
+  const { chance, coordinator, people } = world;
+  const claim = chance.of(['newest', 'newest', 'any', 'any', 'any', 'any', 'hidden', 'other co-signers'] as const);
+  switch (claim) {
+    case 'newest':
+      return chainTo(world, people.policy);
+    case 'any':
+      return chainTo(world, chance.of(coordinator.policies).policy);
+    case 'hidden':
+      return forgedChain(world, hiddenBehind(people.policy));
+    case 'other co-signers':
+      return forgedChain(world, nextOf(people.policy, { cosigners: world.group.forgedPins }));
+  }
+}
+
+/** Mallory's devices have signed the last one. */
+function forgedChain(world: World, next: Policy): readonly AdoptedPolicy[] {
+  const { coordinator, people } = world;
+  const forged = mandated(world, next, FORGED);
+  coordinator.policies.push(forged);
+  return [...chainTo(world, people.policy), forged];
+}
+
+function chainTo({ coordinator }: World, last: Policy): readonly AdoptedPolicy[] {
+  const chain: AdoptedPolicy[] = [];
+  const find = (hash: string) => coordinator.policies.find(({ policy }) => policyHashOf(policy) === hash);
+  for (let one = find(policyHashOf(last)); one !== undefined; one = find(one.policy.previousHash)) chain.unshift(one);
+  return chain;
+}
+
+/** What a device asks, and what the coordinator has for an answer. */
+interface Asking {
+  readonly nonce: string;
+  readonly asked: Asked;
+  /** The policy that the device shows as the one in force. */
+  readonly shown: Policy;
+  readonly keyId: string;
+  /** Answers that the coordinator has kept back since the device has asked. */
+  readonly early: ReadonlyMap<PartyIndex, SignedStatement>;
+  /** For every honest co-signer that has another policy in force; null: one for each. */
+  readonly lie: StatementLie | null;
+}
+
+/** Has devices of the people approve a proposal. Reports whether one of them did. */
+export async function askDevices(world: World, proposal: Proposal, chain: readonly AdoptedPolicy[]): Promise<boolean> {
+  const { chance, people, say } = world;
+  const shown = present(chain.at(-1)).policy;
+  // A lie is found out or not at the first device.
+  const count = policyHashOf(shown) === policyHashOf(people.policy) ? chance.of([2, 2, 3]) : chance.of([1, 1, 2]);
+  const owners = chance.some(people.devices, count);
+  say(`shows version ${shown.version} to the devices of ${owners.map(({ name }) => name).join(', ')}`);
+  // One lie for all co-signers that would not confirm what is shown, or one for each.
+  const lie = chance.percent(60) ? chance.of(['fresh', ...LIES] as const) : null;
+  if (lie === 'older' || chance.percent(20)) await collect(world);
+  if (chance.percent(lie === 'older' ? 50 : 10)) await meanwhile(world);
+  // The key of another wallet of the vault stands for the one of this wallet.
+  const keyId = chance.percent(8) ? OTHER_KEY_ID : world.group.keyId;
+  const all: (Asking & { readonly owner: Owned })[] = [];
+  for (const owner of owners) all.push({ owner, shown, keyId, lie, ...(await questionOf(world, lie)) });
+  if (chance.percent(lie === 'early' ? 60 : 10)) await meanwhile(world);
+  let isApproved = false;
+  for (const asking of all) {
+    if (await isConvinced(world, asking, { proposal, chain })) {
+      proposal.approvals.push(...people.sign(proposal.digest, [asking.owner]));
+      isApproved = true;
+    }
+  }
+  return isApproved;
+}
+
+/** The coordinator asks the co-signers itself, to have something for later. */
+async function collect({ chance, coordinator, honest }: World): Promise<void> {
+  const nonce = bytesToHex(chance.bytes(32));
+  for (const cosigner of honest.values()) coordinator.statements.push(await cosigner.state(nonce));
+}
+
+/** The policy changes while a device waits for its answer, and sometimes that takes long. */
+async function meanwhile(world: World): Promise<void> {
+  await changePolicy(world);
+  const waitMs = world.chance.of([0, MINUTE_MS, 4 * MINUTE_MS, 6 * MINUTE_MS, HOUR_MS]);
+  clock.nowMs += waitMs;
+  if (waitMs > 0) world.say(`  ${waitMs / MINUTE_MS} minutes pass`);
+}
+
+async function questionOf({ chance, honest, oracle }: World, lie: StatementLie | null) {
+  const nonce = bytesToHex(chance.bytes(32));
+  const early = new Map<PartyIndex, SignedStatement>();
+  const asked = oracle.asked();
+  const isKept = lie === 'early' || lie === null;
+  if (isKept) for (const [index, cosigner] of honest) early.set(index, await cosigner.state(nonce));
+  return { nonce, asked, early };
+}
+
+async function isConvinced(
+  world: World,
+  asking: Asking & { readonly owner: Owned },
+  { proposal: { intent }, chain }: { readonly proposal: Proposal; readonly chain: readonly AdoptedPolicy[] },
+): Promise<boolean> {
+  const { group, oracle, signers, say } = world;
+  const { owner, nonce, shown, asked } = asking;
+  const { entries, isContradicted } = await answersTo(world, asking);
+  const isOther = asking.keyId === OTHER_KEY_ID;
+  const publicKey = isOther ? OTHER_KEY : bytesToHex(group.key.publicKey);
+  const question = {
+    vaultId: intent.vaultId,
+    nonce,
+    delivered: { keys: [{ keyId: asking.keyId, scheme: SCHEME, publicKey }], statements: entries },
+    policyVersion: intent.policyVersion,
+    wallet: { chain: intent.chain, address: intent.from },
+  } as const;
+  const doubt = await signers.doubt(owner.device.keyId, { question, intent }, chain);
+  say(`  ${owner.name} ${doubt === null ? `approves under version ${shown.version}` : `does not approve: ${doubt}`}`);
+  if (doubt !== null) return false;
+  oracle.approved({ deviceId: owner.device.keyId, policy: shown, asked, isContradicted });
+  for (const fault of oracle.faults) say(`  FAULT: ${fault}`);
+  return true;
+}
+
+/** What the coordinator delivers for each co-signer. */
+async function answersTo(world: World, asking: Asking) {
+  const { group, honest } = world;
+  const entries: StatementEntry[] = [];
+  let isContradicted = false;
+  for (const index of group.parties) {
+    const truth = honest.get(index)?.ledger.policies().at(-1);
+    const isTruthUseful = truth !== undefined && policyHashOf(truth) === policyHashOf(asking.shown);
+    const isHonest = honest.has(index);
+    // Who shows other keys of the co-signers has statements under these.
+    const isReplaced = asking.shown.cosigners === world.group.forgedPins;
+    const honestly = isHonest ? lieFor(world, asking, isTruthUseful) : world.chance.of(LIES_OF_HOSTILE);
+    const lie = isReplaced ? 'forged' : honestly;
+    const delivered = await answerOf(world, { asking, index, lie });
+    const isOfThisKey = asking.keyId === group.keyId;
+    if (lie === 'fresh' && isOfThisKey && delivered.length === 1 && !isTruthUseful) isContradicted = true;
+    const [cosigner, keyId] = [index, asking.keyId];
+    for (const statement of delivered) entries.push({ cosigner, keyId, statement });
+    if (delivered.length > 0) world.say(`  for co-signer ${index}: ${isHonest ? lie : `${lie} (hostile)`}`);
+  }
+  return { entries, isContradicted };
+}
+
+const LIES = [
+  'fresh',
+  'early',
+  'older',
+  'of another key',
+  'of another vault',
+  'of another co-signer',
+  'forged',
+  'altered',
+  'twice',
+  'none',
+] as const;
+const LIES_OF_HOSTILE = ['forged', 'forged', 'forged', 'of another co-signer', 'none'] as const;
+type StatementLie = (typeof LIES)[number];
+
+/** A co-signer that has what is shown serves the coordinator best with the truth. */
+function lieFor({ chance }: World, { lie }: Asking, isTruthUseful: boolean): StatementLie {
+  if (isTruthUseful && chance.percent(85)) return 'fresh';
+  return lie ?? chance.of(['fresh', ...LIES, 'none', 'none'] as const);
+}
+
+interface Wanted {
+  readonly asking: Asking;
+  /** The co-signer that it is delivered for. */
+  readonly index: PartyIndex;
+  readonly lie: StatementLie;
+}
+
+/** The statements that the coordinator delivers for a co-signer. */
+async function answerOf(world: World, { asking, index, lie }: Wanted): Promise<readonly SignedStatement[]> {
+  const { honest, hostile } = world;
+  const cosigner = honest.get(index);
+  const state = async (...other: readonly (readonly [string, Policy])[]) => {
+    const [about] = other.map(([keyId, policy]) => ({ keyId, policy }));
+    return cosigner === undefined ? [] : [await cosigner.state(asking.nonce, about)];
+  };
+  const { first } = world.signers;
+  switch (lie) {
+    case 'fresh':
+      return asking.keyId === OTHER_KEY_ID ? state([OTHER_KEY_ID, first]) : kept(world, await state());
+    case 'early': {
+      const early = asking.early.get(index);
+      return early === undefined ? [] : [early];
+    }
+    case 'older':
+      return older(world, asking, index);
+    case 'of another key':
+      return state([OTHER_KEY_ID, first]);
+    case 'of another vault':
+      return state([asking.keyId, { ...first, vaultId: OTHER_VAULT }]);
+    case 'of another co-signer': {
+      const [liar] = hostile.values();
+      return liar === undefined ? [] : [await wishedBy(liar.own, asking)];
+    }
+    case 'forged': {
+      const isReplaced = asking.shown.cosigners === world.group.forgedPins;
+      const own = (isReplaced ? undefined : hostile.get(index)?.own) ?? impostor(world, index);
+      return [await wishedBy(own, asking)];
+    }
+    case 'altered': {
+      const stated = cosigner === undefined ? [] : await state();
+      return stated.map((one) => ({ ...one, ...named(asking.shown) }));
+    }
+    case 'twice':
+      return [...(await state()), await wishedBy(impostor(world, index), asking)];
+    case 'none':
+      return [];
+  }
+}
+
+function impostor({ group }: World, index: PartyIndex): NodeIdentity {
+  return present(group.impostors.get(index));
+}
+
+/** The coordinator forgets no statement. */
+function kept({ coordinator }: World, statements: readonly SignedStatement[]): readonly SignedStatement[] {
+  coordinator.statements.push(...statements);
+  return statements;
+}
+
+/** One that the co-signer has made before, for another question: best of all of the policy that is shown. */
+function older({ coordinator }: World, { shown }: Asking, index: PartyIndex): readonly SignedStatement[] {
+  const known = coordinator.statements.filter(({ cosigner }) => cosigner === index);
+  const best = known.findLast(({ policyHash }) => policyHash === policyHashOf(shown)) ?? known.at(-1);
+  return best === undefined ? [] : [best];
+}
+
+function named({ version, ...rest }: Policy) {
+  return { policyVersion: version, policyHash: policyHashOf({ version, ...rest }) };
+}
+
+/** The statement that the coordinator wishes for, signed by whoever signs it. */
+async function wishedBy(own: NodeIdentity, { nonce, shown, keyId }: Asking): Promise<SignedStatement> {
+  const { vaultId } = shown;
+  const about = { cosigner: own.index, vaultId, keyId, epoch: 1, issuedAtMs: clock.nowMs, nonce };
+  const statement: PolicyStatement = { ...about, ...named(shown) };
+  return { ...statement, signature: bytesToHex(await signAsNode(own, statementBytes(statement))) };
+}

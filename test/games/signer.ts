@@ -1,0 +1,102 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { Policy } from '#domain/policy.ts';
+import { policyBytes } from '#domain/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { mandateBytes } from '#domain/policy-change.ts';
+import { Client } from '#local/client.ts';
+import type { PinnedVault } from '#local/pin-file.ts';
+import type { Question } from '#local/statement-check.ts';
+import { provePolicies } from '#local/statement-check.ts';
+import type { Group } from './cosigner.ts';
+
+/** The intent that is to be approved names this policy. */
+export interface NamedPolicy {
+  readonly policyVersion: number;
+  readonly policyHash: string;
+}
+
+/**
+ * The devices of the people: what each has pinned, and the check of `npm run device` before each
+ * approval. Its client asks the coordinator of the game. Each person goes on without a co-signer of
+ * which nothing is known, and with no other exception.
+ */
+export class Signers {
+  readonly #cosigners: PinnedVault['cosigners'];
+  readonly #threshold: number;
+  readonly #keyId: string;
+  readonly #client = new Client('http://coordinator', 'token');
+  readonly #pinned = new Map<string, PinnedVault>();
+  #first: Policy | null = null;
+
+  constructor({ pins, threshold, keyId }: Group) {
+    this.#cosigners = [...pins];
+    this.#threshold = threshold;
+    this.#keyId = keyId;
+  }
+
+  /** Every device has compared the fingerprint when the vault was made, and has the first policy from then. */
+  pin(first: Policy): void {
+    this.#first = first;
+  }
+
+  get first(): Policy {
+    if (this.#first === null) throw new Error('the vault has a policy');
+    return this.#first;
+  }
+
+  #pinnedAt(deviceId: string): PinnedVault {
+    const policy = { version: this.first.version, hash: policyHashOf(this.first) };
+    const entered = { cosigners: this.#cosigners, threshold: this.#threshold, policy, keyIds: [this.#keyId] };
+    return this.#pinned.get(deviceId) ?? entered;
+  }
+
+  /** Null where the device is convinced that the last policy of the chain is in force, else why it does not approve. */
+  async doubt(
+    deviceId: string,
+    { question, intent }: { readonly question: Question; readonly intent: NamedPolicy },
+    chain: readonly AdoptedPolicy[],
+  ): Promise<string | null> {
+    const pinned = this.#pinnedAt(deviceId);
+    answerWith(chain);
+    try {
+      const proven = await provePolicies(this.#client, pinned, question);
+      const named = proven.links.find(({ policy }) => policy.version === intent.policyVersion);
+      const objection = proven.exceptions.find(({ standing }) => standing !== 'unknown');
+      if (objection !== undefined) return `the person does not name co-signer ${objection.cosigner}`;
+      if (named?.hash !== intent.policyHash) return 'the intent names a policy that the vault never had';
+      this.#pinned.set(deviceId, proven.pinned);
+      return null;
+    } catch (error) {
+      if (error instanceof Error && REFUSALS.test(error.message)) return error.message;
+      throw error;
+    }
+  }
+}
+
+/**
+ * From now on the client of a device is answered here. Nothing else in this process asks anybody. What
+ * a device shows to its owner on the terminal is not printed.
+ */
+function answerWith(chain: readonly AdoptedPolicy[]): void {
+  Object.assign(globalThis, { fetch: async () => Response.json(pageOf(chain)) });
+  Object.assign(console, { error: () => {} });
+}
+
+/** Anything else that is thrown is a bug of the device. */
+const REFUSALS = /^not signed: |^the policies of the service are no chain/;
+
+/** As the coordinator answers `GET /vault/{vaultId}/policies`: the newest first. */
+function pageOf(chain: readonly AdoptedPolicy[]) {
+  return { data: chain.map(recordOf).toReversed(), nextCursor: null };
+}
+
+function recordOf({ policy, mandate }: AdoptedPolicy) {
+  const shown = { version: policy.version, canonical: bytesToHex(policyBytes(policy)) };
+  if (mandate === null) return { policy: shown, mandate };
+  const approvals = mandate.approvals.map(({ actor, digest, device }) => {
+    const signature = device === null ? null : { keyId: device.keyId, signature: device.signature };
+    return { userId: actor.userId, digest, device: signature };
+  });
+  return { policy: shown, mandate: { canonical: bytesToHex(mandateBytes(mandate, policyHashOf(policy))), approvals } };
+}

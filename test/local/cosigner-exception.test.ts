@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { CosignerStanding, Standing } from '#devices/standing.ts';
+import { consentTo, optionsFor, parseExceptions, unnamed } from '#local/cosigner-exception.ts';
+import { thresholdOf } from '#local/cosigner-pins.ts';
+
+const one = (cosigner: number, standing: Standing): CosignerStanding => ({ cosigner, standing, detail: '' });
+
+test('a co-signer is named with what it states, and a name for one standing is none for another', () => {
+  const named = parseExceptions(['3:unknown']);
+  expect(unnamed([one(3, 'unknown')], named)).toEqual([]);
+  expect(unnamed([one(3, 'later-version')], named)).toHaveLength(1);
+  expect(unnamed([one(2, 'unknown'), one(3, 'unknown')], named)).toEqual([one(2, 'unknown')]);
+  expect(unnamed([one(3, 'unknown')], parseExceptions([]))).toHaveLength(1);
+});
+
+test('a name has the number and the standing, and nothing else', () => {
+  for (const text of [
+    '3',
+    '3:',
+    ':unknown',
+    '3:agrees',
+    '3:unknown ',
+    '0:unknown',
+    '3:UNKNOWN',
+    '3:unknown,2:unknown',
+  ]) {
+    expect(() => parseExceptions([text])).toThrow('--despite-cosigner');
+  }
+});
+
+test('the command shows the options and the answer that name the co-signers', () => {
+  const exceptions = [one(3, 'behind'), one(1, 'unknown'), one(3, 'unknown')];
+  expect(
+    unnamed(
+      exceptions,
+      parseExceptions(
+        optionsFor(exceptions)
+          .split('--despite-cosigner ')
+          .slice(1)
+          .map((text) => text.trim()),
+      ),
+    ),
+  ).toEqual([]);
+  expect(consentTo(exceptions)).toBe('yes despite 1 3');
+  expect(consentTo([])).toBe('yes');
+});
+
+test('how many co-signers sign together is entered, and is a majority', () => {
+  expect(() => thresholdOf(undefined, 3)).toThrow('signingThreshold');
+  for (const text of ['1', '4', '', 'two', '2.5', '22']) expect(() => thresholdOf(text, 3)).toThrow('2 to 3');
+  expect([thresholdOf('2', 3), thresholdOf('3', 3), thresholdOf('4', 5)]).toEqual([2, 3, 4]);
+});
