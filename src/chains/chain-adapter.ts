@@ -8,6 +8,7 @@ import type { Asset } from '#domain/movement.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion, Speed } from '#domain/transaction.ts';
+import type { ChainCounts } from '#domain/wallet-nonce.ts';
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
 
@@ -157,10 +158,8 @@ export interface TokenMetadata {
   readonly decimals: number | null;
 }
 
-interface AccountNonce {
-  readonly latest: bigint;
-  readonly pending: bigint;
-}
+/** How many transactions of an account there are in the chain, and with the mempool. */
+export type AccountNonce = ChainCounts;
 
 export interface Watched {
   readonly from: string;
@@ -219,7 +218,8 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   simulate(intent: OnChainIntent): Promise<Result<Simulation, ChainFault>>;
   /** What co-signers have to see beside a payload before they believe what it takes for granted; mostly nothing. */
   evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
-  accountNonce(address: string): Promise<Result<AccountNonce, ChainFault>>;
+  /** @param isDoubted with what is proven of the counts: by two RPC nodes, or by a final block where there is one */
+  accountNonce(address: string, isDoubted?: boolean): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**
    * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. One that waits to be

@@ -1,5 +1,6 @@
 import type { Amount } from '#domain/amount.ts';
 import type { DeviceSignature } from '#domain/device.ts';
+import type { TransactionId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Actor, AppraisedInclusion, Attempt, SendOutcome } from '#domain/transaction.ts';
@@ -46,8 +47,18 @@ export type TransactionEvent =
   | { readonly type: 'signMessage'; readonly signature: string }
   | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }
   | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
-  /** The network refused the bytes for good and never took any attempt. */
-  | { readonly type: 'refuseBroadcast'; readonly attempt: number; readonly answer: string }
+  /**
+   * The network refused the bytes for good and never took any attempt. Where others wait above its nonce (`blocksOthers`), an
+   * attempt that does nothing uses it up.
+   */
+  | {
+      readonly type: 'refuseBroadcast';
+      readonly attempt: number;
+      readonly answer: string;
+      readonly blocksOthers?: boolean;
+    }
+  /** A lower nonce of the wallet is unused, and this transaction owns it or none does; or, with null, there is none any more. */
+  | { readonly type: 'waitForNonce'; readonly blocker: { readonly transactionId: TransactionId | null } | null }
   /** No further attempt comes now: too dear, or the co-signers' time is over. Earlier ones are still watched. */
   | { readonly type: 'abandonReplacement'; readonly reason: FailureReason }
   | {

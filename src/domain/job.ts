@@ -58,3 +58,8 @@ function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJ
 export function callsForCancellation({ purpose, sent }: Attempt, cancelling: boolean): boolean {
   return cancelling && purpose === 'intent' && sent !== null;
 }
+
+/** Reports whether an attempt cannot, or not soon enough, be included as it is, so that another one has to follow. */
+export function callsForAnother({ sent }: Attempt): boolean {
+  return sent?.outcome === 'underpriced' || sent?.outcome === 'lapsed';
+}

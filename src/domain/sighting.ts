@@ -1,10 +1,10 @@
-import { displayTypeOfCall } from '#domain/classification.ts';
 import type { EventOf } from '#domain/event.ts';
+import { isSameBlock, isSameInclusion, typeAfter } from '#domain/inclusion.ts';
 import { isWatchedAfterFailure } from '#domain/job.ts';
 import { ruleOnSecondNode } from '#domain/second-node.ts';
 import type { Change, Step } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
-import type { AppraisedInclusion, Attempt, DisplayType, Inclusion, Transaction } from '#domain/transaction.ts';
+import type { AppraisedInclusion, Attempt, Transaction } from '#domain/transaction.ts';
 import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
 export const include: Step<'include'> = (transaction, event, { nowMs }) => {
@@ -122,24 +122,4 @@ function sentAgain(transaction: Transaction): readonly Attempt[] {
   if (newest === null || newest.sent === null) return transaction.attempts;
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
   return replaceNewest(transaction, { ...newest, sent });
-}
-
-/** What a call did is known when a block has it, and is not when that is gone. */
-function typeAfter({ intent, displayType }: Transaction, inclusion: Inclusion | null): DisplayType {
-  return intent.kind === 'contract-interaction' ? displayTypeOfCall(inclusion?.changes ?? []) : displayType;
-}
-
-function isSameInclusion({ inclusion: before }: Transaction, inclusion: Inclusion): boolean {
-  return (
-    before !== null &&
-    isSameBlock(before, inclusion) &&
-    before.confirmations === inclusion.confirmations &&
-    before.finalized === inclusion.finalized &&
-    before.secondNode === inclusion.secondNode &&
-    inclusion.secondNode !== 'away'
-  );
-}
-
-function isSameBlock(one: Inclusion | null, other: Inclusion): boolean {
-  return one?.hash === other.hash && one.blockHash === other.blockHash;
 }

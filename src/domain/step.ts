@@ -25,6 +25,7 @@ export type Change = Partial<
     | 'attempts'
     | 'cancelling'
     | 'givenUp'
+    | 'waitsFor'
     | 'inclusion'
     | 'secondNodeAwaitedSinceMs'
     | 'watchedSinceMs'

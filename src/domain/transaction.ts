@@ -150,6 +150,8 @@ export interface Transaction {
   readonly cancelling: boolean;
   /** Why nothing of it will be carried out, since its nonce is used up because others wait above it; else null, or absent in what is old. */
   readonly givenUp?: string | null;
+  /** With WAITS_FOR_NONCE the transaction that owns the lowest unused nonce; null where none does, absent where nothing is waited for. */
+  readonly waitsFor?: TransactionId | null;
   readonly inclusion: AppraisedInclusion | null;
   /** Since when the inclusion is deep enough and no second RPC node could tell; null or absent where none is waited for. */
   readonly secondNodeAwaitedSinceMs?: number | null;
@@ -187,6 +189,17 @@ export function newestAttempt(transaction: Transaction): Attempt | null {
 /** What could be anywhere: of the others nobody has the bytes. */
 export function signedAttempts({ attempts }: Pick<Transaction, 'attempts'>): readonly SignedAttempt[] {
   return attempts.filter((attempt): attempt is SignedAttempt => attempt.signed !== null);
+}
+
+/**
+ * Reports whether an attempt pays, was refused by every RPC node the only time that it was sent, and was given up for what
+ * waits above its nonce: its bytes are nowhere.
+ */
+export function isRefusedForGood(
+  { purpose, sent }: Pick<Attempt, 'purpose' | 'sent'>,
+  { givenUp = null }: Pick<Transaction, 'givenUp'>,
+): boolean {
+  return givenUp !== null && purpose === 'intent' && sent?.outcome === 'refused' && sent.times === 1;
 }
 
 type SignedAttempt = Attempt & { readonly signed: NonNullable<Attempt['signed']> };

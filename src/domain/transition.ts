@@ -4,7 +4,8 @@ import type { EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { callsForCancellation, outstandingJob } from '#domain/job.ts';
+import { callsForAnother, callsForCancellation, outstandingJob } from '#domain/job.ts';
+import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/nonce-wait.ts';
 import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -14,7 +15,7 @@ import { reorganise, watch } from '#domain/sighting.ts';
 import type { Circumstances, Step } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
 import type { Attempt, Transaction, TransactionState } from '#domain/transaction.ts';
-import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
+import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
 export type Effect =
@@ -91,10 +92,14 @@ const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
 const delaySigning: Step<'delaySigning'> = (transaction, event) =>
   transaction.stateReason === event.reason ? null : { stateReason: event.reason };
 
-const failSigning: Step<'failSigning'> = (transaction, event) =>
-  transaction.attempts.some((attempt) => attempt.signed !== null)
-    ? null
-    : { state: 'FAILED', stateReason: transaction.givenUp ?? event.reason };
+const waitInSigning: Step<'waitForNonce'> = (transaction, { blocker }) =>
+  blocker === null ? null : waitBehind(transaction, blocker.transactionId);
+
+/** Once it is given up for what waits above it, what was signed for it before counts as nowhere: every RPC node refused it. */
+const failSigning: Step<'failSigning'> = (transaction, event) => {
+  const isNowhere = signedAttempts(transaction).every((attempt) => isRefusedForGood(attempt, transaction));
+  return isNowhere ? { state: 'FAILED', stateReason: transaction.givenUp ?? event.reason } : null;
+};
 
 /** Nothing is signed yet, and from here on nothing but a cancellation is. */
 const fillNonce: Step<'fillNonce'> = ({ attempts, cancelling }, { reason }) =>
@@ -127,13 +132,21 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
   return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-/** Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. */
+/**
+ * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. Where
+ * others wait above its nonce a payment whose only bytes no RPC node has is not left there: a cancellation takes its place.
+ */
 const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstances) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
   if (newestAttempt(transaction)?.number !== event.attempt) return null;
-  if (!touched) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
-  return send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
+  if (!touched && event.blocksOthers !== true) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+  const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
+  const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
+  if (change === null || event.blocksOthers !== true || !isOnly) return change;
+  return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
 };
+
+const waitForNonce: Step<'waitForNonce'> = (transaction, { blocker }) => waitInBroadcast(transaction, blocker);
 
 const lapse: Step<'lapse'> = (transaction, event) => {
   const newest = newestAttempt(transaction);
@@ -147,6 +160,7 @@ const speedUp: Step<'speedUp'> = (transaction) => {
   const newest = newestAttempt(transaction);
   // Not sent yet, or a better one is on its way already.
   if (newest === null || newest.sent === null || callsForAnother(newest)) return null;
+  if (isRefusedForGood(newest, transaction)) return null;
   const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'a faster one was asked for' };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
@@ -155,7 +169,9 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason },
   const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
   if (newest === undefined || newest.sent === null) return null;
-  const { cancelling } = transaction;
+  // The payment that is given up is not taken up again.
+  if (isRefusedForGood(newest, transaction)) return null;
+  const { cancelling, givenUp = null } = transaction;
   if (!callsForAnother(newest) && !callsForCancellation(newest, cancelling)) return null;
   const sent = callsForAnother(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
   // Nothing of it can ever be included, nor of those before: it counts as lapsed when the time of all is over.
@@ -164,7 +180,8 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason },
   }
   // A cancellation that can not be had is not wanted any more; one that is out stays.
   const stays = cancelling && newest.purpose === 'cancellation';
-  return { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
+  const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
+  return stays || givenUp === null ? change : { ...change, givenUp: null };
 };
 
 const settle: Step<'settle'> = (transaction) =>
@@ -182,13 +199,24 @@ const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibi
 const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
   SUBMITTED: PENDING_ROW,
-  SIGNING: { prepare, delaySigning, failSigning, fillNonce, sign, signMessage, setVisibility },
+  SIGNING: {
+    prepare,
+    delaySigning,
+    waitForNonce: waitInSigning,
+    failSigning,
+    fillNonce,
+    sign,
+    signMessage,
+    setVisibility,
+  },
   BROADCAST: {
     cancel: cancelInBroadcast,
     prepare,
     sign,
     send,
     refuseBroadcast,
+    failSigning,
+    waitForNonce,
     speedUp,
     abandonReplacement,
     include,
@@ -228,7 +256,13 @@ export function decide(
   const change = step(transaction, event, circumstances);
   if (change === null) return accepted({ transaction, changed: false, effects: [] });
   if ('code' in change) return refused(change);
-  const next = { ...transaction, ...change, version: transaction.version + 1, updatedAtMs: circumstances.nowMs };
+  const version = transaction.version + 1;
+  const next = {
+    ...transaction,
+    ...withoutStaleBlocker(transaction, change),
+    version,
+    updatedAtMs: circumstances.nowMs,
+  };
   return accepted({ transaction: next, changed: true, effects: effectsOf(transaction, next) });
 }
 
@@ -245,11 +279,6 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
     ...(finished === null ? [] : [{ type: 'finish', job: finished } as const]),
     ...(started === null ? [] : [{ type: 'start', job: started } as const]),
   ];
-}
-
-/** It can not, or not well enough, be included as it is. */
-function callsForAnother({ sent }: Attempt): boolean {
-  return sent?.outcome === 'underpriced' || sent?.outcome === 'lapsed';
 }
 
 /** Bytes that nobody will sign any more: others take their nonce. */

@@ -1,53 +1,103 @@
 /**
- * Nonces of one wallet on one chain. There is no free-running counter that could drift away from the chain: every nonce is
- * owned by a transaction, one that was given back is used first, and the chain's own count is the floor (peers.md P1).
+ * Nonces of one wallet on one chain. There is no counter that could drift away from the chain: the next nonce is the lowest
+ * one that is not below the count of the chain and that no transaction owns, so every gap is filled by the next transaction.
  */
 export interface NonceBook {
   /** Transaction id to the nonce that it owns. */
   readonly owned: ReadonlyMap<string, bigint>;
-  /** Given back unused: a gap that blocks everything above it until somebody fills it. */
-  readonly free: ReadonlySet<bigint>;
-  /** Below this every nonce has been owned or given up. */
-  readonly next: bigint;
+  /** Below this every nonce is used for good: raised by a final inclusion alone, so no count of an RPC node moves it. */
+  readonly floor: bigint;
   /** Transactions that are about to give theirs back: until they have, or go on after all, nobody gets one above it. */
   readonly leaving: ReadonlySet<string>;
 }
 
-export interface ChainCounts {
-  /** Transactions of this address in the chain. */
+/** Counts of the transactions of the wallet. */
+interface Counts {
+  /** In the chain. */
   readonly latest: bigint;
   /** The same with the mempool. */
   readonly pending: bigint;
 }
 
-export const EMPTY_BOOK: NonceBook = { owned: new Map(), free: new Set(), next: 0n, leaving: new Set() };
+/** Counts of one RPC node. */
+export interface ChainCounts extends Counts {
+  /** What does not rest on a single answer: two RPC nodes say it, or a final block. Nothing when absent. */
+  readonly proven?: Counts;
+}
+
+/** A nonce that the vault knows one of its transactions by. */
+export interface HeldNonce {
+  readonly transactionId: string;
+  readonly nonce: bigint;
+}
+
+export type Allocation =
+  | { readonly book: NonceBook; readonly nonce: bigint }
+  /** Behind a transaction that is about to give its nonce back, which would be a gap below. */
+  | { readonly book: NonceBook; readonly nonce: null; readonly waitsFor: string }
+  /** The counts name transactions that the book does not know, and they are not proven. */
+  | { readonly book: NonceBook; readonly nonce: null; readonly waitsFor: null };
+
+export const EMPTY_BOOK: NonceBook = { owned: new Map(), floor: 0n, leaving: new Set() };
+
+const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
 
 /**
- * The nonce of a transaction: the one it has, else the lowest that was given back, else the next one; null while somebody is about to give one
- * back, which then would be a gap below it. After a restore of old storage the chain's pending count is ahead of the book, and wins.
+ * The nonce of a transaction: the one it has, else the lowest that is not below the count of the chain and that no other owns.
+ *
+ * A count can be higher than the transactions that the book knows explain: after a restore of old storage, or because an RPC
+ * node errs. A count that is believed wrongly costs the transaction its way to the chain (everything below its nonce would have
+ * to be used first), and one that is wrongly not believed gives a nonce again that may be signed already. So only a proven one
+ * is believed, and until then the transaction waits.
  */
-export function allocate(
-  book: NonceBook,
-  transactionId: string,
-  counts: ChainCounts,
-): { readonly book: NonceBook; readonly nonce: bigint | null } {
+export function allocate(book: NonceBook, transactionId: string, counts: ChainCounts): Allocation {
   const own = book.owned.get(transactionId);
   if (own !== undefined) return { book: stay(book, transactionId), nonce: own };
-  const free = new Set([...book.free].filter((nonce) => nonce >= counts.latest));
-  const lowest = [...free].reduce<bigint | null>(
-    (least, nonce) => (least === null || nonce < least ? nonce : least),
-    null,
-  );
-  if (lowest === null && book.leaving.size > 0) return { book, nonce: null };
-  const nonce = lowest ?? larger(book.next, larger(counts.latest, counts.pending));
-  free.delete(nonce);
-  const owned = new Map(book.owned).set(transactionId, nonce);
-  return { book: { ...book, owned, free, next: larger(book.next, nonce + 1n) }, nonce };
+  const { latest, pending, proven = NOTHING_PROVEN } = counts;
+  const used = larger(book.floor, proven.latest);
+  if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };
+  const start = larger(larger(used, latest), proven.pending);
+  const nonce = lowestUnowned(book, start);
+  if (pending > nonce) return { book, nonce: null, waitsFor: null };
+  const waitsFor = leavingBelow(book, nonce);
+  if (waitsFor !== null) return { book, nonce: null, waitsFor };
+  return { book: { ...book, owned: new Map(book.owned).set(transactionId, nonce) }, nonce };
 }
 
 /**
- * A transaction that never signed anything is about to end. False when others wait above its nonce: it has to be used up, or none of them is
- * ever mined. Else nobody gets one above it until it is given back.
+ * The book with the nonces of transactions that the vault knows to be under way. It changes nothing, but where the storage of
+ * the book was set back: then two transactions would get one nonce. A transaction that has the nonce of another in the book,
+ * and not in the vault, has no bytes at it yet, and loses it.
+ */
+export function adopt(book: NonceBook, held: readonly HeldNonce[]): NonceBook {
+  const missing = held.filter(({ transactionId, nonce }) => book.owned.get(transactionId) !== nonce);
+  if (missing.length === 0) return book;
+  const known = new Set(held.map(({ nonce }) => nonce));
+  const others = [...book.owned].filter(([, nonce]) => !known.has(nonce));
+  const inVault = held.map(({ transactionId, nonce }) => [transactionId, nonce] as const);
+  // Of two in the vault at one nonce, which is a fault of before, the first one keeps it.
+  const once = inVault.filter(([, nonce], i) => inVault.findIndex(([, other]) => other === nonce) === i);
+  return { ...book, owned: new Map([...others, ...once]) };
+}
+
+/** What a transaction waits behind: the lowest unused nonce and the transaction that owns it, null where none does. */
+export interface Blocker {
+  readonly nonce: bigint;
+  readonly transactionId: string | null;
+}
+
+/** What keeps the nonce of a transaction from being the next one of the chain; null for one that is the next, or has none. */
+export function blockerOf(book: NonceBook, transactionId: string, latest: bigint): Blocker | null {
+  const own = book.owned.get(transactionId);
+  const nonce = larger(book.floor, latest);
+  if (own === undefined || nonce >= own) return null;
+  const owner = [...book.owned].find(([, one]) => one === nonce);
+  return { nonce, transactionId: owner?.[0] ?? null };
+}
+
+/**
+ * A transaction that never signed anything, or whose bytes no RPC node took, is about to end. False when others wait above its
+ * nonce: it has to be used up, or none of them is ever mined. Else no other gets one above it until it is given back.
  */
 export function leave(book: NonceBook, transactionId: string): { readonly book: NonceBook; readonly mayGo: boolean } {
   const own = book.owned.get(transactionId);
@@ -58,31 +108,37 @@ export function leave(book: NonceBook, transactionId: string): { readonly book: 
 
 /** It goes on after all. */
 export function stay(book: NonceBook, transactionId: string): NonceBook {
+  if (!book.leaving.has(transactionId)) return book;
   return { ...book, leaving: new Set([...book.leaving].filter((id) => id !== transactionId)) };
 }
 
-/** Takes a nonce back that will never be used: no signature over it was stored. */
+/** Forgets a transaction that no block will ever hold: its nonce is the next one, where the chain has not used it. */
 export function release(book: NonceBook, transactionId: string): NonceBook {
-  const nonce = book.owned.get(transactionId);
-  if (nonce === undefined) return book;
-  const after = { ...stay(book, transactionId), owned: without(book.owned, transactionId) };
-  // The last one simply becomes the next again; one in the middle is a gap.
-  if (nonce === book.next - 1n) return { ...after, next: nonce };
-  return { ...after, free: new Set(book.free).add(nonce) };
+  if (!book.owned.has(transactionId)) return book;
+  const owned = new Map(book.owned);
+  owned.delete(transactionId);
+  return { ...stay(book, transactionId), owned };
 }
 
-/** Forgets a transaction whose nonce the chain has used for good. */
+/** Forgets a transaction that a final block holds: its nonce and all below are used for good. */
 export function settle(book: NonceBook, transactionId: string): NonceBook {
-  if (!book.owned.has(transactionId)) return book;
-  return { ...stay(book, transactionId), owned: without(book.owned, transactionId) };
+  const nonce = book.owned.get(transactionId);
+  if (nonce === undefined) return book;
+  return { ...release(book, transactionId), floor: larger(book.floor, nonce + 1n) };
+}
+
+/** The lowest nonce from one on that no transaction owns. */
+function lowestUnowned({ owned }: NonceBook, from: bigint): bigint {
+  const taken = new Set(owned.values());
+  let nonce = from;
+  while (taken.has(nonce)) nonce += 1n;
+  return nonce;
+}
+
+function leavingBelow({ owned, leaving }: NonceBook, nonce: bigint): string | null {
+  return [...leaving].find((id) => (owned.get(id) ?? nonce) < nonce) ?? null;
 }
 
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
-}
-
-function without(owned: ReadonlyMap<string, bigint>, transactionId: string): ReadonlyMap<string, bigint> {
-  const rest = new Map(owned);
-  rest.delete(transactionId);
-  return rest;
 }

@@ -1,7 +1,9 @@
 import { unreachable } from '#domain/result.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { newestAttempt } from '#domain/transaction.ts';
+import type { Transaction } from '#domain/transaction.ts';
+import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
+import { allocatorOf, ordersNonces } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -21,6 +23,10 @@ export async function broadcast(
   if (adapter === null) return;
   const verdict = await adapter.broadcast(attempt.signed.raw, attempt.signed.hash);
   const { number } = attempt;
+  const { transaction, chain } = work;
+  const mayEnd = ordersNonces(chain) && signedAttempts(transaction).length === 1;
+  // An earlier run may have been about to end it, and have been cut off there.
+  if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });
   switch (verdict.outcome) {
     case 'accepted':
       await vault.record(id, { type: 'send', attempt: number, outcome: 'accepted', answer: null });
@@ -30,7 +36,8 @@ export async function broadcast(
       await vault.record(id, { type: 'send', attempt: number, outcome: verdict.outcome, answer: verdict.answer });
       return;
     case 'refused':
-      await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer });
+      if (mayEnd) await endOrFill({ env, vault, transaction }, { attempt: number, answer: verdict.answer });
+      else await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer });
       return;
     case 'undecided':
       // The job stays outstanding, and asks again.
@@ -42,4 +49,23 @@ export async function broadcast(
     default:
       unreachable(verdict);
   }
+}
+
+interface Refused {
+  readonly env: CoordinatorEnv;
+  readonly vault: DurableObjectStub<VaultObject>;
+  readonly transaction: Transaction;
+}
+
+/** Ends a payment that no RPC node takes. Where others wait above its nonce, an attempt that does nothing uses it up first. */
+async function endOrFill(
+  { env, vault, transaction }: Refused,
+  refusal: { readonly attempt: number; readonly answer: string },
+): Promise<void> {
+  const { id } = transaction;
+  const allocator = allocatorOf(env, transaction);
+  const blocksOthers = !(await allocator.leave({ transactionId: id }));
+  const after = await vault.record(id, { type: 'refuseBroadcast', ...refusal, blocksOthers });
+  // Another consumer was faster, and it goes on.
+  if (!blocksOthers && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }

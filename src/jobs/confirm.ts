@@ -6,6 +6,7 @@ import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domai
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
 import { appraise } from '#jobs/appraise.ts';
+import { recordBlocker } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
 import type { VaultObject } from '#objects/vault.ts';
@@ -26,7 +27,10 @@ export async function confirm(
   if (adapter === null) return;
   const observed = await whereabouts(adapter, work.transaction);
   // A node that is away tells nothing; the vault's alarm sends this job again.
-  if (observed.ok) await report({ env, vault, work }, observed.value);
+  if (!observed.ok) return;
+  await report({ env, vault, work }, observed.value);
+  const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
+  if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
 
 /** Where the attempts of a transaction are that could be anywhere. Throws where none is signed: nobody looks for it. */

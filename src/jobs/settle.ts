@@ -14,10 +14,13 @@ export async function settle(
 ): Promise<void> {
   const work = await vault.work(id, 'settle');
   if (work === null) return;
-  const { intent, inclusion, stateReason } = work.transaction;
-  const allocator = env.WALLET_NONCE.getByName(`nonce:${intent.chain}:${intent.from}`);
+  const { inclusion } = work.transaction;
+  const allocator = env.WALLET_NONCE.getByName(
+    `nonce:${work.transaction.intent.chain}:${work.transaction.intent.from}`,
+  );
   const isSpent = adapterFor(work.chain, []).mostInFlight === null;
-  const used = isSpent && (inclusion !== null || stateReason === 'CONFLICTED');
+  // Of one that was conflicted with, the count of the chain says that its nonce is used. What is settled has a final inclusion or none.
+  const used = isSpent && inclusion !== null;
   await allocator.end({ transactionId: id, isSpent: used });
   await vault.record(id, { type: 'settle' });
 }

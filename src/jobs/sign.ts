@@ -1,20 +1,21 @@
-import type { ChainAdapter, ChainSignature, Observation, PreparationFault } from '#chains/chain-adapter.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { FailureReason } from '#domain/event.ts';
+import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-adapter.ts';
+import type { FailureReason, TransactionEvent } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
-import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
+import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { nextPurpose } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { report, whereabouts } from '#jobs/confirm.ts';
+import type { NonceFault } from '#jobs/nonce-allocation.ts';
+import { allocateNonce, allocatorOf, ordersNonces } from '#jobs/nonce-allocation.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { needsReceipts, presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
@@ -39,7 +40,9 @@ const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
 export async function sign(env: CoordinatorEnv, vault: VaultStub, id: TransactionId): Promise<void> {
   const work = await vault.work(id, 'sign');
   if (work === null) return;
-  if (Date.now() >= signingEndsAtMs(work.transaction.intent) + CLOCK_TOLERANCE_MS) {
+  // No clock ends the filling of a nonce: what waits above it has no other way to the chain.
+  const isTimeOver = Date.now() >= signingEndsAtMs(work.transaction.intent) + CLOCK_TOLERANCE_MS;
+  if (isTimeOver && !fillsNonce(work.transaction)) {
     await giveUp({ env, vault, work }, { reason: 'SIGNING_TIMEOUT', detail: null });
     return;
   }
@@ -63,14 +66,30 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });
   if (!prepared.ok) {
     const fault = prepared.refusal;
-    if (fault.kind === 'busy') await vault.record(id, { type: 'delaySigning', reason: 'WALLET_BUSY' });
-    else if (fault.kind === 'transient') await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
     // What fills a nonce for others is not given up for a price: it may fall.
-    else if (fillsNonce(work.transaction)) await vault.record(id, { type: 'delaySigning', reason: fault.reason });
+    if (fault.kind !== 'permanent' || fillsNonce(work.transaction)) await vault.record(id, delayOf(fault));
     else await giveUp({ env, vault, work }, fault);
     return;
   }
   await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
+}
+
+/** What is recorded of a fault that time may mend. */
+function delayOf(fault: NonceFault): TransactionEvent {
+  switch (fault.kind) {
+    case 'busy':
+      return { type: 'delaySigning', reason: 'WALLET_BUSY' };
+    case 'transient':
+      return { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' };
+    case 'unproven':
+      return { type: 'delaySigning', reason: 'NONCE_UNCONFIRMED' };
+    case 'behind':
+      return { type: 'waitForNonce', blocker: { transactionId: fault.waitsFor } };
+    case 'permanent':
+      return { type: 'delaySigning', reason: fault.reason };
+    default:
+      return unreachable(fault);
+  }
 }
 
 /**
@@ -99,7 +118,7 @@ interface Preparation {
 }
 
 /** The attempt to sign: the one that is stored already, or a new one. */
-async function prepare(preparation: Preparation): Promise<Result<Attempt, PreparationFault>> {
+async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceFault>> {
   const { env, vault, adapter, transaction, intent } = preparation;
   const { id } = transaction;
   const newest = newestAttempt(transaction);
@@ -115,7 +134,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, Prepar
   const { coins = [] } = quote.value;
   // Somebody else was faster: there are others, or there will be.
   if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
-  const nonce = newest === null ? await allocateNonce(env, adapter, transaction) : accepted(newest.nonce);
+  const nonce = newest === null ? await allocateNonce(preparation) : accepted(newest.nonce);
   if (!nonce.ok) return nonce;
   const place = { from: intent.from, nonce: BigInt(nonce.value), replaced: newest };
   const anchor = await adapter.anchor(place);
@@ -127,29 +146,6 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, Prepar
   return attempt === null || attempt.signed !== null
     ? refused({ kind: 'transient', detail: 'the transaction moved on' })
     : accepted(attempt);
-}
-
-async function allocateNonce(
-  env: CoordinatorEnv,
-  adapter: ChainAdapter,
-  transaction: Transaction,
-): Promise<Result<string, PreparationFault>> {
-  const counts = await adapter.accountNonce(transaction.intent.from);
-  if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
-  const allocator = allocatorOf(env, transaction);
-  const { nonce } = await allocator.allocate({
-    transactionId: transaction.id,
-    latest: counts.value.latest.toString(),
-    pending: counts.value.pending.toString(),
-  });
-  if (nonce === null) return refused({ kind: 'busy' });
-  if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(nonce);
-  await allocator.release({ transactionId: transaction.id });
-  return refused({ kind: 'busy' });
-}
-
-function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Transaction) {
-  return env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
 }
 
 interface SigningTurn {
@@ -218,12 +214,13 @@ async function giveUp(
   { reason, detail }: { readonly reason: FailureReason; readonly detail: string | null },
 ): Promise<void> {
   const { transaction, chain } = work;
-  const { id, attempts, cancelling } = transaction;
-  if (attempts.some(({ signed }) => signed !== null)) {
+  const { id } = transaction;
+  if (signedAttempts(transaction).some((attempt) => !isRefusedForGood(attempt, transaction))) {
     await vault.record(id, { type: 'abandonReplacement', reason });
     return;
   }
-  const canFill = hasAccountNonces(chain) && !cancelling;
+  // One that fills its nonce, and for which co-signers sign not even that, ends: the next transaction gets the nonce.
+  const canFill = ordersNonces(chain) && !fillsNonce(transaction);
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
   const after = await vault.record(id, { type: mayGo ? 'failSigning' : 'fillNonce', reason, detail });
@@ -231,14 +228,10 @@ async function giveUp(
   if (canFill && mayGo && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }
 
-function fillsNonce({ state, givenUp = null }: Transaction): boolean {
-  return state === 'SIGNING' && givenUp !== null;
-}
-
-/** Where one transaction of a wallet waits for the one before. */
-function hasAccountNonces(chain: Chain): boolean {
-  const { mostInFlight, paysWithCoins } = adapterFor(chain, []);
-  return mostInFlight === null && !paysWithCoins;
+/** Reports whether a transaction was given up, and nothing is signed yet that uses its nonce up. */
+function fillsNonce(transaction: Transaction): boolean {
+  const isUp = (transaction.givenUp ?? null) !== null;
+  return isUp && signedAttempts(transaction).every(({ purpose }) => purpose === 'intent');
 }
 
 /** Reads the id of a message; null for one that no version of this service has sent. */

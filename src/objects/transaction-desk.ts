@@ -14,7 +14,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
-import { isPending } from '#domain/transaction.ts';
+import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { Circumstances } from '#domain/step.ts';
 import { decide } from '#domain/transition.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
@@ -23,10 +23,12 @@ import type { VaultHost } from '#objects/vault-host.ts';
 import type {
   ChallengeView,
   CreationView,
+  HeldNonceRecord,
   TransactionView,
   TransactionWork,
   VoteOutcome,
 } from '#objects/vault-views.ts';
+import type { Wallet } from '#objects/wallets.ts';
 import { postponeAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
@@ -225,6 +227,16 @@ export class TransactionDesk {
     if (chain === null || key === undefined) return null;
     const { signingThreshold } = vault.configuration;
     return { transaction, chain, key, policies: storage.policies.adopted(), signingThreshold };
+  }
+
+  /** For the consumers: the transactions of a wallet whose nonces its allocator must not give to others. */
+  heldNonces({ chain, address }: Wallet): readonly HeldNonceRecord[] {
+    if (this.#host.vault() === null) return [];
+    return this.#host.storage.transactionsWithNonces().flatMap((transaction) => {
+      const { id: transactionId, intent } = transaction;
+      const isOfWallet = transaction.chain === chain && intent.from === address;
+      return isOfWallet ? [{ transactionId, nonce: newestAttempt(transaction)?.nonce ?? null }] : [];
+    });
   }
 
   #circumstances(): Circumstances {

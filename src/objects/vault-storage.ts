@@ -140,13 +140,18 @@ export class VaultStorage {
 
   /** What is decided and in no block yet: its job says that it is on its way. */
   transactionsOnTheirWay(): readonly Transaction[] {
-    const rows = this.#sql
-      .exec<{ document: string }>(
-        "SELECT document FROM tx WHERE id IN (SELECT tx_id FROM outbox WHERE job IN ('sign', 'broadcast', 'confirm'))",
-      )
-      .toArray();
-    const found = rows.map((row) => JSON.parse(row.document) as Transaction);
+    const found = this.#transactionsWith("'sign', 'broadcast', 'confirm'");
     return found.filter(({ inclusion, state }) => inclusion === null && !isFinal(state));
+  }
+
+  /** What may own a nonce of its wallet: its job is recorded until the allocator knows how it ended. */
+  transactionsWithNonces(): readonly Transaction[] {
+    return this.#transactionsWith("'sign', 'broadcast', 'confirm', 'settle'").filter(({ nonceHeld }) => nonceHeld);
+  }
+
+  #transactionsWith(jobs: string): readonly Transaction[] {
+    const query = `SELECT document FROM tx WHERE id IN (SELECT tx_id FROM outbox WHERE job IN (${jobs}))`;
+    return [...this.#sql.exec<{ document: string }>(query)].map((row) => JSON.parse(row.document) as Transaction);
   }
 
   pendingCount(): number {

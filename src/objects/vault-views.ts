@@ -5,7 +5,7 @@ import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
-import type { KeyId, VaultId } from '#domain/id.ts';
+import type { KeyId, TransactionId, VaultId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
 import type { Wallet } from '#objects/wallets.ts';
 
@@ -95,6 +95,12 @@ export interface TransactionWork {
   /** Every version, in order: a co-signer that was away catches up. */
   readonly policies: readonly AdoptedPolicy[];
   readonly signingThreshold: number;
+}
+
+/** A transaction that is under way, by the nonce of its attempts; null before the first one. */
+export interface HeldNonceRecord {
+  readonly transactionId: TransactionId;
+  readonly nonce: string | null;
 }
 
 /** A key that gets new shares. */

@@ -14,6 +14,7 @@ import { ledgerLines } from '#domain/ledger.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { oweKeys } from '#objects/key-desk.ts';
 import { policyHash } from '#objects/new-transaction.ts';
+import type { OutboxJob } from '#objects/outbox.ts';
 import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/outbox.ts';
 import { retryDelayMs, watchDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -188,9 +189,14 @@ export function postponeAfter(
       : pollDelayMs(transaction, chain?.pollIntervalMs ?? 0, nowMs);
     const dueAtMs = nowMs + delayMs;
     storage.owe({ ...row, version, dueAtMs, tries: 0 });
-  } else if (event.type === 'delaySigning' || (event.type === 'send' && event.outcome === 'unknown')) {
+  } else if (isNotNow(event, row.job)) {
     storage.owe({ ...row, version, dueAtMs: nowMs + retryDelayMs(row.tries) });
   }
+}
+
+function isNotNow(event: TransactionEvent, job: OutboxJob): boolean {
+  if (event.type === 'send') return event.outcome === 'unknown';
+  return event.type === 'delaySigning' || (event.type === 'waitForNonce' && job === 'sign');
 }
 
 function schedule(storage: VaultStorage, transaction: Transaction, effects: readonly Effect[]): void {

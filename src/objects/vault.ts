@@ -38,7 +38,7 @@ import { formerWalletsOf, type Wallet, withChain } from '#objects/wallets.ts';
 import type { ActivityView, AdoptionWork, ChallengeView, CreationView, FollowWork } from '#objects/vault-views.ts';
 import type { KeyWork, PolicyChangeInFull, PolicyChangeView, PolicyView, RefreshWork } from '#objects/vault-views.ts';
 import { type TransactionView, type TransactionWork, type VaultScope, versionOf } from '#objects/vault-views.ts';
-import type { VoteOutcome } from '#objects/vault-views.ts';
+import type { HeldNonceRecord, VoteOutcome } from '#objects/vault-views.ts';
 import { writeFounding, writeReform, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
@@ -317,9 +317,13 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
   }
 
-  /** See `TransactionDesk.work`. */
+  /** See `TransactionDesk.work`, as for the next one. */
   work(id: TransactionId, job: TransactionJob): TransactionWork | null {
     return this.#transactions.work(id, job);
+  }
+
+  heldNonces(wallet: Wallet): readonly HeldNonceRecord[] {
+    return this.#transactions.heldNonces(wallet);
   }
 
   /** See `KeyDesk.work`, as for the next two. */

@@ -1,19 +1,45 @@
 import { DurableObject } from 'cloudflare:workers';
-import type { NonceBook } from '#domain/wallet-nonce.ts';
-import { allocate, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
+import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
+import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
+/**
+ * `free` and `next` are of releases that counted upwards. They are dropped without being read: one wrong count of an RPC node
+ * may have moved them, and nothing in them tells whether it did. What follows without them, proven counts say.
+ */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS free (nonce TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS leaving (transaction_id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS ended (transaction_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS next (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS floor (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
+  DROP TABLE IF EXISTS free;
+  DROP TABLE IF EXISTS next;
 `;
 
 /** As long a consumer may come late with a transaction that is over; none runs longer than a quarter of an hour. */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Counts of the chain, as decimal text. */
+interface CountTexts {
+  readonly latest: string;
+  readonly pending: string;
+}
+
+export interface AllocationRequest extends CountTexts {
+  readonly transactionId: string;
+  /** What does not rest on a single answer; nothing when absent. */
+  readonly proven?: CountTexts;
+  /** What the vault knows its transactions by that are under way; none when absent. */
+  readonly held?: readonly { readonly transactionId: string; readonly nonce: string }[];
+}
+
+export type AllocationAnswer =
+  | { readonly nonce: string }
+  /** `over`: so is this transaction. `unproven`: the counts name transactions that are not known, and want proof. */
+  | { readonly nonce: null; readonly why: 'over' | 'unproven' }
+  /** Behind a transaction that is about to end. */
+  | { readonly nonce: null; readonly why: 'behind'; readonly waitsFor: string };
 
 /**
  * The persistent nonce allocator of one wallet on one chain. Asked twice for the same transaction it gives the same nonce;
@@ -25,15 +51,29 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     ctx.storage.sql.exec(SCHEMA);
   }
 
-  /** Counts are those of the chain, as decimal text. Null: this transaction is over, or another one is about to end. */
-  allocate(request: { readonly transactionId: string; readonly latest: string; readonly pending: string }): {
-    readonly nonce: string | null;
-  } {
-    if (this.#hasEnded(request.transactionId)) return { nonce: null };
-    const counts = { latest: BigInt(request.latest), pending: BigInt(request.pending) };
-    const { book, nonce } = allocate(this.#load(), request.transactionId, counts);
-    this.#store(book);
-    return { nonce: nonce?.toString() ?? null };
+  /** The nonce of a transaction (see `allocate` of the domain), or why there is none yet. Idempotent. */
+  allocate(request: AllocationRequest): AllocationAnswer {
+    const { transactionId, held = [] } = request;
+    if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
+    const known = held.filter((one) => !this.#hasEnded(one.transactionId));
+    const before = this.#load();
+    const whole = adopt(
+      before,
+      known.map((one) => ({ transactionId: one.transactionId, nonce: BigInt(one.nonce) })),
+    );
+    const given = allocate(whole, transactionId, countsIn(request));
+    if (given.book !== before) this.#store(given.book);
+    if (given.nonce !== null) return { nonce: given.nonce.toString() };
+    const { waitsFor } = given;
+    return waitsFor === null ? { nonce: null, why: 'unproven' } : { nonce: null, why: 'behind', waitsFor };
+  }
+
+  /** See `blockerOf`: what a transaction waits behind, or null. @param latest count of the chain, as decimal text */
+  blocker({ transactionId, latest }: { readonly transactionId: string; readonly latest: string }): {
+    readonly transactionId: string | null;
+  } | null {
+    const blocker = blockerOf(this.#load(), transactionId, BigInt(latest));
+    return blocker === null ? null : { transactionId: blocker.transactionId };
   }
 
   /** Coins that a transaction has to leave alone. */
@@ -70,7 +110,9 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
 
   /** It goes on after all. Idempotent. */
   stay(request: { readonly transactionId: string }): void {
-    this.#store(stay(this.#load(), request.transactionId));
+    const before = this.#load();
+    const book = stay(before, request.transactionId);
+    if (book !== before) this.#store(book);
   }
 
   /** For a transaction that has to wait for a place. Idempotent. */
@@ -82,6 +124,8 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   /**
    * For a transaction that is over: its nonce is used for good, or is the next one's. A consumer that comes late with it gets nothing more: what
    * it took nobody would ever give back. Idempotent.
+   *
+   * @param isSpent a final block holds it
    */
   end({ transactionId, isSpent }: { readonly transactionId: string; readonly isSpent: boolean }): void {
     const { sql } = this.ctx.storage;
@@ -102,13 +146,11 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   #load(): NonceBook {
     const { sql } = this.ctx.storage;
     const owned = sql.exec<{ transaction_id: string; nonce: string }>('SELECT transaction_id, nonce FROM owned');
-    const free = sql.exec<{ nonce: string }>('SELECT nonce FROM free');
     const leaving = sql.exec<{ transaction_id: string }>('SELECT transaction_id FROM leaving');
-    const next = sql.exec<{ nonce: string }>('SELECT nonce FROM next').toArray()[0];
+    const floor = sql.exec<{ nonce: string }>('SELECT nonce FROM floor').toArray()[0];
     return {
       owned: new Map([...owned].map((row) => [row.transaction_id, BigInt(row.nonce)])),
-      free: new Set([...free].map((row) => BigInt(row.nonce))),
-      next: next === undefined ? EMPTY_BOOK.next : BigInt(next.nonce),
+      floor: floor === undefined ? EMPTY_BOOK.floor : BigInt(floor.nonce),
       leaving: new Set([...leaving].map((row) => row.transaction_id)),
     };
   }
@@ -121,11 +163,19 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
       for (const [id, nonce] of book.owned) {
         sql.exec('INSERT INTO owned (transaction_id, nonce) VALUES (?, ?)', id, nonce.toString());
       }
-      sql.exec('DELETE FROM free');
-      for (const nonce of book.free) sql.exec('INSERT INTO free (nonce) VALUES (?)', nonce.toString());
       sql.exec('DELETE FROM leaving');
       for (const id of book.leaving) sql.exec('INSERT INTO leaving (transaction_id) VALUES (?)', id);
-      sql.exec('INSERT OR REPLACE INTO next (only_row, nonce) VALUES (0, ?)', book.next.toString());
+      sql.exec('INSERT OR REPLACE INTO floor (only_row, nonce) VALUES (0, ?)', book.floor.toString());
     });
   }
+}
+
+function countsIn({ latest, pending, proven }: AllocationRequest): ChainCounts {
+  return proven === undefined
+    ? numbersIn({ latest, pending })
+    : { ...numbersIn({ latest, pending }), proven: numbersIn(proven) };
+}
+
+function numbersIn({ latest, pending }: CountTexts) {
+  return { latest: BigInt(latest), pending: BigInt(pending) };
 }

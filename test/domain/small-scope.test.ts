@@ -92,7 +92,7 @@ function byMachines(place: Place): Place[] {
       { type: 'send', attempt, outcome: 'unknown', answer },
       ...(has(everOut, attempt) ? [{ type: 'send', attempt, outcome: 'accepted', answer } as const] : []),
       ...(others ? [{ type: 'send', attempt, outcome: 'underpriced', answer } as const] : []),
-      ...(isBad ? [{ type: 'refuseBroadcast', attempt, answer: 'no' } as const] : []),
+      ...(isBad ? [refusal(attempt, false), refusal(attempt, true)] : []),
     ];
   });
   const told = place.seen.map((line): TransactionEvent => {
@@ -113,9 +113,15 @@ function byMachines(place: Place): Place[] {
     { type: 'miss', inMempool: false, nonceTaken: false },
     { type: 'miss', inMempool: true, nonceTaken: false },
     { type: 'settle' },
+    { type: 'waitForNonce', blocker: { transactionId: null } },
+    { type: 'waitForNonce', blocker: null },
   ];
   return events.map((event) => knowing(after(place, event)));
 }
+
+const refusal = (attempt: number, blocksOthers: boolean): TransactionEvent => {
+  return { type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers };
+};
 
 /** What is signed in the record is read by somebody. */
 function knowing(place: Place): Place {
@@ -155,8 +161,11 @@ function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
   return { ...place, mined, seen: place.seen.includes(line) ? place.seen : [...place.seen, line].toSorted() };
 }
 
+/** Only then the number of times that it was sent decides anything. */
+const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
+
 const shape = ({ purpose, signed, sent }: Attempt) =>
-  `${purpose[0]}${signed === null ? '-' : 's'}${sent?.outcome ?? '-'}`;
+  `${purpose[0]}${signed === null ? '-' : 's'}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
 
 /** Two places with the same name are the same for everything that can follow. */
 function nameOf({ record, ...around }: Place): string {

@@ -37,6 +37,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   signMessage: { type: 'signMessage', signature: '0x5151' },
   send: { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' },
   refuseBroadcast: { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' },
+  waitForNonce: { type: 'waitForNonce', blocker: { transactionId: transactionIn('SUBMITTED').id } },
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
   watch: { type: 'watch' },
@@ -99,6 +100,9 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   refuseBroadcast: row(
     '.         .            .            BROADCAST     .            .            .            .        .         .',
+  ),
+  waitForNonce: row(
+    '.            .            SIGNING      BROADCAST     .            .            .            .        .         .',
   ),
   include: row(
     '     .            .            .            SUCCEEDED     SUCCEEDED    SUCCEEDED    SUCCEEDED    .        .         .',

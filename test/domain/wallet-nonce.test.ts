@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { NonceBook } from '#domain/wallet-nonce.ts';
-import { allocate, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
+import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
+import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
 
 const FRESH = { latest: 0n, pending: 0n };
 
-function allocated(book: NonceBook, ids: readonly string[], counts = FRESH) {
+function allocated(book: NonceBook, ids: readonly string[], counts: ChainCounts = FRESH) {
   const nonces: bigint[] = [];
   for (const id of ids) {
     const { book: after, nonce } = allocate(book, id, counts);
@@ -18,7 +18,8 @@ function allocated(book: NonceBook, ids: readonly string[], counts = FRESH) {
 
 test('nonces follow each other from the chain’s own count on', () => {
   expect(allocated(EMPTY_BOOK, ['a', 'b', 'c']).nonces).toEqual([0n, 1n, 2n]);
-  expect(allocated(EMPTY_BOOK, ['a', 'b'], { latest: 7n, pending: 7n }).nonces).toEqual([7n, 8n]);
+  const counts = { latest: 7n, pending: 7n };
+  expect(allocated(EMPTY_BOOK, ['a', 'b'], { ...counts, proven: counts }).nonces).toEqual([7n, 8n]);
 });
 
 test('a transaction that asks again has the nonce that it had', () => {
@@ -27,7 +28,8 @@ test('a transaction that asks again has the nonce that it had', () => {
 });
 
 test('what the mempool holds from elsewhere is not used again', () => {
-  expect(allocate(EMPTY_BOOK, 'a', { latest: 3n, pending: 5n }).nonce).toBe(5n);
+  const counts = { latest: 3n, pending: 5n };
+  expect(allocate(EMPTY_BOOK, 'a', { ...counts, proven: counts }).nonce).toBe(5n);
 });
 
 test('a nonce that was given back is the next to be used, the lowest first', () => {
@@ -40,12 +42,81 @@ test('a nonce that was given back is the next to be used, the lowest first', () 
 
 test('a nonce that was given back and that the chain has used since is gone', () => {
   const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
-  expect(allocate(release(book, 'a'), 'd', { latest: 1n, pending: 1n }).nonce).toBe(3n);
+  const used = { latest: 1n, pending: 1n };
+  expect(allocate(release(book, 'a'), 'd', { ...used, proven: used }).nonce).toBe(3n);
 });
 
-test('after a restore of old storage the chain’s count wins', () => {
+test('after a restore of old storage the count of the chain wins, once it is proven', () => {
   const { book } = allocated(EMPTY_BOOK, ['a']);
-  expect(allocate(book, 'b', { latest: 40n, pending: 42n }).nonce).toBe(42n);
+  const counts = { latest: 40n, pending: 42n };
+  expect(allocate(book, 'b', counts)).toEqual({ book, nonce: null, waitsFor: null });
+  expect(allocate(book, 'b', { ...counts, proven: counts }).nonce).toBe(42n);
+});
+
+test('a count that one node gives wrongly moves nothing, in either direction', () => {
+  const { book } = allocated(EMPTY_BOOK, ['a', 'b']);
+  const settled = settle(book, 'a');
+  for (const lie of [
+    { latest: 1n, pending: 1_000n },
+    { latest: 1_000n, pending: 1_000n },
+    { latest: 1_000n, pending: 1n },
+  ]) {
+    expect(allocate(settled, 'c', lie)).toEqual({ book: settled, nonce: null, waitsFor: null });
+  }
+  // What is too low is below the floor, or owned.
+  expect(allocate(settled, 'c', FRESH).nonce).toBe(2n);
+  expect(allocate(settled, 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
+});
+
+test('a count is believed as far as it is proven, and no further', () => {
+  const { book } = allocated(EMPTY_BOOK, ['a']);
+  const proven = (latest: bigint, pending: bigint) => ({ latest: 3n, pending: 5n, proven: { latest, pending } });
+  expect(allocate(book, 'b', proven(3n, 5n)).nonce).toBe(5n);
+  expect(allocate(book, 'b', proven(3n, 4n)).nonce).toBeNull();
+  expect(allocate(book, 'b', proven(2n, 5n)).nonce).toBeNull();
+  // One node alone proves its count by a final block, and of its mempool nothing.
+  expect(allocate(book, 'b', { latest: 3n, pending: 3n, proven: { latest: 3n, pending: 0n } }).nonce).toBe(3n);
+});
+
+test('a pending transaction that the book does not know is not queued behind, and leaves no hole when it is dropped', () => {
+  const foreign = { latest: 0n, pending: 1n };
+  expect(allocate(EMPTY_BOOK, 'a', foreign).nonce).toBeNull();
+  expect(allocate(EMPTY_BOOK, 'a', FRESH).nonce).toBe(0n);
+  const { book } = allocated(EMPTY_BOOK, ['a'], { ...foreign, proven: foreign });
+  expect(book.owned.get('a')).toBe(1n);
+  expect(allocate(book, 'b', FRESH).nonce).toBe(0n);
+});
+
+test('a book that was set back learns from the vault which nonces are in use', () => {
+  const held = [
+    { transactionId: 'a', nonce: 0n },
+    { transactionId: 'b', nonce: 1n },
+  ];
+  const whole = adopt(EMPTY_BOOK, held);
+  expect(allocate(whole, 'c', FRESH).nonce).toBe(2n);
+  expect(adopt(whole, held)).toBe(whole);
+  // What a transaction was signed with is its nonce, whatever the book says.
+  expect([...adopt(whole, [{ transactionId: 'x', nonce: 1n }]).owned]).toEqual([
+    ['a', 0n],
+    ['x', 1n],
+  ]);
+  expect(adopt(whole, [{ transactionId: 'b', nonce: 7n }]).owned.get('b')).toBe(7n);
+  const twice = adopt(whole, [
+    { transactionId: 'x', nonce: 1n },
+    { transactionId: 'y', nonce: 1n },
+  ]);
+  expect([...twice.owned.keys()]).toEqual(['a', 'x']);
+});
+
+test('the blocker of a transaction is who owns the lowest unused nonce below it', () => {
+  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
+  expect(blockerOf(book, 'c', 0n)).toEqual({ nonce: 0n, transactionId: 'a' });
+  expect(blockerOf(book, 'c', 1n)).toEqual({ nonce: 1n, transactionId: 'b' });
+  expect(blockerOf(settle(book, 'a'), 'c', 0n)).toEqual({ nonce: 1n, transactionId: 'b' });
+  expect(blockerOf(release(book, 'a'), 'c', 0n)).toEqual({ nonce: 0n, transactionId: null });
+  expect(blockerOf(book, 'a', 0n)).toBeNull();
+  expect(blockerOf(book, 'c', 3n)).toBeNull();
+  expect(blockerOf(book, 'x', 0n)).toBeNull();
 });
 
 test('giving back or settling twice, or what was never owned, changes nothing', () => {
@@ -56,9 +127,13 @@ test('giving back or settling twice, or what was never owned, changes nothing', 
   expect(settle(book, 'x')).toEqual(book);
 });
 
-test('a settled nonce is never given out again', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b']);
-  expect(allocate(settle(book, 'a'), 'c', { latest: 1n, pending: 2n }).nonce).toBe(2n);
+test('a settled nonce and those below are never given out again, whatever a node counts', () => {
+  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
+  expect(allocate(settle(book, 'a'), 'd', { latest: 1n, pending: 2n }).nonce).toBe(3n);
+  const settled = settle(release(book, 'a'), 'b');
+  expect(settled.floor).toBe(2n);
+  expect(settle(settle(book, 'c'), 'a').floor).toBe(3n);
+  expect(allocate(release(settled, 'c'), 'd', FRESH).nonce).toBe(2n);
 });
 
 type Step = readonly ['allocate' | 'release' | 'mine', number];
@@ -130,7 +205,8 @@ test('whoever has others above may not leave; nobody gets a nonce above whoever 
   const { book: leaving, mayGo } = leave(book, 'b');
   expect(mayGo).toBe(true);
   expect(leave(leaving, 'b').mayGo).toBe(true);
-  expect(allocate(leaving, 'c', FRESH)).toEqual({ book: leaving, nonce: null });
+  expect(allocate(leaving, 'c', FRESH)).toEqual({ book: leaving, nonce: null, waitsFor: 'b' });
+  expect(stay(book, 'b')).toBe(book);
   // What was given back below it is in nobody's way.
   expect(allocate(release(leaving, 'a'), 'c', FRESH).nonce).toBe(0n);
   expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
@@ -164,7 +240,8 @@ test('where nobody gives back what it may not, there is never a gap', () => {
           book = release(book, id);
           gone.add(id);
         }
-        expect([...book.free]).toEqual([]);
+        const owned = [...book.owned.values()];
+        expect(owned.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(owned.map((_, i) => BigInt(i)));
       }
     }),
     { numRuns: 500 },

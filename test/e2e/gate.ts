@@ -19,11 +19,16 @@ interface HeldCall {
   readonly pretend: (result: unknown) => void;
 }
 
+/** Gives the false answer to a call, `{ result }` or `{ error }`; undefined for a call that the node answers. */
+type Lie = (method: string, params: readonly unknown[]) => Promise<object> | object | undefined;
+
 /** A node's address that is between the service and the real node, to stop one call at one exact moment. */
 export interface Gate {
   readonly url: string;
   /** The next call of this method is held; gives it when it comes. */
   readonly hold: (method: string) => Promise<HeldCall>;
+  /** From now on a call for which this gives an answer gets that, and the node nothing; null ends it. */
+  readonly falsify: (lie: Lie | null) => void;
   /** From now on every call gets this status and nothing reaches the node; null opens it. */
   readonly close: (status: number | null) => void;
   /** From now on the node answers these calls with null, as one that has no history; an empty list heals it. */
@@ -38,6 +43,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
   const said: string[] = [];
   let closedWith: number | null = null;
   let forgotten: readonly string[] = [];
+  let falsified: Lie | null = null;
 
   const forward = async ({ text, verb, path }: Call) => {
     const headers = { 'content-type': 'application/json' };
@@ -59,6 +65,11 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
         deliverSilently: async () => void (await forward(call)),
         pretend: (result) => void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result })),
       });
+      return;
+    }
+    const lie = call.path === '/' ? await falsified?.(call.method, paramsOf(call.text)) : undefined;
+    if (lie !== undefined) {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...lie }));
       return;
     }
     if (closedWith === null && forgotten.includes(call.method)) {
@@ -84,6 +95,7 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     hold: (method) => new Promise((resolve) => holds.set(method, resolve)),
+    falsify: (lie) => (falsified = lie),
     close: (status) => (closedWith = status),
     forget: (methods) => (forgotten = methods),
     said,
@@ -93,4 +105,9 @@ export async function startGate(nodeUrl: string): Promise<Gate> {
         server.close(() => resolve());
       }),
   };
+}
+
+function paramsOf(text: string): readonly unknown[] {
+  const { params = [] }: { readonly params?: readonly unknown[] } = JSON.parse(text);
+  return params;
 }

@@ -104,12 +104,6 @@ export const ARGUED: readonly Argued[] = [
   },
   {
     file: 'src/domain/wallet-nonce.ts',
-    was: '(least, nonce) => (least === null || nonce < least ? nonce : least),',
-    is: '(least, nonce) => (least === null || nonce <= least ? nonce : least),',
-    why: 'the smaller of two that are the same is either',
-  },
-  {
-    file: 'src/domain/wallet-nonce.ts',
     was: 'return a > b ? a : b;',
     is: 'return a >= b ? a : b;',
     why: 'the larger of two that are the same is either',

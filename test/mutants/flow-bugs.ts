@@ -1,4 +1,4 @@
-import { domain, type Bug, SIM } from './bug.ts';
+import { domain, evm, type Bug, SIM } from './bug.ts';
 
 /** Nonces, messages and memory: two payments for one, one that is lost, one that nobody looks at any more. */
 export const FLOW_BUGS: readonly Bug[] = [
@@ -12,9 +12,107 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a nonce that was given back is lost',
     file: 'src/domain/wallet-nonce.ts',
-    was: 'return { ...after, free: new Set(book.free).add(nonce) };',
-    is: 'return after;',
+    was: 'owned.delete(transactionId);',
+    is: '',
     caughtBy: domain('wallet-nonce'),
+  },
+  {
+    name: 'one node that counts a high pending nonce moves the next one there',
+    file: 'src/domain/wallet-nonce.ts',
+    was: 'if (pending > nonce) return { book, nonce: null, waitsFor: null };',
+    is: '',
+    caughtBy: domain('wallet-nonce'),
+  },
+  {
+    name: 'one node that counts a high mined nonce moves the next one there',
+    file: 'src/domain/wallet-nonce.ts',
+    was: 'if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };',
+    is: '',
+    caughtBy: domain('nonces-heal'),
+  },
+  {
+    name: 'a node that is behind gives a used nonce again',
+    file: 'src/domain/wallet-nonce.ts',
+    was: 'floor: larger(book.floor, nonce + 1n) };',
+    is: 'floor: book.floor };',
+    caughtBy: domain('wallet-nonce'),
+  },
+  {
+    name: 'a book that was set back gives a nonce twice',
+    file: 'src/domain/wallet-nonce.ts',
+    was: 'if (missing.length === 0) return book;',
+    is: 'if (missing.length >= 0) return book;',
+    caughtBy: domain('nonces-heal'),
+  },
+  {
+    name: 'a blocker is looked for above a nonce',
+    file: 'src/domain/wallet-nonce.ts',
+    was: 'if (own === undefined || nonce >= own) return null;',
+    is: 'if (own === undefined) return null;',
+    caughtBy: domain('wallet-nonce'),
+  },
+  {
+    name: 'the count of one node of two is proven',
+    file: 'src/chains/evm/account-nonce.ts',
+    was: 'proven: { latest: latest ?? 0n, pending: pending ?? 0n },',
+    is: 'proven: { latest: latest ?? first.latest, pending: pending ?? first.pending },',
+    caughtBy: evm('account-nonce'),
+  },
+  {
+    name: 'the mempool of the only node is proven',
+    file: 'src/chains/evm/account-nonce.ts',
+    was: 'proven: { latest: latest.value, pending: 0n } })',
+    is: 'proven: { latest: latest.value, pending: counts.value.pending } })',
+    caughtBy: evm('account-nonce'),
+  },
+  {
+    name: 'a nonce that counts do not explain is never proven',
+    file: 'src/jobs/nonce-allocation.ts',
+    was: 'for (const isDoubted of [false, true]) {',
+    is: 'for (const isDoubted of [false]) {',
+    caughtBy: ['test/jobs/nonce-allocation.test.ts'],
+  },
+  {
+    name: 'a transaction that the vault does not have keeps its nonce for ever',
+    file: 'src/jobs/nonce-allocation.ts',
+    was: 'if (owner !== null && !isHeld) await allocator.release({ transactionId: owner });',
+    is: '',
+    caughtBy: ['test/jobs/nonce-allocation.test.ts'],
+  },
+  {
+    name: 'a refused payment leaves a hole below others',
+    file: 'src/domain/transition.ts',
+    was: "if (!touched && event.blocksOthers !== true) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };",
+    is: "if (!touched) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };",
+    caughtBy: domain('fill-nonce'),
+  },
+  {
+    name: 'a refused replacement cancels the attempt that is out',
+    file: 'src/domain/transition.ts',
+    was: 'const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;',
+    is: 'const isOnly = !transaction.cancelling;',
+    caughtBy: domain('fill-nonce'),
+  },
+  {
+    name: 'a payment that may be out fails when co-signers refuse its cancellation',
+    file: 'src/domain/transaction.ts',
+    was: "sent?.outcome === 'refused' && sent.times === 1;",
+    is: "sent?.outcome === 'refused';",
+    caughtBy: domain('fill-nonce'),
+  },
+  {
+    name: 'the clock ends the filling of a nonce',
+    file: 'src/jobs/sign.ts',
+    was: 'if (isTimeOver && !fillsNonce(work.transaction)) {',
+    is: 'if (isTimeOver) {',
+    caughtBy: ['test/worker/jobs.test.ts'],
+  },
+  {
+    name: 'a blocker is named when nothing is waited for any more',
+    file: 'src/domain/nonce-wait.ts',
+    was: 'return isStale ? { ...change, waitsFor: null } : change;',
+    is: 'return change;',
+    caughtBy: domain('fill-nonce'),
   },
   {
     name: 'a payment that can not be made leaves a gap below others',
@@ -26,7 +124,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'somebody gets a nonce above one that is about to be given back',
     file: 'src/domain/wallet-nonce.ts',
-    was: 'if (lowest === null && book.leaving.size > 0) return { book, nonce: null };',
+    was: 'if (waitsFor !== null) return { book, nonce: null, waitsFor };',
     is: '',
     caughtBy: domain('wallet-nonce'),
   },
@@ -86,8 +184,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'bytes that may be out are given up',
     file: 'src/domain/transition.ts',
-    was: "if (!touched) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };",
-    is: "return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };",
+    was: "if (!touched && event.blocksOthers !== true) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };",
+    is: "if (event.blocksOthers !== true) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };",
     caughtBy: domain('transition'),
   },
   {

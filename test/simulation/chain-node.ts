@@ -10,6 +10,8 @@ export class ChainNode {
   readonly #name: string;
   /** Blocks that it has not seen yet. */
   behind = 0;
+  /** What it adds to counts of an account's transactions. */
+  miscount = 0;
   isAway = false;
   /** It was started from a snapshot. */
   isForgetful = false;
@@ -22,8 +24,8 @@ export class ChainNode {
   }
 
   async serve(path: string, init: RequestInit): Promise<Response> {
-    const { behind, isForgetful } = this;
-    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, isForgetful });
+    const { behind, miscount, isForgetful } = this;
+    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
       if (this.isAway) return new Response('upstream is away', { status: 502 });
       // An ill node has its words after the fact as well as before it.

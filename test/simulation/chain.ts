@@ -18,6 +18,8 @@ export interface Query {
   readonly behind: number;
   /** The node has the state of the chain, and finds no transaction by its hash. */
   readonly isForgetful: boolean;
+  /** What it adds to counts of an account's transactions; a node that tells the truth adds nothing. */
+  readonly miscount: number;
 }
 
 /** A chain as those see it who live beside the service: people outside, miners, and whoever judges at the end. */

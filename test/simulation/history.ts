@@ -102,7 +102,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   schedule.weather = CALM;
   for (const node of world.cosigners) node.isAway = false;
   for (const node of [...world.nodes.values()].flat()) {
-    [node.isAway, node.isForgetful, node.behind] = [false, false, 0];
+    Object.assign(node, { isAway: false, isForgetful: false, behind: 0, miscount: 0 });
   }
   let isSettledNow = false;
   const look = () => {
@@ -181,6 +181,7 @@ function stir(world: World): void {
       node.isAway = schedule.isLuck(schedule.weather.lost);
       node.isForgetful = schedule.isLuck(0.1);
       node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
+      node.miscount = schedule.isLuck(0.1) ? schedule.pick([1, 2, 1_000, -1, -3]) : 0;
     }
     // Never more than one of three, or nothing could be signed.
     const away = schedule.isLuck(0.3) ? schedule.upTo(3) : null;

@@ -69,6 +69,23 @@ test('what could not be signed for a day beyond its time is given up, and not a 
   expect([failed['state'], failed['stateReason'], failed['txHash']]).toEqual(['FAILED', 'SIGNING_TIMEOUT', null]);
 });
 
+test('what could not be signed in its time, and has others above its nonce, is filled for as long as it takes', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const { expiresAt, from } = await read();
+  const allocator = coordinator.WALLET_NONCE.getByName(`nonce:eip155:31337:${String(from)}`);
+  for (const transactionId of [id, 'above']) await allocator.allocate({ transactionId, latest: '0', pending: '0' });
+  const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
+  const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  for (const [dayOfFilling, reason] of ['SIGNING_TIMEOUT', 'CHAIN_NOT_CONFIGURED', 'CHAIN_NOT_CONFIGURED'].entries()) {
+    vi.useFakeTimers({ toFake: ['Date'], now: endMs + dayOfFilling * 24 * 60 * 60 * 1000 });
+    await consumed('conclave-signing', [message]);
+    const { state, stateReason } = await read();
+    expect([state, stateReason]).toEqual(['SIGNING', reason]);
+  }
+  // The nonce stays its own meanwhile.
+  expect(await allocator.blocker({ transactionId: 'above', latest: '0' })).toEqual({ transactionId: id });
+});
+
 test('a job that is early or late for its transaction finds nothing to do', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const before = await read();

@@ -1,4 +1,4 @@
-import { evictDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -43,9 +43,10 @@ test('what was settled or given back twice changes nothing more', async () => {
 test('each wallet has its own book, and nonces past a float stay exact', async () => {
   const [one, other] = [wallet(), wallet()];
   const large = (2n ** 60n).toString();
-  expect(await one.allocate({ transactionId: 'a', latest: large, pending: large })).toEqual({ nonce: large });
+  const counts = { latest: large, pending: large };
+  expect(await one.allocate({ transactionId: 'a', ...counts, proven: counts })).toEqual({ nonce: large });
   expect(await other.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: '0' });
-  expect(await one.allocate({ transactionId: 'b', latest: large, pending: large })).toEqual({
+  expect(await one.allocate({ transactionId: 'b', ...counts, proven: counts })).toEqual({
     nonce: (2n ** 60n + 1n).toString(),
   });
 });
@@ -73,7 +74,11 @@ test('who is about to leave is remembered, and nobody gets a nonce above it', as
   expect(await object.leave({ transactionId: 'a' })).toBe(false);
   expect(await object.leave({ transactionId: 'b' })).toBe(true);
   await evictDurableObject(object);
-  expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: null });
+  expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({
+    nonce: null,
+    why: 'behind',
+    waitsFor: 'b',
+  });
   await object.stay({ transactionId: 'b' });
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '2' });
 });
@@ -82,8 +87,61 @@ test('whoever comes late with a transaction that is over gets no nonce and no co
   const object = wallet();
   await object.end({ transactionId: 'a', isSpent: false });
   await evictDurableObject(object);
-  expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: null });
+  expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: null, why: 'over' });
   expect(await object.claim({ transactionId: 'a', coins: ['coin'] })).toBe(false);
   expect(await object.allocate({ transactionId: 'b', ...FRESH })).toEqual({ nonce: '0' });
   expect(await object.claim({ transactionId: 'b', coins: ['coin'] })).toBe(true);
+});
+
+test('a final inclusion raises the floor for good, and what only ended does not', async () => {
+  const object = wallet();
+  for (const transactionId of ['a', 'b', 'c']) await object.allocate({ transactionId, ...FRESH });
+  await object.end({ transactionId: 'c', isSpent: false });
+  await object.end({ transactionId: 'b', isSpent: true });
+  await evictDurableObject(object);
+  // A node that is behind counts nothing yet.
+  expect(await object.allocate({ transactionId: 'd', ...FRESH })).toEqual({ nonce: '2' });
+});
+
+test('counts of one node that name unknown transactions want proof, and leave no trace', async () => {
+  const object = wallet();
+  const lie = { latest: '0', pending: '1000' };
+  expect(await object.allocate({ transactionId: 'a', ...lie })).toEqual({ nonce: null, why: 'unproven' });
+  const proven = { latest: '0', pending: '0' };
+  expect(await object.allocate({ transactionId: 'a', ...lie, proven })).toEqual({ nonce: null, why: 'unproven' });
+  await evictDurableObject(object);
+  expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: '0' });
+});
+
+test('a book that was set back learns the nonces of the vault, but for those that are over', async () => {
+  const object = wallet();
+  await object.end({ transactionId: 'b', isSpent: false });
+  const held = [
+    { transactionId: 'a', nonce: '0' },
+    { transactionId: 'b', nonce: '1' },
+  ];
+  expect(await object.allocate({ transactionId: 'c', ...FRESH, held })).toEqual({ nonce: '1' });
+  await evictDurableObject(object);
+  expect(await object.blocker({ transactionId: 'c', latest: '0' })).toEqual({ transactionId: 'a' });
+  expect(await object.blocker({ transactionId: 'c', latest: '1' })).toBeNull();
+  await object.release({ transactionId: 'a' });
+  expect(await object.blocker({ transactionId: 'c', latest: '0' })).toEqual({ transactionId: null });
+});
+
+test('a book of a release that counted upwards is read without its counter', async () => {
+  const object = wallet();
+  await object.allocate({ transactionId: 'a', ...FRESH });
+  await runInDurableObject(object, (_, { storage: { sql } }) => {
+    sql.exec('DROP TABLE floor');
+    sql.exec('CREATE TABLE free (nonce TEXT PRIMARY KEY) WITHOUT ROWID');
+    sql.exec('CREATE TABLE next (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL)');
+    sql.exec("INSERT INTO free (nonce) VALUES ('5')");
+    sql.exec("INSERT INTO next (only_row, nonce) VALUES (0, '1001')");
+  });
+  await evictDurableObject(object);
+  expect(await object.allocate({ transactionId: 'b', ...FRESH })).toEqual({ nonce: '1' });
+  const tables = await runInDurableObject(object, (_, { storage: { sql } }) =>
+    sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray(),
+  );
+  expect(tables.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['next']));
 });

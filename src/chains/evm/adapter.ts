@@ -2,6 +2,7 @@ import { readHoldings } from '#chains/agreed-holdings.ts';
 import { observeOnAll } from '#chains/agreed-observation.ts';
 import { look, prepare } from '#chains/answers.ts';
 import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
+import { accountNonce, provenNonce } from '#chains/evm/account-nonce.ts';
 import { readActivity } from '#chains/evm/activity.ts';
 import { parseAddress } from '#chains/evm/address.ts';
 import { assembleTransaction } from '#chains/evm/assemble.ts';
@@ -13,10 +14,8 @@ import { holdingsOn } from '#chains/evm/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { evmFleet } from '#chains/evm/evm-fleet.ts';
-import type { RpcNode } from '#chains/json-rpc.ts';
 import { observeTransaction } from '#chains/evm/observe.ts';
 import { readFeed } from '#chains/evm/price-feed.ts';
-import { askNonce } from '#chains/evm/question.ts';
 import { scanChain } from '#chains/evm/scan.ts';
 import { readToken } from '#chains/evm/token.ts';
 import { simulateCall } from '#chains/evm/simulate.ts';
@@ -51,7 +50,8 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
     simulate: (intent) => look(fleet, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
-    accountNonce: (address) => look(fleet, (node) => accountNonce(node, address)),
+    accountNonce: (address, isDoubted = false) =>
+      isDoubted ? provenNonce(fleet, chain, address) : accountNonce(fleet, address),
     broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
     activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
@@ -69,13 +69,4 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
 function parseCalldata(text: string): string | null {
   const lower = text.startsWith('0x') ? text.toLowerCase() : text;
   return isCalldata(lower) ? lower : null;
-}
-
-async function accountNonce(node: RpcNode, address: string) {
-  const [latest, pending] = await Promise.all([
-    node.ask(askNonce(address, 'latest')),
-    node.ask(askNonce(address, 'pending')),
-  ]);
-  if (!latest.ok) return latest;
-  return pending.ok ? accepted({ latest: latest.value, pending: pending.value }) : pending;
 }

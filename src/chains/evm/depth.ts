@@ -33,7 +33,7 @@ export function depthOf(blockNumber: bigint, { chain, head, finalized }: ChainVi
 }
 
 /** In blocks, for whoever can only count. */
-function countedFinalDepth({ confirmations }: Pick<Chain, 'confirmations'>): bigint {
+export function countedFinalDepth({ confirmations }: Pick<Chain, 'confirmations'>): bigint {
   return FINAL_AFTER_TIMES * BigInt(confirmations);
 }
 

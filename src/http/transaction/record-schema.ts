@@ -56,6 +56,10 @@ const transactionFields = {
     .meta({ description: 'activity: not made by this vault, and reported by its chain' }),
   state: z.enum(TRANSACTION_STATES),
   stateReason: text.nullable().meta({ description: 'Why it is in this state; an open set' }),
+  waitsFor: text.nullable().meta({
+    description:
+      'With the reason WAITS_FOR_NONCE: the transaction of the wallet that owns the lowest unused nonce; null where none does, and the next approved one gets it',
+  }),
   displayType: z.enum(DISPLAY_TYPES),
   direction: z.enum(['out', 'in']),
   visible: z.boolean(),

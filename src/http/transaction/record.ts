@@ -41,6 +41,7 @@ export function transactionRecord(
     kind: intent.kind,
     state: transaction.state,
     stateReason: transaction.stateReason,
+    waitsFor: transaction.waitsFor ?? null,
     displayType: transaction.displayType,
     direction: transaction.direction,
     visible: transaction.visible,

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
+import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
+
+/**
+ * A wallet whose RPC nodes count wrongly, whose mempool drops what it has, whose payments are refused, and whose book is set
+ * back. Whatever happens no nonce has two owners, the lowest unused nonce is owned or the next one given, and once the nodes
+ * tell the truth everything that waits is mined.
+ */
+
+type State = 'new' | 'prepared' | 'leaving' | 'sent' | 'mined' | 'over';
+
+interface Payment {
+  state: State;
+  nonce: bigint;
+}
+
+/** What an RPC node adds to its counts, and whether a second one says the truth at the same time. */
+interface Lie {
+  readonly latest: bigint;
+  readonly pending: bigint;
+  readonly hasSecond: boolean;
+}
+
+const HONEST: Lie = { latest: 0n, pending: 0n, hasSecond: true };
+const FOREIGN = 'foreign';
+const notNegative = (number: bigint) => (number < 0n ? 0n : number);
+
+class Wallet {
+  book: NonceBook = EMPTY_BOOK;
+  #saved: NonceBook = EMPTY_BOOK;
+  mined = 0n;
+  readonly pool = new Map<bigint, string>();
+  readonly payments = new Map<string, Payment>();
+
+  payment(id: string): Payment {
+    const known = this.payments.get(id) ?? { state: 'new', nonce: 0n };
+    this.payments.set(id, known);
+    return known;
+  }
+
+  /** Payments that have bytes at a nonce and are not settled: what the vault tells the allocator. */
+  get held() {
+    return [...this.payments].flatMap(([transactionId, { state, nonce }]) =>
+      state === 'new' || state === 'over' ? [] : [{ transactionId, nonce }],
+    );
+  }
+
+  get truth() {
+    let pending = this.mined;
+    while (this.pool.has(pending)) pending += 1n;
+    return { latest: this.mined, pending };
+  }
+
+  /** As the signing job asks: by one node, and where that is doubted by two. Null while there is no nonce. */
+  ask(id: string, lie: Lie): bigint | null {
+    this.book = adopt(this.book, this.held);
+    const { latest, pending } = this.truth;
+    const said: ChainCounts = { latest: notNegative(latest + lie.latest), pending: notNegative(pending + lie.pending) };
+    let given = allocate(this.book, id, said);
+    if (given.nonce === null && given.waitsFor === null && lie.hasSecond) {
+      const isAgreed = lie.latest === 0n && lie.pending === 0n;
+      given = allocate(this.book, id, isAgreed ? { ...this.truth, proven: this.truth } : said);
+    }
+    this.book = given.book;
+    return given.nonce;
+  }
+
+  pay(id: string, lie: Lie): void {
+    const payment = this.payment(id);
+    if (payment.state !== 'new') return;
+    const nonce = this.ask(id, lie);
+    if (nonce !== null) Object.assign(payment, { state: 'prepared', nonce });
+  }
+
+  send(id: string): void {
+    const payment = this.payment(id);
+    const isOut = payment.state === 'sent' || payment.state === 'prepared';
+    if (!isOut) return;
+    if (payment.nonce < this.mined) {
+      // Another transaction is in its place: it has failed, and its nonce is used.
+      this.#end(id, false);
+      return;
+    }
+    this.book = stay(this.book, id);
+    payment.state = 'sent';
+    this.pool.set(payment.nonce, id);
+  }
+
+  drop(id: string): void {
+    for (const [nonce, owner] of this.pool) if (owner === id) this.pool.delete(nonce);
+  }
+
+  /** No node takes it: it ends, or where others wait above it goes on as an attempt that does nothing. */
+  refuse(id: string): void {
+    const payment = this.payment(id);
+    if (payment.state !== 'prepared') return;
+    this.book = adopt(this.book, this.held);
+    const { book, mayGo } = leave(this.book, id);
+    this.book = book;
+    if (mayGo) payment.state = 'leaving';
+  }
+
+  go(id: string): void {
+    if (this.payment(id).state === 'leaving') this.#end(id, false);
+  }
+
+  mine(): void {
+    const id = this.pool.get(this.mined);
+    if (id === undefined) return;
+    this.pool.delete(this.mined);
+    this.mined += 1n;
+    if (id !== FOREIGN) this.payment(id).state = 'mined';
+  }
+
+  settle(id: string): void {
+    if (this.payment(id).state === 'mined') this.#end(id, true);
+  }
+
+  #end(id: string, isSpent: boolean): void {
+    this.book = isSpent ? settle(this.book, id) : release(this.book, id);
+    this.payment(id).state = 'over';
+  }
+
+  /** What the confirmation job does for a payment that waits: an owner that the vault does not know gives its nonce back. */
+  heal(): void {
+    for (const { transactionId } of this.held) {
+      const owner = blockerOf(adopt(this.book, this.held), transactionId, this.mined)?.transactionId ?? null;
+      if (owner !== null && !this.held.some((one) => one.transactionId === owner)) {
+        this.book = release(this.book, owner);
+      }
+    }
+  }
+
+  save(): void {
+    this.#saved = this.book;
+  }
+
+  setBack(): void {
+    this.book = this.#saved;
+  }
+}
+
+const KINDS = [
+  'pay',
+  'crash',
+  'send',
+  'drop',
+  'refuse',
+  'go',
+  'mine',
+  'mine',
+  'settle',
+  'heal',
+  'foreign',
+  'dropForeign',
+  'save',
+  'setBack',
+] as const;
+
+const lies = fc.oneof(
+  fc.constant(HONEST),
+  fc.record({
+    latest: fc.bigInt({ min: -6n, max: 1_000n }),
+    pending: fc.bigInt({ min: -6n, max: 1_000n }),
+    hasSecond: fc.boolean(),
+  }),
+);
+const steps = fc.array(fc.tuple(fc.constantFrom(...KINDS), fc.integer({ min: 0, max: 11 }), lies), { maxLength: 80 });
+
+function play(wallet: Wallet, [kind, who, lie]: readonly [(typeof KINDS)[number], number, Lie]): void {
+  const id = `payment-${who}`;
+  switch (kind) {
+    case 'pay':
+      return wallet.pay(id, lie);
+    case 'crash':
+      // The process dies between the allocation and the record.
+      return void (wallet.payment(id).state === 'new' && wallet.ask(id, lie));
+    case 'foreign':
+      return void wallet.pool.set(wallet.truth.pending, FOREIGN);
+    case 'dropForeign':
+      return wallet.drop(FOREIGN);
+    case 'send':
+    case 'drop':
+    case 'refuse':
+    case 'go':
+    case 'settle':
+      return wallet[kind](id);
+    case 'mine':
+    case 'heal':
+    case 'save':
+    case 'setBack':
+      return wallet[kind]();
+  }
+}
+
+function check(wallet: Wallet): void {
+  const nonces = wallet.held.map(({ nonce }) => nonce);
+  expect(new Set(nonces).size).toBe(nonces.length);
+  const { latest, pending } = wallet.truth;
+  let lowest = pending > latest ? pending : latest;
+  while (nonces.includes(lowest)) lowest += 1n;
+  const next = allocate(adopt(wallet.book, wallet.held), 'next', { ...wallet.truth, proven: wallet.truth });
+  const isOwned = [...wallet.book.owned.values()].includes(lowest);
+  const waitsForAnother = next.nonce === null && next.waitsFor !== null;
+  expect(isOwned || waitsForAnother || next.nonce === lowest).toBe(true);
+}
+
+test('whatever nodes say, no nonce has two owners, and the lowest unused one is owned or the next one given', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const wallet = new Wallet();
+      for (const step of all) {
+        play(wallet, step);
+        check(wallet);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('whatever nodes said, the wallet pays again when they tell the truth, and all that waits is mined', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const wallet = new Wallet();
+      for (const step of all) play(wallet, step);
+      wallet.drop(FOREIGN);
+      for (let round = 0; round < 40; round++) {
+        wallet.pay(`later-${round}`, HONEST);
+        for (const id of wallet.payments.keys()) wallet.go(id);
+        for (const id of wallet.payments.keys()) wallet.send(id);
+        for (let i = 0; i < 12; i++) wallet.mine();
+        for (const id of wallet.payments.keys()) wallet.settle(id);
+        wallet.heal();
+        check(wallet);
+      }
+      expect(wallet.held).toEqual([]);
+      expect(wallet.payments.get('later-39')?.state).toBe('over');
+    }),
+    { numRuns: 2_000 },
+  );
+});
