@@ -224,11 +224,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.speedUp(actor, id);
   }
 
-  async setVisibility(
-    actor: Actor,
-    id: TransactionId,
-    visible: boolean,
-  ): Promise<Result<TransactionView | ActivityView, Refusal>> {
+  async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Answer<TransactionView | ActivityView> {
     const ofOthers = await this.#activities.setVisibility(actor, id, visible);
     return ofOthers ?? this.#transactions.setVisibility(actor, id, visible);
   }

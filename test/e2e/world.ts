@@ -33,8 +33,6 @@ export interface WorldWish {
   readonly solanaUrl?: string;
   /** Of a local regtest, where one is wanted. */
   readonly bitcoinUrl?: string;
-  /** Configures anvil itself, too, as the second RPC node behind the gate's. */
-  readonly hasSecondNode?: boolean;
   /** Path of another entry of the coordinator. */
   readonly entry?: string;
   /** One that is there already, and stays. */
