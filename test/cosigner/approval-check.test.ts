@@ -152,7 +152,13 @@ describe('a cancellation', () => {
   test('pays nothing to the wallet itself, by the voices that approved what it undoes', async () => {
     expect(await answer(cancels())).toBe('signs');
     expect(await answer(cancels({ approvals: votes(intent, alice) }))).toBe('not-enough-approvals');
-    expect(await answer(cancels(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
+  });
+
+  test('is signed for thirty days after the payment is not, to the millisecond', async () => {
+    const endsAtMs = signingEndsAtMs(intent) + 30 * 24 * 60 * 60 * 1000;
+    expect(await answer(request(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
+    expect(await answer(cancels(), { nowMs: endsAtMs - 1 })).toBe('signs');
+    expect(await answer(cancels(), { nowMs: endsAtMs })).toBe('expired');
   });
 
   test('is no way to send anything else: not the payment, not to somebody else, not a single wei', async () => {

@@ -152,8 +152,15 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a node signs after the time is over',
     file: 'src/cosigner/approval-check.ts',
-    was: "if (pinned.nowMs >= signingEndsAtMs(intent)) return refused(refusal('expired'));",
+    was: "if (pinned.nowMs >= attemptEndsAtMs(request)) return refused(refusal('expired'));",
     is: '',
+    caughtBy: ['test/cosigner/approval-check.test.ts'],
+  },
+  {
+    name: 'a payment is signed as long as its cancellation',
+    file: 'src/cosigner/approval-check.ts',
+    was: "(purpose === 'cancellation' ? CANCELLATION_GRACE_MS : 0)",
+    is: 'CANCELLATION_GRACE_MS',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
   },
   {
