@@ -116,6 +116,8 @@ async function main(): Promise<readonly string[]> {
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true });
   }
+  // Again, below a long log.
+  for (const name of missed) console.log(`MISSED: ${name}`);
   console.log(`${bugs.length - missed.length} of ${bugs.length} seeded bugs are caught`);
   return missed;
 }
