@@ -59,8 +59,12 @@ export interface CosignerState {
 const MINUTE_MS = 60_000;
 /** Longer than any chain takes to confirm, and than a node is away for a new version. */
 const STUCK_MS = 60 * MINUTE_MS;
-/** RPC nodes contradict each other, or none of them has the history that would tell: nothing of it mends itself. */
-const UNEXPLAINED: ReadonlySet<string | null> = new Set(['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE']);
+/** RPC nodes contradict each other, one of two does not answer, or none has the history: an operator has to change the nodes. */
+const UNEXPLAINED: ReadonlySet<string | null> = new Set([
+  'NONCE_USED_UNEXPLAINED',
+  'NODES_DISAGREE',
+  'SECOND_NODE_AWAY',
+]);
 /** Longer than a node lags behind another one. */
 const UNEXPLAINED_MS = 10 * MINUTE_MS;
 const LATE_DELIVERY_MS = 15 * MINUTE_MS;

@@ -7,7 +7,7 @@ import { replaceNewest } from '#domain/step.ts';
 import type { AppraisedInclusion, Attempt, Transaction } from '#domain/transaction.ts';
 import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
-export const include: Step<'include'> = (transaction, event, { nowMs }) => {
+export const include: Step<'include'> = (transaction, event) => {
   const { inclusion, confirmationsNeeded } = event;
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
@@ -19,35 +19,26 @@ export const include: Step<'include'> = (transaction, event, { nowMs }) => {
     return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
   }
   const { givenUp = null } = transaction;
-  if (cancels && givenUp !== null)
-    return confirmed(transaction, { state: 'FAILED', stateReason: givenUp, ...found }, nowMs);
-  if (cancels)
-    return confirmed(transaction, { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found }, nowMs);
+  if (cancels && givenUp !== null) return confirmed(transaction, { state: 'FAILED', stateReason: givenUp, ...found });
+  if (cancels) return confirmed(transaction, { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found });
   return inclusion.succeeded
-    ? confirmed(transaction, { state: 'SUCCEEDED', stateReason: null, ...found }, nowMs)
-    : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found }, nowMs);
+    ? confirmed(transaction, { state: 'SUCCEEDED', stateReason: null, ...found })
+    : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
 };
 
 type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: AppraisedInclusion };
 
 /** The end that an inclusion brings, or what it waits for until then (see `ruleOnSecondNode`). */
-function confirmed(transaction: Transaction, end: End, nowMs: number): Change | null {
-  const { inclusion, secondNodeAwaitedSinceMs: sinceMs = null } = transaction;
+function confirmed(transaction: Transaction, end: End): Change | null {
+  const { inclusion, state, stateReason } = transaction;
   const isSame = isSameBlock(inclusion, end.inclusion);
-  const { ends, reason, awaitedSinceMs } = ruleOnSecondNode({
-    secondNode: end.inclusion.secondNode,
-    isPayment: end.state === 'SUCCEEDED',
-    hasEnded: isSame && isFinal(transaction.state),
-    awaitedSinceMs: isSame ? sinceMs : null,
-    nowMs,
-  });
-  const awaited = awaitedSinceMs === sinceMs ? {} : { secondNodeAwaitedSinceMs: awaitedSinceMs };
-  if (ends) return { ...end, stateReason: end.stateReason ?? reason, ...awaited };
+  const { ends, reason } = ruleOnSecondNode(end.inclusion.secondNode, isSame && isFinal(state));
+  if (ends) return end;
   // However deep it gets meanwhile: a record that changes all the time never looks stuck to the operators.
-  const isOld = isSame && transaction.state === 'CONFIRMING' && transaction.stateReason === reason;
+  const isOld = isSame && state === 'CONFIRMING' && stateReason === reason;
   return isOld && inclusion?.finalized === end.inclusion.finalized
     ? null
-    : { ...end, state: 'CONFIRMING', stateReason: reason, ...awaited };
+    : { ...end, state: 'CONFIRMING', stateReason: reason };
 }
 
 /**

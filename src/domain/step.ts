@@ -27,7 +27,6 @@ export type Change = Partial<
     | 'givenUp'
     | 'waitsFor'
     | 'inclusion'
-    | 'secondNodeAwaitedSinceMs'
     | 'watchedSinceMs'
     | 'signature'
     | 'nonceHeld'

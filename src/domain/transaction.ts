@@ -153,8 +153,6 @@ export interface Transaction {
   /** With WAITS_FOR_NONCE the transaction that owns the lowest unused nonce; null where none does, absent where nothing is waited for. */
   readonly waitsFor?: TransactionId | null;
   readonly inclusion: AppraisedInclusion | null;
-  /** Since when the inclusion is deep enough and no second RPC node could tell; null or absent where none is waited for. */
-  readonly secondNodeAwaitedSinceMs?: number | null;
   /** Since when a FAILED transaction without an inclusion is watched all the same; null or absent where it is not (any more). */
   readonly watchedSinceMs?: number | null;
   /** Of a message, in hex, as the chain's wallets give it. */

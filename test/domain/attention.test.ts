@@ -47,7 +47,7 @@ test.each<[string, Partial<Condition>]>([
 });
 
 test('what the nodes do not explain is told sooner than what is only slow', () => {
-  for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE']) {
+  for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE', 'SECOND_NODE_AWAY']) {
     expect(codes({ quietest: [{ ...quiet(11), stateReason }] })).toEqual(['unexplained-transactions']);
     expect(codes({ quietest: [{ ...quiet(9), stateReason }] })).toEqual([]);
   }

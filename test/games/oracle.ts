@@ -208,7 +208,9 @@ export class Oracle {
     if (!isPaid && !effect.isNothing) faults.push('the bytes do something else than the intent');
     if (effect.fee > BigInt(intent.maxFee)) faults.push('the fee is above the one of the intent');
     if (effect.fee > (FEE_CEILINGS[intent.chain] ?? 0n)) faults.push('the fee is above the ceiling of the co-signer');
-    if (clock.nowMs >= intent.expiresAtMs + DAY_MS) faults.push('the intent has expired');
+    // A cancellation moves nothing, and is signed for thirty days more.
+    const endsAtMs = intent.expiresAtMs + (purpose === 'cancellation' ? 31 : 1) * DAY_MS;
+    if (clock.nowMs >= endsAtMs) faults.push('the intent has expired');
     if (intent.createdAtMs > clock.nowMs + MINUTE_MS) faults.push('the intent is of the future');
     if (!isRecorded) faults.push(...limitFaults(policy, request, effect));
     return faults;
