@@ -88,9 +88,14 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
 }
 
 function boundFacts(intent: OnChainIntent): readonly Fact[] {
-  const fee: Fact = { label: 'Largest fee', text: amountText(intent.maxFee, intent.chain, null) };
-  if (intent.lookalikeOf === null) return [fee];
-  return [fee, { label: 'Looks like', text: 'another address that is known', address: intent.lookalikeOf }];
+  const { maxFee, chain, notAfterMs, lookalikeOf } = intent;
+  return [
+    { label: 'Largest fee', text: amountText(maxFee, chain, null) },
+    ...(notAfterMs === undefined ? [] : [{ label: 'Not after', text: timeText(notAfterMs) }]),
+    ...(lookalikeOf === null
+      ? []
+      : [{ label: 'Looks like', text: 'another address that is known', address: lookalikeOf }]),
+  ];
 }
 
 function tokenFacts(tokenAddress: string | null): readonly Fact[] {

@@ -10,7 +10,7 @@ import {
 import { readTypedData, typedDataText } from '#chains/evm/typed-data.ts';
 import { parseAmount } from '#domain/amount.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
-import type { Action, Intent } from '#domain/intent.ts';
+import type { Action, Intent, OnChainIntent } from '#domain/intent.ts';
 import { intentBytes, MESSAGE_FORMATS } from '#domain/intent.ts';
 
 export const INTENT_DOMAIN = 'conclave/intent/v1';
@@ -44,13 +44,15 @@ export function readIntent(canonical: string): Intent {
     createdAtMs: cursor.count('createdAtMs'),
     expiresAtMs: cursor.count('expiresAtMs'),
   };
+  const hasEnd = action.kind !== 'message' && cursor.isAt('notAfterMs');
+  const end = hasEnd ? { notAfterMs: cursor.count('notAfterMs') } : {};
   cursor.end();
-  const intent = intentOf(frame, action, { bound, paysFor });
+  const intent = intentOf(frame, action, { bound: bound === null ? null : { ...bound, ...end }, paysFor });
   holdSame(bytes, intentBytes(intent));
   return intent;
 }
 
-type Bounds = ReturnType<typeof readBounds>;
+type Bounds = ReturnType<typeof readBounds> & Pick<OnChainIntent, 'notAfterMs'>;
 type Frame = Pick<
   Intent,
   | 'vaultId'

@@ -9,7 +9,7 @@ import { feeCeiling } from '#chains/fee-ceiling.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { hasRequiredDevice, voicesFor, voicesNeeded } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
-import { effectOf, intentBytes, signingEndsAtMs } from '#domain/intent.ts';
+import { attemptEndsAtMs, effectOf, intentBytes } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -34,13 +34,6 @@ export interface SigningRequest {
   /** What has to be seen before the bytes are believed, in hex; mostly nothing. */
   readonly evidence: readonly string[];
 }
-
-/**
- * Ours: how long cancellations are signed after payments are not. A cancellation moves nothing, and the transactions above its
- * nonce have no other way to the chain. A coordinator gains one cancellation at one nonce for each approved intent of that
- * time, within its approved fee.
- */
-const CANCELLATION_GRACE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** What the node holds against it. */
 export interface Pinned {
@@ -110,7 +103,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   const isRecorded = pinned.isRecorded(intent.transactionId, intentDigest);
   const unwanted = await approvalFault(request, intentDigest, { named, current, isRecorded });
   if (unwanted !== null) return refused(unwanted);
-  if (pinned.nowMs >= attemptEndsAtMs(request)) return refused(refusal('expired'));
+  if (pinned.nowMs >= attemptEndsAtMs(intent, request.purpose)) return refused(refusal('expired'));
   if (isTooDear(intent, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
@@ -118,10 +111,6 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   const { signedMessages, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);
   return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid, policy: current });
-}
-
-function attemptEndsAtMs({ intent, purpose }: SigningRequest): number {
-  return signingEndsAtMs(intent) + (purpose === 'cancellation' ? CANCELLATION_GRACE_MS : 0);
 }
 
 /** The payload is held against the fee of the intent, so bounding that bounds every attempt and cancellation. */

@@ -104,14 +104,16 @@ const LONGEST_CONTENT = 64 * 1024;
 
 export function intentOf(value: unknown): Intent {
   const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
+  const ends = Object.hasOwn(Object(value), 'notAfterMs') ? ['notAfterMs'] : [];
   switch (kind) {
     case 'transfer': {
       const isChild = Object.hasOwn(Object(value), 'paysFor');
       const own = ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', ...(isChild ? ['paysFor'] : [])];
-      const fields = fieldsOf(value, [...FRAME_FIELDS, ...own]);
+      const fields = fieldsOf(value, [...FRAME_FIELDS, ...own, ...ends]);
       return {
         kind,
         ...frameOf(fields),
+        ...endIn(fields),
         ...(isChild ? { paysFor: hexOf(fields['paysFor'], 32) } : {}),
         to: textOf(fields['to'], 128),
         tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
@@ -121,10 +123,11 @@ export function intentOf(value: unknown): Intent {
       };
     }
     case 'contract-interaction': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'data', 'value', 'maxFee', 'lookalikeOf']);
+      const fields = fieldsOf(value, [...FRAME_FIELDS, 'to', 'data', 'value', 'maxFee', 'lookalikeOf', ...ends]);
       return {
         kind,
         ...frameOf(fields),
+        ...endIn(fields),
         to: textOf(fields['to'], 128),
         data: textOf(fields['data'], LONGEST_CONTENT),
         value: amountOf(fields['value']),
@@ -133,10 +136,12 @@ export function intentOf(value: unknown): Intent {
       };
     }
     case 'erc20-approve': {
-      const fields = fieldsOf(value, [...FRAME_FIELDS, 'tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']);
+      const own = ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf'];
+      const fields = fieldsOf(value, [...FRAME_FIELDS, ...own, ...ends]);
       return {
         kind,
         ...frameOf(fields),
+        ...endIn(fields),
         tokenAddress: textOf(fields['tokenAddress'], 128),
         spender: textOf(fields['spender'], 128),
         amount: amountOf(fields['amount']),
@@ -153,6 +158,11 @@ export function intentOf(value: unknown): Intent {
     default:
       throw new Malformed('kind');
   }
+}
+
+/** The end of an intent that has one. */
+function endIn(fields: Fields) {
+  return Object.hasOwn(fields, 'notAfterMs') ? { notAfterMs: wholeNumberOf(fields['notAfterMs']) } : {};
 }
 
 function frameOf(fields: Fields) {

@@ -154,7 +154,7 @@ async function askedOf(txId: string) {
 function Facts({ transaction }: { readonly transaction: Transaction }) {
   const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
     transaction;
-  const { lookalikeOf, confirmations, failure, stateReason, waitsFor, expiresAt, usdValue } = transaction;
+  const { lookalikeOf, confirmations, failure, stateReason, waitsFor, expiresAt, notAfter, usdValue } = transaction;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
     ['From', <code>{from}</code>],
     ['To', to === null ? null : <code>{to}</code>],
@@ -169,6 +169,7 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ['Speed', speed],
     ['Note', note],
     ['Decided until', expiresAt === null ? null : <Time iso={expiresAt} />],
+    ['Carried out until', notAfter === null ? null : <Time iso={notAfter} />],
     [
       'Hash',
       txHash === null ? null : explorerUrl === null ? <code>{txHash}</code> : <a href={explorerUrl}>{txHash}</a>,

@@ -17,7 +17,8 @@ export type FailureReason =
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'
   | 'WALLET_REPLACED'
-  | 'REJECTED_BY_NODE';
+  | 'REJECTED_BY_NODE'
+  | 'NOT_AFTER_PASSED';
 
 /** What can happen to a transaction after its creation. People cause the first five, machines and time the rest. */
 export type TransactionEvent =
@@ -76,6 +77,8 @@ export type TransactionEvent =
       readonly isUnexplained?: boolean;
       readonly lookedFor?: LookedFor;
     }
+  /** The time of its intent may be over. */
+  | { readonly type: 'endByTime' }
   /** A delivery names one of the hashes of what has failed: it is looked for again. */
   | { readonly type: 'watch' }
   /** The newest attempt can not be included any more, and nothing else has taken its place. */

@@ -27,6 +27,8 @@ interface OnChainFrame extends IntentFrame {
   readonly lookalikeOf: string | null;
   /** The most that may be paid for inclusion, in the chain's smallest unit. */
   readonly maxFee: Amount;
+  /** From then on no attempt that pays is signed or sent, and one that still waits is cancelled; absent for no such end. */
+  readonly notAfterMs?: number;
 }
 
 /** Pays native asset or tokens to somebody. */
@@ -92,9 +94,32 @@ export type Action =
 /** Ours: a quorum that met just before the expiry still has a day to be signed. */
 const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 
-/** From then on no co-signer takes part: approvals do not live for ever in the drawer of a coordinator. */
+/**
+ * Ours: how long cancellations are signed after payments are not. A cancellation moves nothing, and the transactions above its
+ * nonce have no other way to the chain. A coordinator gains one cancellation at one nonce for each approved intent of that
+ * time, within its approved fee.
+ */
+const CANCELLATION_GRACE_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** From then on no co-signer signs a payment: approvals do not live for ever in the drawer of a coordinator. */
 export function signingEndsAtMs(intent: Intent): number {
-  return intent.expiresAtMs + SIGNING_GRACE_MS;
+  return Math.min(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? Infinity);
+}
+
+/** From then on no co-signer signs an attempt for this purpose. */
+export function attemptEndsAtMs(intent: Intent, purpose: AttemptPurpose): number {
+  if (purpose === 'intent') return signingEndsAtMs(intent);
+  return Math.max(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? 0) + CANCELLATION_GRACE_MS;
+}
+
+/** Reports whether the time in which an intent may be carried out is over. */
+export function isPastItsEnd(intent: Intent, nowMs: number): boolean {
+  const endMs = endOf(intent);
+  return endMs !== null && nowMs >= endMs;
+}
+
+function endOf(intent: Intent): number | null {
+  return intent.kind === 'message' ? null : (intent.notAfterMs ?? null);
 }
 
 /**
@@ -125,6 +150,7 @@ export function wantsOneMore(intent: Intent): boolean {
  * is never read as another kind's.
  */
 export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
+  const endMs = endOf(intent);
   const fields: CanonicalField[] = [
     ['kind', intent.kind],
     ['vaultId', String(intent.vaultId)],
@@ -137,6 +163,7 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
     ['note', intent.note],
     ['createdAtMs', String(intent.createdAtMs)],
     ['expiresAtMs', String(intent.expiresAtMs)],
+    ...(endMs === null ? [] : [['notAfterMs', String(endMs)] as const]),
   ];
   return canonicalBytes('conclave/intent/v1', fields);
 }

@@ -19,6 +19,8 @@ export type Refusal =
   | { readonly code: 'device-signature-refused'; readonly fault: string }
   | { readonly code: 'idempotency-key-reused' }
   | { readonly code: 'external-id-taken'; readonly transactionId: string }
+  /** It could not be carried out any more. */
+  | { readonly code: 'not-after-passed'; readonly notAfterMs: number }
   | { readonly code: 'wallet-not-ready'; readonly chain: string }
   | { readonly code: 'chain-not-enabled'; readonly chain: string }
   | { readonly code: 'too-many-pending'; readonly limit: number }

@@ -1,5 +1,6 @@
 import type { EventOf } from '#domain/event.ts';
 import { isSameBlock, isSameInclusion, typeAfter } from '#domain/inclusion.ts';
+import { isPastItsEnd } from '#domain/intent.ts';
 import { isWatchedAfterFailure } from '#domain/job.ts';
 import { ruleOnSecondNode } from '#domain/second-node.ts';
 import type { Change, Step } from '#domain/step.ts';
@@ -74,6 +75,8 @@ export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => 
   const healed = stateReason === UNEXPLAINED ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
+  // A payment whose time is over is not sent again.
+  if (newest.purpose === 'intent' && isPastItsEnd(transaction.intent, nowMs)) return healed;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
   // The mempool dropped it: the same bytes go out again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };

@@ -26,6 +26,7 @@ export type Change = Partial<
     | 'cancelling'
     | 'givenUp'
     | 'waitsFor'
+    | 'endedByTimeAtMs'
     | 'inclusion'
     | 'watchedSinceMs'
     | 'signature'

@@ -152,6 +152,8 @@ export interface Transaction {
   readonly givenUp?: string | null;
   /** With WAITS_FOR_NONCE the transaction that owns the lowest unused nonce; null where none does, absent where nothing is waited for. */
   readonly waitsFor?: TransactionId | null;
+  /** When it was last cancelled because its time was over; null or absent where it was not. */
+  readonly endedByTimeAtMs?: number | null;
   readonly inclusion: AppraisedInclusion | null;
   /** Since when a FAILED transaction without an inclusion is watched all the same; null or absent where it is not (any more). */
   readonly watchedSinceMs?: number | null;
@@ -197,7 +199,7 @@ export function isRefusedForGood(
   { purpose, sent }: Pick<Attempt, 'purpose' | 'sent'>,
   { givenUp = null }: Pick<Transaction, 'givenUp'>,
 ): boolean {
-  return givenUp !== null && purpose === 'intent' && sent?.outcome === 'refused' && sent.times === 1;
+  return givenUp === 'REJECTED_BY_NODE' && purpose === 'intent' && sent?.outcome === 'refused' && sent.times === 1;
 }
 
 type SignedAttempt = Attempt & { readonly signed: NonNullable<Attempt['signed']> };

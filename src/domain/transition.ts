@@ -1,5 +1,6 @@
 import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice, isRequiredDevice } from '#domain/approval.ts';
 import { hasVoice, isUnsigned } from '#domain/device.ts';
+import { endByTime } from '#domain/end-by-time.ts';
 import type { EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
@@ -217,6 +218,7 @@ const TABLE: Record<TransactionState, Row> = {
     refuseBroadcast,
     failSigning,
     waitForNonce,
+    endByTime,
     speedUp,
     abandonReplacement,
     include,

@@ -103,6 +103,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'unsupported-media-type': [415, 'The body must be JSON'],
   'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
   'chain-not-enabled': [422, 'The vault does not use this chain'],
+  'not-after-passed': [422, 'The time of the transaction is over'],
   'policy-forbids': [422, 'The policy of the vault forbids it'],
   'insufficient-funds': [422, 'The wallet does not have enough'],
   'would-revert': [422, 'The chain would refuse it'],
@@ -207,6 +208,8 @@ function detailsOf(refusal: Refusal): ProblemDetails {
         detail: 'Another transaction of this vault has this external id.',
         members: { transactionId: refusal.transactionId },
       };
+    case 'not-after-passed':
+      return { detail: `notAfter is ${timeText(refusal.notAfterMs)}, which has passed. Nothing was stored.` };
     case 'wallet-not-ready':
       return { detail: `The vault's key for ${refusal.chain} is still being generated.` };
     case 'chain-not-enabled':

@@ -1,5 +1,6 @@
 import { unreachable } from '#domain/result.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { isPastItsEnd } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
@@ -19,6 +20,11 @@ export async function broadcast(
   const work = await vault.work(id, 'broadcast');
   const attempt = work === null ? null : newestAttempt(work.transaction);
   if (work === null || attempt === null || attempt.signed === null) return;
+  // Bytes that pay are not sent once the time of their intent is over, be they signed or not.
+  if (attempt.purpose === 'intent' && isPastItsEnd(work.transaction.intent, Date.now())) {
+    await vault.record(id, { type: 'endByTime' });
+    return;
+  }
   const adapter = chainAccess(env, work.chain);
   if (adapter === null) return;
   const verdict = await adapter.broadcast(attempt.signed.raw, attempt.signed.hash);

@@ -2,6 +2,7 @@ import type { ChainAdapter, ChainFault, Observation } from '#chains/chain-adapte
 import { labelsOf, usdValueOf } from '#domain/appraisal.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
+import { isOverdue } from '#domain/end-by-time.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
@@ -30,6 +31,7 @@ export async function confirm(
   if (!observed.ok) return;
   await report({ env, vault, work }, observed.value);
   const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
+  if (isAbsent && isOverdue(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
 

@@ -3,7 +3,7 @@ import type { FailureReason, TransactionEvent } from '#domain/event.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
-import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
+import { attemptEndsAtMs, effectOf, isPastItsEnd } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
@@ -40,13 +40,13 @@ const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
 export async function sign(env: CoordinatorEnv, vault: VaultStub, id: TransactionId): Promise<void> {
   const work = await vault.work(id, 'sign');
   if (work === null) return;
+  const { intent } = work.transaction;
   // No clock ends the filling of a nonce: what waits above it has no other way to the chain.
-  const isTimeOver = Date.now() >= signingEndsAtMs(work.transaction.intent) + CLOCK_TOLERANCE_MS;
-  if (isTimeOver && !fillsNonce(work.transaction)) {
-    await giveUp({ env, vault, work }, { reason: 'SIGNING_TIMEOUT', detail: null });
+  const reason = fillsNonce(work.transaction) ? null : timeFault(work.transaction, Date.now());
+  if (reason !== null) {
+    await giveUp({ env, vault, work }, { reason, detail: null });
     return;
   }
-  const { intent } = work.transaction;
   if (work.key.addresses[work.chain.name] !== intent.from) {
     const detail = `${intent.from} is a former address of the vault, on which co-signers sign nothing: create it again`;
     await giveUp({ env, vault, work }, { reason: 'WALLET_REPLACED', detail });
@@ -72,6 +72,13 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
+}
+
+/** Why nothing more is signed of a transaction, where its time is over. The end that a person chose needs no tolerance. */
+function timeFault(transaction: Transaction, nowMs: number): 'NOT_AFTER_PASSED' | 'SIGNING_TIMEOUT' | null {
+  const purpose = nextPurpose(transaction);
+  if (purpose === 'intent' && isPastItsEnd(transaction.intent, nowMs)) return 'NOT_AFTER_PASSED';
+  return nowMs >= attemptEndsAtMs(transaction.intent, purpose) + CLOCK_TOLERANCE_MS ? 'SIGNING_TIMEOUT' : null;
 }
 
 /** What is recorded of a fault that time may mend. */

@@ -21,6 +21,8 @@ export interface CreationRequest {
   readonly note: string | null;
   readonly externalId: string | null;
   readonly speed: Speed;
+  /** When the time to carry it out is over; null or absent for no such end. */
+  readonly notAfterMs?: number | null;
   /** The known address that one of this request looks like, named by the caller: it is not meant. */
   readonly acceptLookalikeOf: string | null;
   /** The caller's Idempotency-Key and the hash of the request it came with. */
@@ -83,7 +85,11 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
   };
 }
 
-function newIntent({ action, note }: CreationRequest, origin: Origin, transactionId: TransactionId): Intent {
+function newIntent(
+  { action, note, notAfterMs = null }: CreationRequest,
+  origin: Origin,
+  transactionId: TransactionId,
+): Intent {
   const { vault, chain, from, lookalikeOf, nowMs } = origin;
   const maxFee = maxFeeOf(chain, vault.policy);
   const frame = {
@@ -95,9 +101,12 @@ function newIntent({ action, note }: CreationRequest, origin: Origin, transactio
     policyHash: policyHash(vault.policy),
     note,
     createdAtMs: nowMs,
-    expiresAtMs: nowMs + vault.configuration.decisionPeriodSeconds * 1000,
+    // What can no longer be carried out is not decided any more either.
+    expiresAtMs: Math.min(nowMs + vault.configuration.decisionPeriodSeconds * 1000, notAfterMs ?? Infinity),
   };
-  return action.kind === 'message' ? { ...frame, ...action } : { ...frame, ...action, maxFee, lookalikeOf };
+  if (action.kind === 'message') return { ...frame, ...action };
+  const end = notAfterMs === null ? {} : { notAfterMs };
+  return { ...frame, ...action, maxFee, lookalikeOf, ...end };
 }
 
 /** The smaller of the chain's fee cap and the policy's. */

@@ -31,8 +31,8 @@ export interface Rehearsal {
 /**
  * What a creation comes to; writes nothing.
  *
- * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
- * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
+ * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`, `chain-not-enabled`,
+ * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
  */
 export function rehearse(scope: RehearsalScope, request: CreationRequest): Result<Rehearsal, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -45,6 +45,9 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   }
   const taken = externalId === null ? null : storage.transactionOfExternalId(externalId);
   if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
+  // Here, and not when the body is read: a request that is repeated after its end gets its record.
+  const { notAfterMs = null } = request;
+  if (notAfterMs !== null && notAfterMs <= nowMs) return refused({ code: 'not-after-passed', notAfterMs });
   const chain = findChain(chains, request.chain);
   if (chain === null || !vault.configuration.chains.includes(chain.name)) {
     return refused({ code: 'chain-not-enabled', chain: request.chain });

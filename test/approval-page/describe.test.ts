@@ -32,6 +32,12 @@ test('a transfer is shown with its amount, its chain, and the name of the addres
   expect(factOf(transferOf(policy, { to: THIEF }), 'To')?.text).toBe('not in the address book');
 });
 
+test('the end of a payment that has one is shown', () => {
+  const ending = { ...transferOf(policy), notAfterMs: Date.parse('2026-12-24T18:00:00Z') };
+  expect(factOf(ending, 'Not after')?.text).toContain('2026');
+  expect(factOf(transferOf(policy), 'Not after')).toBe(undefined);
+});
+
 test('a token has decimals only where this page lists it, and its contract is shown', () => {
   const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
   const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });

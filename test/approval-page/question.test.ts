@@ -43,7 +43,13 @@ test('an intent that names a confirmed policy can be approved by the digest of i
   expect(judged(request)).toMatchObject({ fault: null });
 });
 
+test('an intent with an end is read with it', () => {
+  const ending = { ...intent, notAfterMs: intent.expiresAtMs };
+  expect(readQuestion(requestOf(policy, ending), NOW_MS).subject).toEqual({ kind: 'intent', intent: ending });
+});
+
 test.each<[string, ApprovalRequest]>([
+  ['an end that is no time', withFields((fields) => [...fields, ['notAfterMs', 'soon']])],
   ['a field that is not known', withFields((fields) => [...fields, ['gift', 'all']])],
   ['a field twice', withFields((fields) => [...fields.slice(0, 1), ...fields])],
   ['a field that is missing', withFields((fields) => fields.filter(([name]) => name !== 'note'))],

@@ -337,6 +337,21 @@ test('approvals end with their time, to the millisecond', async () => {
   expect(await answer(request(), { nowMs: endsAtMs })).toBe('expired');
 });
 
+test('a payment with an end is not signed after it, to the millisecond, and its end is part of what was approved', async () => {
+  const ending = { ...intent, notAfterMs: NOON_MS + 1000 };
+  const asked = request({ approvals: votes(ending, alice, bob) }, ending);
+  expect(await answer(asked, { nowMs: NOON_MS + 999 })).toBe('signs');
+  expect(await answer(asked, { nowMs: NOON_MS + 1000 })).toBe('expired');
+  // A coordinator that leaves the end out, or moves it, has no approvals.
+  for (const other of [intent, { ...ending, notAfterMs: NOON_MS + 2000 }]) {
+    const forged = request({ approvals: votes(ending, alice, bob) }, other);
+    expect(await answer(forged, { nowMs: NOON_MS })).toBe('not-enough-approvals');
+  }
+  const undone = composeTransaction(effectOf(ending, 'cancellation'), QUOTE, 4n).payload;
+  const cancels = { ...asked, payload: undone, attempt: 2, purpose: 'cancellation' as const };
+  expect(await answer(cancels, { nowMs: NOON_MS + 1000 })).toBe('signs');
+});
+
 describe('bytes that do something else', () => {
   const other = (change: Partial<TransferIntent>) => composeTransaction({ ...intent, ...change }, QUOTE, 4n).payload;
   const honest = request().payload;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { base64Of, envelopeOf, Malformed, textOf } from '#cosigner/wire.ts';
+import { base64Of, envelopeOf, intentOf, Malformed, textOf } from '#cosigner/wire.ts';
+import { messageIntent, NOON_MS, transferIntent } from '../domain/cast.ts';
 
 test('an envelope is read as it was written, at every length', () => {
   for (let length = 0; length < 200; length++) {
@@ -28,4 +29,15 @@ test.each([
 test('text with a lone surrogate is malformed, and a surrogate pair is text', () => {
   for (const text of ['\uD800', 'Rent \uDFFF', '\uDE00\uD83D']) expect(() => textOf(text)).toThrow(Malformed);
   for (const text of ['', '\uFFFD', '\u{1F600}']) expect(textOf(text)).toBe(text);
+});
+
+test('an intent is read with the end that it names, or without one, and a message has none', () => {
+  const ending = { ...transferIntent(), notAfterMs: NOON_MS };
+  const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+  expect(intentOf(sent(transferIntent()))).toEqual(transferIntent());
+  expect(intentOf(sent(ending))).toEqual(ending);
+  for (const notAfterMs of [null, -1, 1.5, '1', NOON_MS + 0.5]) {
+    expect(() => intentOf(sent({ ...ending, notAfterMs }))).toThrow(Malformed);
+  }
+  expect(() => intentOf(sent({ ...messageIntent(), notAfterMs: NOON_MS }))).toThrow(Malformed);
 });

@@ -14,6 +14,8 @@ import {
   effectOf,
   intentBytes,
   MESSAGE_FORMATS,
+  attemptEndsAtMs,
+  isPastItsEnd,
   signingEndsAtMs,
   wantsOneMore,
 } from '#domain/intent.ts';
@@ -26,7 +28,7 @@ import { amount, FRAME as CAST_FRAME, messageIntent, policy, transactionIn, tran
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const intent = transferIntent();
 
-type Fields<I extends Intent> = { readonly [F in keyof Required<Omit<I, 'kind'>>]: I[F] };
+type Fields<I extends Intent> = Required<Omit<I, 'kind'>>;
 
 /** Another value for each field: the types make sure that a new field gets its line here. */
 const FRAME = {
@@ -51,6 +53,7 @@ const TRANSFER: Fields<TransferIntent> = {
   amount: amount('1001'),
   maxFee: amount('101'),
   lookalikeOf: ADDRESS,
+  notAfterMs: intent.expiresAtMs + 2,
   paysFor: 'ab'.repeat(32),
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
@@ -60,6 +63,7 @@ const INTERACTION: Fields<ContractInteractionIntent> = {
   value: amount('1'),
   maxFee: amount('101'),
   lookalikeOf: ADDRESS,
+  notAfterMs: intent.expiresAtMs + 2,
 };
 const APPROVAL: Fields<Erc20ApproveIntent> = {
   ...FRAME,
@@ -68,6 +72,7 @@ const APPROVAL: Fields<Erc20ApproveIntent> = {
   amount: amount('1001'),
   maxFee: amount('101'),
   lookalikeOf: ADDRESS,
+  notAfterMs: intent.expiresAtMs + 2,
 };
 const MESSAGE: Fields<MessageIntent> = { ...FRAME, format: 'eip712', message: 'hello!' };
 
@@ -134,10 +139,7 @@ test('the encoding is pinned: an approval given today must be readable in ten ye
 });
 
 test.each<[Intent, readonly string[]]>([
-  [
-    { ...intent, ...TRANSFER, paysFor: 'ab'.repeat(32) },
-    ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor'],
-  ],
+  [{ ...intent, ...TRANSFER }, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor']],
   [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...interaction, ...INTERACTION }, ['to', 'data', 'value', 'maxFee', 'lookalikeOf']],
   [{ ...approval, ...APPROVAL }, ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']],
@@ -146,6 +148,7 @@ test.each<[Intent, readonly string[]]>([
   const values: Readonly<Record<string, string | number | null | undefined>> = { ...of };
   const names = ['kind', 'vaultId', 'transactionId', 'chain', 'from', ...own];
   names.push('policyVersion', 'policyHash', 'note', 'createdAtMs', 'expiresAtMs');
+  if ('notAfterMs' in of) names.push('notAfterMs');
   expect(readCanonical(intentBytes(of))).toEqual({
     domain: 'conclave/intent/v1',
     fields: names.map((name) => [name, values[name] === null ? null : String(values[name])]),
@@ -159,6 +162,22 @@ test('what is stored and sent of an intent in one word is spelled so for ever', 
 
 test('who has approved has a day more for the signing, and not a millisecond longer', () => {
   expect(signingEndsAtMs(intent)).toBe(intent.expiresAtMs + 86_400_000);
+});
+
+test('an end that the intent names is the end of its signing, and cancellations are signed for thirty days after it', () => {
+  const [dayMs, { expiresAtMs }] = [24 * 60 * 60 * 1000, intent];
+  for (const of of [intent, messageIntent()]) {
+    expect(attemptEndsAtMs(of, 'intent')).toBe(expiresAtMs + dayMs);
+    expect(attemptEndsAtMs(of, 'cancellation')).toBe(expiresAtMs + 31 * dayMs);
+    expect(isPastItsEnd(of, Number.MAX_SAFE_INTEGER)).toBe(false);
+  }
+  const soon = { ...intent, notAfterMs: expiresAtMs };
+  expect(attemptEndsAtMs(soon, 'intent')).toBe(expiresAtMs);
+  expect(attemptEndsAtMs(soon, 'cancellation')).toBe(expiresAtMs + 31 * dayMs);
+  expect([isPastItsEnd(soon, expiresAtMs - 1), isPastItsEnd(soon, expiresAtMs)]).toEqual([false, true]);
+  const late = { ...intent, notAfterMs: expiresAtMs + 100 * dayMs };
+  expect(attemptEndsAtMs(late, 'intent')).toBe(expiresAtMs + dayMs);
+  expect(attemptEndsAtMs(late, 'cancellation')).toBe(expiresAtMs + 130 * dayMs);
 });
 
 test('a cancellation pays nothing to oneself, within the same fee, under the same approvals', () => {

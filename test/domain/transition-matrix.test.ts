@@ -40,6 +40,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   waitForNonce: { type: 'waitForNonce', blocker: { transactionId: transactionIn('SUBMITTED').id } },
   include: { type: 'include', inclusion: inclusion({ confirmations: 9, finalized: true }), confirmationsNeeded: 3 },
   miss: { type: 'miss', inMempool: false, nonceTaken: false },
+  endByTime: { type: 'endByTime' },
   watch: { type: 'watch' },
   lapse: { type: 'lapse', attempt: 1 },
   settle: { type: 'settle' },
@@ -103,6 +104,10 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   waitForNonce: row(
     '.            .            SIGNING      BROADCAST     .            .            .            .        .         .',
+  ),
+  // These have no end of their own; end-by-time.test.ts has one.
+  endByTime: row(
+    '   .            .            .            .             .            .            .            .        .         .',
   ),
   include: row(
     '     .            .            .            SUCCEEDED     SUCCEEDED    SUCCEEDED    SUCCEEDED    .        .         .',

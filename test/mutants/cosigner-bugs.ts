@@ -152,15 +152,15 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a node signs after the time is over',
     file: 'src/cosigner/approval-check.ts',
-    was: "if (pinned.nowMs >= attemptEndsAtMs(request)) return refused(refusal('expired'));",
+    was: "if (pinned.nowMs >= attemptEndsAtMs(intent, request.purpose)) return refused(refusal('expired'));",
     is: '',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
   },
   {
     name: 'a payment is signed as long as its cancellation',
-    file: 'src/cosigner/approval-check.ts',
-    was: "(purpose === 'cancellation' ? CANCELLATION_GRACE_MS : 0)",
-    is: 'CANCELLATION_GRACE_MS',
+    file: 'src/domain/intent.ts',
+    was: "if (purpose === 'intent') return signingEndsAtMs(intent);",
+    is: '',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
   },
   {

@@ -13,6 +13,7 @@ import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { SIGHTING_BUGS } from './sighting-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
+import { TIME_BUGS } from './time-bugs.ts';
 import { VAULT_BUGS } from './vault-bugs.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
 
@@ -29,6 +30,7 @@ const BUGS = [
   ...SIGHTING_BUGS,
   ...STATEMENT_BUGS,
   ...VAULT_BUGS,
+  ...TIME_BUGS,
   ...NETWORK_BUGS,
   ...MESSAGE_BUGS,
   ...OUTSIDE_BUGS,

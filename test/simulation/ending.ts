@@ -113,6 +113,9 @@ export function judge(world: World): void {
     }
     // Nobody else has the key: whatever took its place was the service's own.
     if (record.stateReason === 'CONFLICTED') oracle.fault(`I6: ${wish.key} was conflicted with`);
+    if (record.stateReason === 'NOT_AFTER_PASSED' && wish.notAfterMs === null) {
+      oracle.fault(`I4: ${wish.key} has no end and was ended by time`);
+    }
     if (wish.isStopped && times > 0) oracle.fault(`I4: ${wish.key} was stopped and is paid`);
     // Who is no signer any more has no voice in what is undecided; where all stay, none is lost.
     const voices = new Set(record.approvals.map(({ actor }) => actor.userId as string));

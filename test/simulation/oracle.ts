@@ -15,6 +15,8 @@ export interface Wish {
   readonly asked: Set<string>;
   /** Who has been told that the voice counts. */
   readonly heard: Set<string>;
+  /** The end of the time in which it may be carried out; null for none. */
+  notAfterMs: number | null;
   /** Somebody was told that it will not be. */
   isStopped: boolean;
   /** The service would not have it. */
@@ -80,6 +82,7 @@ export class Oracle {
       id: null,
       asked: new Set(),
       heard: new Set(),
+      notAfterMs: null,
       isStopped: false,
       isRefused: false,
     };
@@ -116,6 +119,7 @@ export class Oracle {
     if (wish === null) {
       return this.fault(`I2: nobody wanted ${intent.amount} to go to ${intent.to}`);
     }
+    if ((intent.notAfterMs ?? null) !== wish.notAfterMs) this.fault(`I2: ${wish.key} is signed with another end`);
     const voices = [...wish.asked].filter((person) => wish.terms.signers.includes(person)).length;
     if (voices < wish.terms.threshold)
       this.fault(`I2: ${wish.key} is signed, and ${voices} of ${wish.terms.threshold} wanted it`);

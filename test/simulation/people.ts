@@ -15,15 +15,34 @@ async function insist(world: World, ask: () => Promise<Answer | null>): Promise<
   return null;
 }
 
+const MINUTE_MS = 60_000;
+
+/** One payment of seven names an end. */
+function isEnding({ key }: Wish): boolean {
+  return numberOf(key) % 7 === 0;
+}
+
+/** From ten minutes, in which little gets done, to an hour and a half. */
+function periodOf({ key }: Wish): number {
+  return (10 + (numberOf(key) % 5) * 20) * MINUTE_MS;
+}
+
+function numberOf(key: string): number {
+  return Number(key.replace('wish-', ''));
+}
+
 /** As an integrator does it: with a key, again and again with the same one. */
 export async function create(world: World, wish: Wish, creator: Person): Promise<void> {
   const speed = world.schedule.pick(['slow', 'normal', 'fast']);
+  // A client that asks again means the same end.
+  if (isEnding(wish)) wish.notAfterMs ??= world.schedule.nowMs + periodOf(wish);
   const body = {
     vaultId: world.vaultId,
     chain: wish.chain.row.name,
     to: wish.to,
     amount: wish.amount.toString(),
     speed,
+    ...(wish.notAfterMs === null ? {} : { notAfter: new Date(wish.notAfterMs).toISOString() }),
   };
   const headers = { 'idempotency-key': wish.key };
   const answer = await insist(world, () =>

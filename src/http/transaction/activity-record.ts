@@ -38,6 +38,7 @@ const NOT_OURS = {
   rejection: null,
   createdBy: null,
   expiresAt: null,
+  notAfter: null,
 };
 
 /** What others did, in the shape of every transaction: where it moved one thing, that stands in `from`, `to`, `asset` and `amount`. */

@@ -46,6 +46,7 @@ export const CREATION_REFUSALS = [
   'forbidden',
   'idempotency-key-reused',
   'external-id-taken',
+  'not-after-passed',
   'chain-not-enabled',
   'wallet-not-ready',
   'too-many-pending',
@@ -65,6 +66,14 @@ export const counterpartyFields = {
     .enum(SPEEDS)
     .optional()
     .meta({ description: 'By which of the estimated fees it is offered to the network; normal when absent' }),
+  notAfter: z.iso
+    .datetime()
+    .nullish()
+    .meta({
+      description:
+        'When the time to carry it out is over: nothing that pays is signed or sent from then on, and what still waits ' +
+        'is cancelled at its nonce. Signers decide until then at most. It is part of what they approve',
+    }),
 };
 
 export const addressField = z.string().min(1).max(128);
@@ -77,6 +86,8 @@ export interface CreationBody {
   readonly externalId?: string | null | undefined;
   readonly acceptLookalikeOf?: string | null | undefined;
   readonly speed?: Speed | undefined;
+  /** ISO 8601, as the schema has checked. */
+  readonly notAfter?: string | null | undefined;
 }
 
 /** What a caller wants. */
@@ -90,8 +101,8 @@ export interface ActionReader {
  * Creates a transaction of any kind. 201 with the record; an Idempotency-Key that comes again answers as the first time, marked
  * `Idempotency-Replayed`. What would fail on its chain is refused before anything is stored.
  *
- * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`,
- * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`,
+ * `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const chain = findChain(chainsFrom(context.env), body.chain);
@@ -150,7 +161,9 @@ export function readCreation(
   const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal' } = body;
   const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
-  return accepted({ vaultId, wish: { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed } });
+  const notAfterMs = body.notAfter == null ? null : Date.parse(body.notAfter);
+  const wish = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
+  return accepted({ vaultId, wish });
 }
 
 /**

@@ -131,6 +131,10 @@ const transactionFields = {
   createdAt: time,
   updatedAt: time,
   expiresAt: time.nullable(),
+  notAfter: time.nullable().meta({
+    description:
+      'When the time to carry it out is over; then FAILED with NOT_AFTER_PASSED. Null where it has no such end',
+  }),
 };
 
 export const transactionSchema = z.strictObject(transactionFields).meta({ id: 'Transaction' });

@@ -79,6 +79,7 @@ export function transactionRecord(
     createdAt: timeText(transaction.createdAtMs),
     updatedAt: timeText(transaction.updatedAtMs),
     expiresAt: timeText(intent.expiresAtMs),
+    notAfter: intent.kind === 'message' || intent.notAfterMs === undefined ? null : timeText(intent.notAfterMs),
   };
 }
 

@@ -42,6 +42,26 @@ test('a transfer is created with everything that a client needs to show it', asy
   });
 });
 
+test('a transfer with an end says so, and is decided until then at most', async () => {
+  const treasury = await foundTreasury();
+  const [soon, late] = [60_000, 365 * 24 * 60 * 60_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  const { body } = await created(treasury, { notAfter: soon });
+  expect([body['notAfter'], body['expiresAt']]).toEqual([soon, soon]);
+  const { body: patient } = await created(treasury, { notAfter: late });
+  expect(patient['notAfter']).toBe(late);
+  expect(Date.parse(String(patient['expiresAt']))).toBeLessThan(Date.parse(late ?? ''));
+  expect((await created(treasury, { notAfter: null })).body['notAfter']).toBe(null);
+});
+
+test('a transfer whose end has passed is refused, and nothing is stored', async () => {
+  const treasury = await foundTreasury();
+  const before = await stored(treasury);
+  const body = { ...payment(treasury), notAfter: '2026-01-01T00:00:00Z' };
+  const answer = await ask('POST /transaction/transfer', { token: treasury.alice.token, body });
+  expect([answer.status, answer.body['code']]).toEqual([422, 'not-after-passed']);
+  expect(await stored(treasury)).toEqual(before);
+});
+
 test('the vault decides whether a transfer begins as DRAFT or SUBMITTED', async () => {
   const drafts = await foundTreasury({ initialState: 'DRAFT' });
   expect((await created(drafts)).body['state']).toBe('DRAFT');
@@ -118,6 +138,9 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['tokenAddress', 'USDC', 'malformed'],
   ['tokenAddress', '0x0000000000000000000000000000000000000000', 'zero-address'],
   ['tokenAddress', {}, 'invalid_type'],
+  ['notAfter', 7, 'invalid_type'],
+  ['notAfter', 'tomorrow', 'invalid_format'],
+  ['notAfter', '2027-01-01', 'invalid_format'],
   ['note', 7, 'invalid_type'],
   ['note', 'x'.repeat(501), 'custom'],
   ['note', 'pay \u202Eecila', 'custom'],

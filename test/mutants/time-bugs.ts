@@ -1,0 +1,68 @@
+import { type Bug, domain } from './bug.ts';
+
+/** Bugs in what a transaction does when the time of its intent is over. */
+export const TIME_BUGS: readonly Bug[] = [
+  {
+    name: 'time: the end of a payment is no part of what is approved',
+    file: 'src/domain/intent.ts',
+    was: "...(endMs === null ? [] : [['notAfterMs', String(endMs)] as const]),",
+    is: '',
+    caughtBy: domain('intent'),
+  },
+  {
+    name: 'time: co-signers sign a payment after its end',
+    file: 'src/domain/intent.ts',
+    was: 'return Math.min(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? Infinity);',
+    is: 'return intent.expiresAtMs + SIGNING_GRACE_MS;',
+    caughtBy: ['test/cosigner/approval-check.test.ts'],
+  },
+  {
+    name: 'time: a payment is cancelled before its end',
+    file: 'src/domain/end-by-time.ts',
+    was: 'cancelling || !isPastItsEnd(intent, nowMs) ||',
+    is: 'cancelling ||',
+    caughtBy: domain('end-by-time'),
+  },
+  {
+    name: 'time: a cancellation that cannot be had is asked for at each look',
+    file: 'src/domain/end-by-time.ts',
+    was: 'nowMs - endedByTimeAtMs >= RETRY_MS',
+    is: 'nowMs >= endedByTimeAtMs',
+    caughtBy: domain('end-by-time'),
+  },
+  {
+    name: 'time: bytes that were not recorded as sent are given up',
+    file: 'src/domain/end-by-time.ts',
+    was: 'times: 0,',
+    is: 'times: 1,',
+    caughtBy: domain('end-by-time'),
+  },
+  {
+    name: 'time: a payment is sent again after its end',
+    file: 'src/domain/sighting.ts',
+    was: "if (newest.purpose === 'intent' && isPastItsEnd(transaction.intent, nowMs)) return healed;",
+    is: '',
+    caughtBy: domain('end-by-time'),
+  },
+  {
+    name: 'time: a payment that could never be carried out is created',
+    file: 'src/objects/rehearsal.ts',
+    was: 'notAfterMs !== null && notAfterMs <= nowMs',
+    is: 'notAfterMs !== null && notAfterMs < 0',
+    caughtBy: ['test/worker/http/transfer.test.ts'],
+  },
+  {
+    name: 'time: a payment is decided after its end',
+    file: 'src/objects/new-transaction.ts',
+    was: ', notAfterMs ?? Infinity),',
+    is: ', Infinity),',
+    caughtBy: ['test/worker/http/transfer.test.ts'],
+  },
+  {
+    name: 'time: the approval page hides the end',
+    file: 'src/approval-page/describe-intent.ts',
+    was: "...(notAfterMs === undefined ? [] : [{ label: 'Not after', text: timeText(notAfterMs) }]),",
+    is: '',
+    caughtBy: ['test/approval-page/describe.test.ts'],
+  },
+];
