@@ -83,7 +83,10 @@ function absenceAmong(answers: readonly Answer[]): Result<Observation, Trouble> 
   const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   const absent = told.filter((one) => one.type === 'absent');
   const waiting = absent.find(({ inMempool }) => inMempool);
-  if (waiting !== undefined) return accepted(waiting);
+  if (waiting !== undefined) {
+    const isWithheld = absent.some((one) => !one.inMempool && !one.nonceTaken && one.isUnexplained !== true);
+    return accepted(isWithheld ? { ...waiting, isWithheld: true } : waiting);
+  }
   if (told.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
   if (told.length === answers.length && absent.length === 0) return accepted({ type: 'lapsed' });
   const nothing = { type: 'absent', inMempool: false, nonceTaken: false } as const;

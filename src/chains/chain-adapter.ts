@@ -122,6 +122,8 @@ export type Observation =
       readonly nonceTaken: boolean;
       /** The nonce is used, and no node shows by what: it may have been one of these attempts. */
       readonly isUnexplained?: true;
+      /** Some nodes have it in their mempool, and another node that answers knows nothing of it. */
+      readonly isWithheld?: true;
     }
   /** No attempt can be included any more, and nothing has been in their place: it calls for another. */
   | { readonly type: 'lapsed' };

@@ -3,6 +3,7 @@ import { labelsOf, usdValueOf } from '#domain/appraisal.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { isOverdue } from '#domain/end-by-time.ts';
+import { isPastItsEnd } from '#domain/intent.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
@@ -32,7 +33,19 @@ export async function confirm(
   await report({ env, vault, work }, observed.value);
   const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
   if (isAbsent && isOverdue(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
+  else if (isAbsent && observed.value.isWithheld === true) await offerAgain(adapter, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
+}
+
+/**
+ * Sends the newest bytes again where some nodes have them and another one does not: those that have them may pass them on to no other
+ * node. Nothing is recorded, because nothing has changed: the next look shows what came of it.
+ */
+async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Promise<void> {
+  const newest = signedAttempts(transaction).at(-1);
+  if (newest === undefined || newest.sent === null) return;
+  if (newest.purpose === 'intent' && isPastItsEnd(transaction.intent, Date.now())) return;
+  await adapter.broadcast(newest.signed.raw, newest.signed.hash);
 }
 
 /** Where the attempts of a transaction are that could be anywhere. Throws where none is signed: nobody looks for it. */

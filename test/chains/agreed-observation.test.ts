@@ -24,6 +24,8 @@ const DENIES: Answer = refused({
 });
 const NOTHING = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false });
 const WAITING = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false });
+/** One node has it, and another one that could have it does not. */
+const WITHHELD = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false, isWithheld: true });
 const TAKEN = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: true });
 const LAPSED = accepted<Observation>({ type: 'lapsed' });
 const UNEXPLAINED = accepted<Observation>({
@@ -63,7 +65,7 @@ test('a node that knows the hash prevents an end, wherever it stands in the list
       [ends, WAITING],
       [WAITING, ends],
     ]) {
-      expect(await seenBy(...order)).toEqual(WAITING);
+      expect(await seenBy(...order)).toEqual(ends === NOTHING ? WITHHELD : WAITING);
     }
     for (const order of [
       [ends, included()],

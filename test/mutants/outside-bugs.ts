@@ -200,9 +200,9 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   },
   {
     name: 'bytes are given up while a node that may have them is away',
-    file: 'src/chains/evm/broadcast.ts',
-    was: "if (refusal !== null) return isAway ? { outcome: 'undecided' } : refusal;",
-    is: 'if (refusal !== null) return isAway ? refusal : refusal;',
+    file: 'src/chains/broadcast-to-all.ts',
+    was: "standing.outcome === 'refused' && isAway ?",
+    is: "standing.outcome === 'refused' && fleet.nodes.length === 0 && isAway ?",
     caughtBy: evm('broadcast'),
   },
   {

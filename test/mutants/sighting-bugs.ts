@@ -174,4 +174,32 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     is: 'return accepted(isUsed ? { ...nothing, nonceTaken: true } : nothing);',
     caughtBy: SIM,
   },
+  {
+    name: 'sightings: one node that takes the bytes is the only one that gets them',
+    file: 'src/chains/broadcast-to-all.ts',
+    was: 'fleet.nodes.map(async (node) => {',
+    is: 'fleet.nodes.slice(0, 1).map(async (node) => {',
+    caughtBy: ['test/chains/evm/broadcast.test.ts'],
+  },
+  {
+    name: 'sightings: a price that one node finds too low counts although another node took the bytes',
+    file: 'src/chains/broadcast-to-all.ts',
+    was: "const STANDING = ['accepted', 'underpriced',",
+    is: "const STANDING = ['underpriced', 'accepted',",
+    caughtBy: ['test/chains/bitcoin/broadcast.test.ts'],
+  },
+  {
+    name: 'sightings: a payment that one node withholds is not seen as such',
+    file: 'src/chains/agreed-observation.ts',
+    was: 'isWithheld ? { ...waiting, isWithheld: true } : waiting',
+    is: 'isWithheld ? waiting : waiting',
+    caughtBy: AGREED,
+  },
+  {
+    name: 'sightings: a payment that one node withholds is not offered to the others',
+    file: 'src/jobs/confirm.ts',
+    was: 'await adapter.broadcast(newest.signed.raw, newest.signed.hash);',
+    is: '',
+    caughtBy: ['test/e2e/withheld.test.ts'],
+  },
 ];

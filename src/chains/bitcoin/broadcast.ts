@@ -1,7 +1,7 @@
+import { broadcastToAll } from '#chains/broadcast-to-all.ts';
 import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
 import { askSend } from '#chains/bitcoin/question.ts';
 import type { Fleet } from '#chains/fleet.ts';
-import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 
 /** The words of Bitcoin Core's mempool, which every Esplora server passes on. */
@@ -12,32 +12,12 @@ const TOO_CHEAP =
 const WRONG =
   /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|absurdly-high|non-standard|decode failed/i;
 
-/** What stands when servers say different things: the one that gives up least. */
-const CAUTION = ['unknown', 'conflicted', 'underpriced', 'refused'] as const;
-
 /**
- * Hands signed bytes to one server after the other, until one takes them. A coin that is spent may be spent by an earlier attempt, or by
- * these very bytes in a block: the chain will tell.
+ * Hands signed bytes to every server (see `broadcastToAll`). A coin that is spent may be spent by an earlier attempt, or by these very
+ * bytes in a block: the chain will tell.
  */
-export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
-  const verdicts: BroadcastVerdict[] = [];
-  let trouble = NO_NODE;
-  let isAway = false;
-  for (const node of fleet.nodes) {
-    const away = await fleet.trouble(node);
-    if (away !== null) {
-      trouble = away;
-      // One of another network was never sent anything.
-      if (away.kind !== 'unfit') isAway = true;
-      continue;
-    }
-    const verdict = await send(node, raw, hash);
-    if (verdict.outcome === 'accepted') return verdict;
-    verdicts.push(verdict);
-  }
-  const [said] = CAUTION.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
-  if (said === undefined) return unknown(trouble.detail);
-  return said.outcome === 'refused' && isAway ? { outcome: 'undecided' } : said;
+export function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
+  return broadcastToAll(fleet, (node) => send(node, raw, hash));
 }
 
 async function send(node: RpcNode, raw: string, hash: string): Promise<BroadcastVerdict> {

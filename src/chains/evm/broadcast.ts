@@ -1,10 +1,10 @@
 import { keccak256 } from 'viem/utils';
+import { broadcastToAll } from '#chains/broadcast-to-all.ts';
 import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
 import type { SignedBytes } from '#chains/evm/assemble.ts';
 import { readSigned } from '#chains/evm/assemble.ts';
 import { classifyBroadcastError } from '#chains/evm/broadcast-error.ts';
 import type { EvmFleet } from '#chains/evm/evm-fleet.ts';
-import { NO_NODE } from '#chains/fleet.ts';
 import { isHexBytes } from '#chains/evm/hex.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { askNonce, askSend, askTransaction } from '#chains/evm/question.ts';
@@ -15,10 +15,8 @@ interface Sent extends SignedBytes {
 }
 
 /**
- * Sends signed bytes to one node after the other, until one gives a clear answer. `unknown` is the verdict whenever the bytes may
- * be out: then only the same bytes may follow. `refused` gives the transaction up, so it is the verdict only when no node wants the
- * bytes and none can have kept them: after the silence of one (it may have passed them on, now or when it was asked before), or where one
- * lags behind, the refusal of another proves nothing.
+ * Sends signed bytes to every node (see `broadcastToAll`). `unknown` is the verdict whenever the bytes may be out: then only the same
+ * bytes may follow.
  */
 export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string): Promise<BroadcastVerdict> {
   const read = readSigned(raw);
@@ -27,26 +25,7 @@ export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string
   if (!isHexBytes(raw) || keccak256(raw) !== hash)
     return unknown('the stored hash is not the hash of the stored bytes');
   if (read.value.transaction.chainId !== fleet.chainId) return unknown('the stored bytes are for another chain');
-  let uncertain: BroadcastVerdict | null = null;
-  let refusal: BroadcastVerdict | null = null;
-  let isAway = false;
-  let reason = NO_NODE.detail;
-  for (const node of fleet.nodes) {
-    const trouble = await fleet.trouble(node);
-    if (trouble !== null) {
-      reason = trouble.detail;
-      // One of another chain was never sent anything.
-      if (trouble.kind !== 'unfit') isAway = true;
-      continue;
-    }
-    const verdict = await send(node, { ...read.value, raw, hash });
-    if (verdict.outcome === 'unknown') uncertain = verdict;
-    else if (verdict.outcome === 'refused') refusal = verdict;
-    else return verdict;
-  }
-  if (uncertain !== null) return uncertain;
-  if (refusal !== null) return isAway ? { outcome: 'undecided' } : refusal;
-  return unknown(reason);
+  return broadcastToAll(fleet, (node) => send(node, { ...read.value, raw, hash }));
 }
 
 async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {

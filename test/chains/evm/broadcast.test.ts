@@ -188,6 +188,26 @@ test('a node that refuses what the next one takes is overruled', async () => {
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
+test('a node that takes the bytes and passes them on to no other is not the only one that gets them', async () => {
+  const from = nextPayer();
+  const raw = await chain.sign({ from, to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', { result: keccak256(raw) });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+  expect(await chain.client.getTransaction({ hash: keccak256(raw) })).toMatchObject({ nonce: 0 });
+});
+
+test('a node that has mined another transaction at the nonce, or says so, keeps the bytes from no other node', async () => {
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
+  liar.follow((method) => {
+    if (method === 'eth_sendRawTransaction') return { error: { code: -32000, message: 'nonce too low' } };
+    return method === 'eth_getTransactionCount' ? { result: '0x9' } : 'forward';
+  });
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'conflicted' });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+});
+
 test('a node of another chain is sent nothing', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   lyingAbout('eth_chainId', { result: '0x1' });
