@@ -59,6 +59,12 @@ export interface Vote {
   readonly atMs: number;
 }
 
+/** What the RPC nodes answer to signed bytes that they do not take, and how often in a row. */
+export interface NodeRefusal {
+  readonly answer: string;
+  readonly times: number;
+}
+
 /** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
 export interface Attempt {
   readonly number: number;
@@ -84,6 +90,8 @@ export interface Attempt {
     readonly atMs: number;
     readonly times: number;
   } | null;
+  /** Of these bytes, by the RPC nodes, since they last took them; null or absent where there is none. */
+  readonly refusal?: NodeRefusal | null;
 }
 
 /**

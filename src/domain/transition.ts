@@ -1,11 +1,12 @@
 import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice, isRequiredDevice } from '#domain/approval.ts';
 import { hasVoice, isUnsigned } from '#domain/device.ts';
-import type { EventType, TransactionEvent } from '#domain/event.ts';
+import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { callsForAnother, callsForCancellation, outstandingJob } from '#domain/job.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/nonce-wait.ts';
+import { countRefusal, isRefusedRepeatedly } from '#domain/node-refusal.ts';
 import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -122,6 +123,10 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
   const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
+  const counted = refusedAgain(newest, event);
+  // A record that changes with each repeat never looks stuck to the operators.
+  const isRepeat = event.outcome === 'unknown' && newest.sent?.outcome === 'unknown';
+  if (isRepeat && isRefusedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
   const stateReason = {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
     unknown: 'REBROADCASTING',
@@ -129,8 +134,17 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
     lapsed: 'SIGNING_AGAIN',
     refused: 'REFUSED_BY_NODE',
   }[event.outcome];
-  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent }) };
+  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
 };
+
+/** The refusal of an attempt after one more answer: taken bytes have none, and an answer without words says nothing new. */
+function refusedAgain(
+  { refusal = null }: Attempt,
+  { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
+): Pick<Attempt, 'refusal'> {
+  if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };
+  return answer === null ? {} : { refusal: countRefusal(refusal, answer) };
+}
 
 /**
  * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. Where
@@ -138,8 +152,15 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
  */
 const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstances) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
-  if (newestAttempt(transaction)?.number !== event.attempt) return null;
-  if (!touched && event.blocksOthers !== true) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+  const newest = newestAttempt(transaction);
+  if (newest?.number !== event.attempt) return null;
+  if (!touched && event.blocksOthers !== true) {
+    const attempts = replaceNewest(transaction, {
+      ...newest,
+      ...refusedAgain(newest, { ...event, outcome: 'refused' }),
+    });
+    return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts };
+  }
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
   if (change === null || event.blocksOthers !== true || !isOnly) return change;

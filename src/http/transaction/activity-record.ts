@@ -55,6 +55,7 @@ export function activityRecord(
     kind: 'activity',
     state: activity.state,
     stateReason: activity.stateReason,
+    stateDetail: null,
     waitsFor: null,
     displayType: activity.displayType,
     direction: activity.direction,
