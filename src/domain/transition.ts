@@ -147,23 +147,23 @@ function refusedAgain(
 }
 
 /**
- * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. Where
- * others wait above its nonce a payment whose only bytes no RPC node has is not left there: a cancellation takes its place.
+ * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. A payment
+ * whose only bytes no RPC node has is not left below others: a cancellation takes its nonce. So does one where the bytes may be
+ * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
  */
 const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstances) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
   const newest = newestAttempt(transaction);
   if (newest?.number !== event.attempt) return null;
+  const counted = { ...newest, ...refusedAgain(newest, { ...event, outcome: 'refused' }) };
   if (!touched && event.blocksOthers !== true) {
-    const attempts = replaceNewest(transaction, {
-      ...newest,
-      ...refusedAgain(newest, { ...event, outcome: 'refused' }),
-    });
-    return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts };
+    return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
   }
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
-  if (change === null || event.blocksOthers !== true || !isOnly) return change;
+  // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
+  const isHopeless = isRefusedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
+  if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
   return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
 };
 
@@ -201,7 +201,9 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason },
   }
   // A cancellation that can not be had is not wanted any more; one that is out stays.
   const stays = cancelling && newest.purpose === 'cancellation';
-  const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
+  // It is taken up again: what counts as repeated begins anew.
+  const kept = stays || givenUp === null ? { ...newest, sent } : { ...newest, sent, refusal: null };
+  const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), kept] };
   return stays || givenUp === null ? change : { ...change, givenUp: null };
 };
 

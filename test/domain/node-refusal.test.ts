@@ -4,7 +4,19 @@ import { outstandingJob } from '#domain/job.ts';
 import { countRefusal, MAX_IDENTICAL_REFUSALS, refusalShown } from '#domain/node-refusal.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
-import { NOON_MS, policy, PREPARED, sentAttempt, signedAttempt, transactionIn, UNSPENT } from './cast.ts';
+import {
+  alice,
+  HASH,
+  inclusion,
+  NOON_MS,
+  OTHER_HASH,
+  policy,
+  PREPARED,
+  sentAttempt,
+  signedAttempt,
+  transactionIn,
+  UNSPENT,
+} from './cast.ts';
 
 /** What RPC nodes answer to bytes that they do not take, and when a person sees it. */
 
@@ -74,4 +86,59 @@ test('a payment that has failed at the first refusal shows its words', () => {
 
 test('records of before have no refusals', () => {
   expect(refusalShown(transactionIn('BROADCAST', { attempts: [sentAttempt()] }))).toBeNull();
+});
+
+const SHORT = 'insufficient funds for gas * price + value: address 0x5aAe have 10 want 12';
+const timedOut = answered('no answer in time');
+const refused: TransactionEvent = { type: 'refuseBroadcast', attempt: 1, answer: SHORT, blocksOthers: false };
+
+test('a payment that may be out and that every node refuses again and again is cancelled at its nonce, and ends', () => {
+  const circling = after(unsent(), timedOut, refused, missed, refused, missed);
+  expect([circling.state, circling.cancelling, outstandingJob(circling)]).toEqual(['BROADCAST', false, 'broadcast']);
+  const filling = after(circling, refused);
+  expect([filling.givenUp, filling.stateReason, refusalShown(filling), outstandingJob(filling)]).toEqual([
+    'REJECTED_BY_NODE',
+    'REJECTED_BY_NODE',
+    SHORT,
+    'sign',
+  ]);
+  // Its bytes may be out: that the co-signers refuse is no end.
+  expect(after(filling, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(filling);
+  const cancelled = after(
+    filling,
+    { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299', purpose: 'cancellation' } },
+    { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH },
+    { type: 'send', attempt: 2, outcome: 'accepted', answer: null },
+  );
+  const found = inclusion({ hash: OTHER_HASH, confirmations: 9, finalized: true });
+  const ended = after(cancelled, { type: 'include', inclusion: found, confirmationsNeeded: 3 });
+  expect([ended.state, ended.stateReason, refusalShown(ended), outstandingJob(ended)]).toEqual([
+    'FAILED',
+    'REJECTED_BY_NODE',
+    SHORT,
+    'settle',
+  ]);
+  // The payment was out after all: the chain has decided.
+  const paid = { ...found, hash: HASH };
+  expect(after(cancelled, { type: 'include', inclusion: paid, confirmationsNeeded: 3 }).state).toBe('SUCCEEDED');
+});
+
+test('refusals in other words, and a payment that a node holds meanwhile, are no circle', () => {
+  const other = { ...refused, answer: 'invalid sender' };
+  expect(after(unsent(), timedOut, refused, other, refused, other).givenUp ?? null).toBeNull();
+  const taken: TransactionEvent = { type: 'send', attempt: 1, outcome: 'accepted', answer: null };
+  expect(after(unsent(), timedOut, refused, refused, taken, refused).givenUp ?? null).toBeNull();
+});
+
+test('where the cancellation cannot be had the payment is taken up again, and three more refusals are wanted', () => {
+  const filling = after(unsent(), timedOut, refused, refused, refused);
+  const kept = after(filling, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
+  expect([kept.givenUp, kept.cancelling, outstandingJob(kept)]).toEqual([null, false, 'confirm']);
+  expect(after(kept, missed, refused, missed, refused).givenUp).toBeNull();
+  expect(after(kept, missed, refused, missed, refused, missed, refused).givenUp).toBe('REJECTED_BY_NODE');
+});
+
+test('a payment that a person cancels already is not given up in its place', () => {
+  const cancelled = after(unsent(), timedOut, { type: 'cancel', actor: alice }, refused, refused, refused);
+  expect([cancelled.givenUp ?? null, cancelled.cancelling]).toEqual([null, true]);
 });

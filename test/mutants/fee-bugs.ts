@@ -38,4 +38,18 @@ export const FEE_BUGS: readonly Bug[] = [
     is: 'const isRepeat = false;',
     caughtBy: domain('node-refusal'),
   },
+  {
+    name: 'a payment that may be out is refused in a circle, for ever',
+    file: 'src/domain/transition.ts',
+    was: 'const isHopeless = isRefusedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;',
+    is: 'const isHopeless = false;',
+    caughtBy: domain('node-refusal'),
+  },
+  {
+    name: 'a payment that a node holds again is cancelled for earlier refusals',
+    file: 'src/domain/transition.ts',
+    was: "if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };",
+    is: "if (outcome === 'accepted') return {};",
+    caughtBy: domain('node-refusal'),
+  },
 ];
