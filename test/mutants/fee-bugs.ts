@@ -52,4 +52,11 @@ export const FEE_BUGS: readonly Bug[] = [
     is: "if (outcome === 'accepted') return {};",
     caughtBy: domain('node-refusal'),
   },
+  {
+    name: 'the margin of the gas crosses the limit of a transaction',
+    file: 'src/chains/evm/fees.ts',
+    was: 'return wanted < most ? wanted : most;',
+    is: 'return wanted;',
+    caughtBy: evm('fees'),
+  },
 ];

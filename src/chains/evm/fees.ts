@@ -68,9 +68,18 @@ export function replacementFees(fresh: Fees, replaced: Fees): Fees {
   };
 }
 
-/** A quarter above the estimate: a token's cost changes with the balances that other transactions leave behind. */
+/** EIP-7825: no transaction on Ethereum has more gas. Chains without the rule may estimate more. */
+const MAX_TRANSACTION_GAS = 2n ** 24n;
+
+/**
+ * A quarter above the estimate: a token's cost changes with the balances that other transactions leave behind. The margin alone
+ * never crosses the limit of a transaction.
+ */
 export function gasLimitFor(estimate: bigint): bigint {
-  return estimate === PLAIN_PAYMENT_GAS ? estimate : estimate + dividedUp(estimate, 4n);
+  if (estimate === PLAIN_PAYMENT_GAS) return estimate;
+  const wanted = estimate + dividedUp(estimate, 4n);
+  const most = larger(estimate, MAX_TRANSACTION_GAS);
+  return wanted < most ? wanted : most;
 }
 
 /** The middle value; of an even number the larger of the two. Null of none. */

@@ -71,6 +71,14 @@ test('gas has a margin of a quarter, rounded up; a plain payment is exact', () =
   expect(gasLimitFor(52_000n)).toBe(65_000n);
 });
 
+test('the margin does not cross the limit that a transaction has on Ethereum, where the estimate is below it', () => {
+  expect(gasLimitFor(14_061_003n)).toBe(2n ** 24n);
+  expect(gasLimitFor(13_421_772n)).toBe(16_777_215n);
+  expect(gasLimitFor(2n ** 24n)).toBe(2n ** 24n);
+  // A chain that estimates more has no such limit, or the call is refused before it is signed.
+  expect(gasLimitFor(20_000_000n)).toBe(20_000_000n);
+});
+
 test('the median of no tips is none', () => {
   expect(median([])).toBeNull();
   expect(median([5n])).toBe(5n);
