@@ -81,6 +81,10 @@ export interface Attempt {
   /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
   readonly anchoredAt?: string;
   readonly preparedAtMs: number;
+  /** Of the run that prepared it, drawn at random: another run may have composed the same bytes. Absent where nobody asks for it. */
+  readonly preparedBy?: string;
+  /** False while it is certain that no co-signer has begun to sign these bytes; absent where that is not known. */
+  readonly isAsked?: boolean;
   /** The signed bytes, hex, and their hash: stored before the first send. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;
   /** The last answer of the network, and when. */

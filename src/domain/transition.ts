@@ -6,6 +6,7 @@ import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { callsForAnother, callsForCancellation, outstandingJob } from '#domain/job.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/nonce-wait.ts';
+import { ask, askInVain, prepareInstead } from '#domain/unsigned-attempt.ts';
 import { countRefusal, isRefusedRepeatedly } from '#domain/node-refusal.ts';
 import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -15,7 +16,7 @@ import { include, includeAgain, missAfterFailure, missInBroadcast } from '#domai
 import { reorganise, watch } from '#domain/sighting.ts';
 import type { Circumstances, Step } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
-import type { Attempt, Transaction, TransactionState } from '#domain/transaction.ts';
+import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction.ts';
 import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
@@ -77,7 +78,9 @@ const expire: Step<'expire'> = (transaction, _event, { nowMs }) =>
   nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
 
 /** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
-const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
+const prepare: Step<'prepare'> = (transaction, event, circumstances) => {
+  if (event.instead !== undefined) return prepareInstead(transaction, event, circumstances);
+  const { nowMs } = circumstances;
   const newest = newestAttempt(transaction);
   const wanted =
     newest === null ||
@@ -186,6 +189,15 @@ const speedUp: Step<'speedUp'> = (transaction) => {
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
+const reprice: Step<'reprice'> = (transaction, { attempt, obstacle }) => {
+  const newest = newestAttempt(transaction);
+  if (newest?.number !== attempt || newest.sent === null || callsForAnother(newest)) return null;
+  if (isRefusedForGood(newest, transaction)) return null;
+  if (obstacle !== null) return transaction.stateReason === obstacle ? null : { stateReason: obstacle };
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'blocks burn more than it offers' };
+  return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
 const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }, { nowMs }) => {
   const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
@@ -224,6 +236,8 @@ const TABLE: Record<TransactionState, Row> = {
   SUBMITTED: PENDING_ROW,
   SIGNING: {
     prepare,
+    ask,
+    askInVain,
     delaySigning,
     waitForNonce: waitInSigning,
     failSigning,
@@ -235,12 +249,15 @@ const TABLE: Record<TransactionState, Row> = {
   BROADCAST: {
     cancel: cancelInBroadcast,
     prepare,
+    ask,
+    askInVain,
     sign,
     send,
     refuseBroadcast,
     failSigning,
     waitForNonce,
     speedUp,
+    reprice,
     abandonReplacement,
     include,
     miss: missInBroadcast,
@@ -307,6 +324,11 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
 /** Bytes that nobody will sign any more: others take their nonce. */
 function isGivenUp({ signed, purpose }: Attempt, transaction: Transaction): boolean {
   return signed === null && purpose !== nextPurpose(transaction);
+}
+
+/** The speed of an attempt that takes the place of another: what has waited in vain does not go on being slow. */
+export function replacementSpeed({ speed }: Pick<Transaction, 'speed'>): Speed {
+  return speed === 'slow' ? 'normal' : speed;
 }
 
 /** What a further attempt is for. */
