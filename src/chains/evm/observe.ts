@@ -82,7 +82,7 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   if (!block.ok) return block;
   if (block.value?.hash !== receipt.blockHash) return unfit('the receipt is from a block that the node does not have');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee).toString());
+  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee).toString());
   if (feePaid === null) return unfit('the node tells an impossible fee');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
