@@ -19,7 +19,7 @@ const SOLANA_MAX_FEE = 20_000_000n;
  *
  * The fee cap bounds what a lying node or a fee spike can burn. A token transfer is quoted at some 81,000 gas and twice the base
  * fee, so the caps hold up to a base fee of about: Ethereum 300 gwei, the rollups 30 gwei, Polygon 30,000 gwei, BSC 60 gwei,
- * Avalanche 3,000 nAVAX. Operators change them with CHAINS.
+ * Avalanche 3,000 nAVAX, Gnosis and Plasma 6,000 gwei, HyperEVM 120 gwei. Operators change them with CHAINS.
  *
  * Final depths (ours) matter only while a node has no `finalized` block. They are an hour or more of a rollup, whose blocks rest on
  * one sequencer until Ethereum has them, and deeper than any reorganisation that is known of the others.
@@ -82,6 +82,65 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     pollIntervalMs: 2000,
     maxFee: 500_000_000n * GWEI,
     explorer: 'https://snowtrace.io/tx/{hash}',
+  }),
+  // The tip depends on the bytes, and the node is asked for it call by call.
+  evm('linea', '59144', {
+    nativeSymbol: 'ETH',
+    gasEstimate: 'linea',
+    dataFee: 'none',
+    finalDepth: 1024,
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://lineascan.build/tx/{hash}',
+  }),
+  evm('scroll', '534352', {
+    nativeSymbol: 'ETH',
+    dataFee: 'scroll',
+    finalDepth: 1024,
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://scrollscan.com/tx/{hash}',
+  }),
+  // Dollars: the cap is one of them. Validators with Nethermind take nothing below 1 gwei.
+  evm('gnosis', '100', {
+    nativeSymbol: 'xDAI',
+    dataFee: 'none',
+    minTip: GWEI,
+    finalDepth: 64,
+    confirmations: 12,
+    pollIntervalMs: 3000,
+    maxFee: 1_000_000_000n * GWEI,
+    explorer: 'https://gnosisscan.io/tx/{hash}',
+  }),
+  evm('unichain', '130', {
+    nativeSymbol: 'ETH',
+    dataFee: 'op-stack',
+    finalDepth: 1024,
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://uniscan.xyz/tx/{hash}',
+  }),
+  evm('plasma', '9745', {
+    nativeSymbol: 'XPL',
+    dataFee: 'none',
+    finalDepth: 64,
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 1_000_000_000n * GWEI,
+    explorer: 'https://plasmascan.to/tx/{hash}',
+  }),
+  // Blocks for calls of at most two million gas come each second; what needs more is refused until the account asks for large blocks.
+  evm('hyperevm', '999', {
+    nativeSymbol: 'HYPE',
+    dataFee: 'none',
+    finalDepth: 64,
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 20_000_000n * GWEI,
+    explorer: 'https://hyperevmscan.io/tx/{hash}',
   }),
   evm('ethereum-sepolia', '11155111', {
     nativeSymbol: 'ETH',

@@ -36,6 +36,12 @@ test('without configuration there are the chains of the reference', () => {
     'polygon eip155:137 POL',
     'bsc eip155:56 BNB',
     'avalanche eip155:43114 AVAX',
+    'linea eip155:59144 ETH',
+    'scroll eip155:534352 ETH',
+    'gnosis eip155:100 xDAI',
+    'unichain eip155:130 ETH',
+    'plasma eip155:9745 XPL',
+    'hyperevm eip155:999 HYPE',
     'ethereum-sepolia eip155:11155111 ETH',
     'base-sepolia eip155:84532 ETH',
     'anvil eip155:31337 ETH',
@@ -123,6 +129,12 @@ test.each<[string, string, string | null, number, string, string | null]>([
   ['polygon', '137', '25000000000', 256, 'looked for', null],
   ['bsc', '56', '50000000', 64, 'looked for', null],
   ['avalanche', '43114', null, 64, 'looked for', null],
+  ['linea', '59144', null, 1024, 'none', 'linea'],
+  ['scroll', '534352', null, 1024, 'scroll', null],
+  ['gnosis', '100', '1000000000', 64, 'none', null],
+  ['unichain', '130', null, 1024, 'op-stack', null],
+  ['plasma', '9745', null, 64, 'none', null],
+  ['hyperevm', '999', null, 64, 'none', null],
 ])('the row of %s says what its fees and its finality are', (name, chainId, minTip, finalDepth, dataFee, estimate) => {
   const chain = findChain(known, name);
   expect(chain).toMatchObject({ caip2: `eip155:${chainId}`, family: 'evm', nativeDecimals: 18, finalDepth });
