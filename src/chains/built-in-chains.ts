@@ -19,7 +19,10 @@ const SOLANA_MAX_FEE = 20_000_000n;
  *
  * The fee cap bounds what a lying node or a fee spike can burn. A token transfer is quoted at some 81,000 gas and twice the base
  * fee, so the caps hold up to a base fee of about: Ethereum 300 gwei, the rollups 30 gwei, Polygon 30,000 gwei, BSC 60 gwei,
- * Avalanche 3,000 nAVAX. Operators change them with CHAINS.
+ * Avalanche 3,000 nAVAX, Gnosis and Plasma 6,000 gwei, HyperEVM 120 gwei. Operators change them with CHAINS.
+ *
+ * Final depths (ours) matter only while a node has no `finalized` block. They are an hour or more of a rollup, whose blocks rest on
+ * one sequencer until Ethereum has them, and deeper than any reorganisation that is known of the others.
  */
 export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('ethereum', '1', {
@@ -31,6 +34,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   }),
   evm('base', '8453', {
     nativeSymbol: 'ETH',
+    dataFee: 'op-stack',
     confirmations: 5,
     pollIntervalMs: 2000,
     maxFee: 5_000_000n * GWEI,
@@ -45,20 +49,27 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   }),
   evm('optimism', '10', {
     nativeSymbol: 'ETH',
+    dataFee: 'op-stack',
     confirmations: 5,
     pollIntervalMs: 2000,
     maxFee: 5_000_000n * GWEI,
     explorer: 'https://optimistic.etherscan.io/tx/{hash}',
   }),
+  // Validators enforce 25 gwei and suggest less. 157 blocks were reorganised in February 2023.
   evm('polygon', '137', {
     nativeSymbol: 'POL',
+    minTip: 25n * GWEI,
+    finalDepth: 256,
     confirmations: 5,
     pollIntervalMs: 2000,
     maxFee: 5_000_000_000n * GWEI,
     explorer: 'https://polygonscan.com/tx/{hash}',
   }),
+  // The base fee is zero: the tip is the whole price.
   evm('bsc', '56', {
     nativeSymbol: 'BNB',
+    minTip: GWEI / 20n,
+    finalDepth: 64,
     confirmations: 5,
     pollIntervalMs: 2000,
     maxFee: 10_000_000n * GWEI,
@@ -66,10 +77,70 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   }),
   evm('avalanche', '43114', {
     nativeSymbol: 'AVAX',
+    finalDepth: 64,
     confirmations: 3,
     pollIntervalMs: 2000,
     maxFee: 500_000_000n * GWEI,
     explorer: 'https://snowtrace.io/tx/{hash}',
+  }),
+  // The tip depends on the bytes, and the node is asked for it call by call.
+  evm('linea', '59144', {
+    nativeSymbol: 'ETH',
+    gasEstimate: 'linea',
+    dataFee: 'none',
+    finalDepth: 1024,
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://lineascan.build/tx/{hash}',
+  }),
+  evm('scroll', '534352', {
+    nativeSymbol: 'ETH',
+    dataFee: 'scroll',
+    finalDepth: 1024,
+    confirmations: 5,
+    pollIntervalMs: 2000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://scrollscan.com/tx/{hash}',
+  }),
+  // Dollars: the cap is one of them. Validators with Nethermind take nothing below 1 gwei.
+  evm('gnosis', '100', {
+    nativeSymbol: 'xDAI',
+    dataFee: 'none',
+    minTip: GWEI,
+    finalDepth: 64,
+    confirmations: 12,
+    pollIntervalMs: 3000,
+    maxFee: 1_000_000_000n * GWEI,
+    explorer: 'https://gnosisscan.io/tx/{hash}',
+  }),
+  evm('unichain', '130', {
+    nativeSymbol: 'ETH',
+    dataFee: 'op-stack',
+    finalDepth: 1024,
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 5_000_000n * GWEI,
+    explorer: 'https://uniscan.xyz/tx/{hash}',
+  }),
+  evm('plasma', '9745', {
+    nativeSymbol: 'XPL',
+    dataFee: 'none',
+    finalDepth: 64,
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 1_000_000_000n * GWEI,
+    explorer: 'https://plasmascan.to/tx/{hash}',
+  }),
+  // Blocks for calls of at most two million gas come each second; what needs more is refused until the account asks for large blocks.
+  evm('hyperevm', '999', {
+    nativeSymbol: 'HYPE',
+    dataFee: 'none',
+    finalDepth: 64,
+    confirmations: 5,
+    pollIntervalMs: 1000,
+    maxFee: 20_000_000n * GWEI,
+    explorer: 'https://hyperevmscan.io/tx/{hash}',
   }),
   evm('ethereum-sepolia', '11155111', {
     nativeSymbol: 'ETH',
@@ -80,6 +151,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   }),
   evm('base-sepolia', '84532', {
     nativeSymbol: 'ETH',
+    dataFee: 'op-stack',
     confirmations: 3,
     pollIntervalMs: 2000,
     maxFee: 100_000_000n * GWEI,
@@ -125,9 +197,14 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   bitcoin('bitcoin-regtest', GENESIS.regtest, { confirmations: 1, pollIntervalMs: 250, explorer: null }),
 ];
 
-interface Traits extends Pick<Chain, 'nativeSymbol' | 'confirmations' | 'pollIntervalMs' | 'explorer'> {
+interface Traits extends Pick<
+  Chain,
+  'nativeSymbol' | 'confirmations' | 'pollIntervalMs' | 'explorer' | 'finalDepth' | 'dataFee' | 'gasEstimate'
+> {
   /** Wei. */
   readonly maxFee: bigint;
+  /** Wei per gas. */
+  readonly minTip?: bigint;
 }
 
 function bitcoin(
@@ -164,13 +241,14 @@ function solana(
   };
 }
 
-function evm(name: string, chainId: string, traits: Traits): Chain {
+function evm(name: string, chainId: string, { minTip, ...traits }: Traits): Chain {
   return {
     name,
     caip2: `eip155:${chainId}`,
     family: 'evm',
     nativeDecimals: 18,
     ...traits,
+    ...(minTip === undefined ? {} : { minTip: minTip.toString() }),
     maxFee: traits.maxFee.toString(),
     tokens: LISTED_TOKENS[name] ?? [],
   };

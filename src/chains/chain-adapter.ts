@@ -118,6 +118,8 @@ export type Observation =
   | {
       readonly type: 'absent';
       readonly inMempool: boolean;
+      /** A mempool holds it, and every block of late burns more than the newest attempt offers. */
+      readonly isTooCheap?: true;
       /** Used for good by a transaction that is none of these attempts, and that the nodes have named. */
       readonly nonceTaken: boolean;
       /** The nonce is used, and no node shows by what: it may have been one of these attempts. */

@@ -5,6 +5,7 @@ import { isPublicKey } from '#chains/solana/address.ts';
 import { clusterOf } from '#chains/solana/cluster.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain, ChainFamily, ListedToken } from '#domain/chain.ts';
+import { DATA_FEE_KINDS, GAS_ESTIMATE_KINDS } from '#domain/chain.ts';
 
 type Reader = (value: unknown) => boolean;
 
@@ -24,7 +25,7 @@ function isListedToken(value: unknown): value is ListedToken {
 }
 
 /** One reader for each field of a row. What has no reader is refused. */
-const FIELDS: Record<keyof Chain, Reader> = {
+const FIELDS: Required<Record<keyof Chain, Reader>> = {
   name: isName,
   caip2: (value) => typeof value === 'string' && familyOf(value) !== null,
   family: (value) => value === 'evm' || value === 'solana' || value === 'bitcoin',
@@ -35,7 +36,15 @@ const FIELDS: Record<keyof Chain, Reader> = {
   maxFee: (value) => typeof value === 'string' && parseAmount(value) !== null,
   tokens: (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isListedToken),
   explorer: (value) => value === null || isText(value, /^https?:\/\/[^\s"'<>]+\{hash\}[^\s"'<>]*$/),
+  minTip: (value) => typeof value === 'string' && parseAmount(value) !== null,
+  finalDepth: isWholeNumber(1, 100_000),
+  dataFee: (value) => DATA_FEE_KINDS.some((kind) => kind === value),
+  gasEstimate: (value) => GAS_ESTIMATE_KINDS.some((kind) => kind === value),
 };
+
+/** A row may leave them out, and only one of an EVM chain has them. */
+const EVM_FIELDS = ['minTip', 'finalDepth', 'dataFee', 'gasEstimate'] as const;
+const REQUIRED = Object.keys(FIELDS).filter((field) => !EVM_FIELDS.some((optional) => optional === field));
 
 /**
  * Reads one row of the CHAINS setting. With the name of a chain that is known, only what differs need stand in it; the identity
@@ -54,9 +63,15 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
     if (!reader(value)) throw new Error(`CHAINS: ${String(name)} has a wrong '${field}'`);
   }
   const merged = { tokens: [], ...before, ...row };
-  if (!isChain(merged)) throw new Error(`CHAINS: ${String(name)} lacks one of ${Object.keys(FIELDS).join(', ')}`);
+  if (!isChain(merged)) throw new Error(`CHAINS: ${String(name)} lacks one of ${REQUIRED.join(', ')}`);
   if (familyOf(merged.caip2) !== merged.family) {
     throw new Error(`CHAINS: ${merged.name} has a caip2 of another family`);
+  }
+  const foreign = merged.family === 'evm' ? undefined : EVM_FIELDS.find((field) => merged[field] !== undefined);
+  if (foreign !== undefined) throw new Error(`CHAINS: ${merged.name} has '${foreign}', which only EVM chains have`);
+  // What is final would else not even be confirmed.
+  if (merged.finalDepth !== undefined && merged.finalDepth < merged.confirmations) {
+    throw new Error(`CHAINS: ${merged.name} has a 'finalDepth' below its confirmations`);
   }
   const spelled = merged.tokens.every(({ address }) => SPELLED[merged.family](address));
   if (!spelled) throw new Error(`CHAINS: ${merged.name} has a wrong 'tokens'`);
@@ -82,7 +97,7 @@ function familyOf(caip2: string): ChainFamily | null {
 }
 
 function isChain(value: object): value is Chain {
-  return Object.keys(FIELDS).every((field) => Object.hasOwn(value, field));
+  return REQUIRED.every((field) => Object.hasOwn(value, field));
 }
 
 function isText(value: unknown, shape: RegExp): boolean {

@@ -154,7 +154,8 @@ async function askedOf(txId: string) {
 function Facts({ transaction }: { readonly transaction: Transaction }) {
   const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
     transaction;
-  const { lookalikeOf, confirmations, failure, stateReason, waitsFor, expiresAt, notAfter, usdValue } = transaction;
+  const { lookalikeOf, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
+  const { expiresAt, notAfter, usdValue } = transaction;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
     ['From', <code>{from}</code>],
     ['To', to === null ? null : <code>{to}</code>],
@@ -176,6 +177,7 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ],
     ['Confirmations', txHash === null ? null : String(confirmations)],
     ['Why', failure ?? stateReason],
+    ['RPC nodes answer', stateDetail],
     ['Waits for', waitsFor === null ? null : <a href={`#/transaction/${waitsFor}`}>{waitsFor}</a>],
   ];
   return (

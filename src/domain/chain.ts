@@ -37,7 +37,26 @@ export interface Chain {
   /** Link to a transaction, with `{hash}`; null for local chains. */
   readonly explorer: string | null;
   readonly tokens: readonly ListedToken[];
+  /** Of EVM chains, in wei per gas: less is no tip that validators or mempools take, whatever a node suggests. 0.001 gwei when absent. */
+  readonly minTip?: string;
+  /**
+   * Of EVM chains: so many blocks, counting the one that holds the transaction, count as beyond any reorganisation where the nodes have no
+   * `finalized` block. Four times the confirmations when absent.
+   */
+  readonly finalDepth?: number;
+  /** Of EVM chains: how the price of the bytes on Ethereum is asked for. When absent the contract of the OP stack is looked for. */
+  readonly dataFee?: DataFeeKind;
+  /** Of EVM chains: how gas and tip of a call are asked for. The way of Ethereum when absent. */
+  readonly gasEstimate?: GasEstimateKind;
 }
+
+/** `op-stack` and `scroll`: by a contract that answers for the bytes. `none`: bytes cost nothing but gas. */
+export const DATA_FEE_KINDS = ['op-stack', 'scroll', 'none'] as const;
+export type DataFeeKind = (typeof DATA_FEE_KINDS)[number];
+
+/** `linea`: the tip depends on the bytes, and `linea_estimateGas` gives it. */
+export const GAS_ESTIMATE_KINDS = ['linea'] as const;
+export type GasEstimateKind = (typeof GAS_ESTIMATE_KINDS)[number];
 
 /** Of mainnet, as CAIP-2 names it (namespace bip122): the first 32 hexadecimal characters of its genesis block. */
 export const BITCOIN_MAINNET_GENESIS = '000000000019d6689c085ae165831e93';

@@ -20,6 +20,9 @@ export type FailureReason =
   | 'REJECTED_BY_NODE'
   | 'NOT_AFTER_PASSED';
 
+/** Why no attempt at the price of now follows, as `stateReason`: the price is above what was approved, or above what the wallet has. */
+export type PriceObstacle = 'FEE_ABOVE_CAP' | 'INSUFFICIENT_FUNDS';
+
 /** What can happen to a transaction after its creation. People cause the first five, machines and time the rest. */
 export type TransactionEvent =
   | {
@@ -37,7 +40,16 @@ export type TransactionEvent =
   | { readonly type: 'dropVotes'; readonly policy: Policy }
   | { readonly type: 'expire' }
   /** The unsigned bytes are chosen; stored before any co-signer sees them. */
-  | { readonly type: 'prepare'; readonly attempt: PreparedAttempt }
+  | {
+      readonly type: 'prepare';
+      readonly attempt: PreparedAttempt;
+      /** The signing digest of the unsigned bytes in whose place these come, at the same number; absent for a further attempt. */
+      readonly instead?: string;
+    }
+  /** Co-signers are about to begin with these bytes. */
+  | { readonly type: 'ask'; readonly signingDigest: string }
+  /** The run that has prepared these bytes has reached no co-signer with them. */
+  | { readonly type: 'askInVain'; readonly signingDigest: string; readonly run: string }
   /** Nothing can be signed now; the job tries again. */
   | { readonly type: 'delaySigning'; readonly reason: string }
   /** Nothing will ever be signed: no signature was released, and the nonce is free again. */
@@ -58,6 +70,11 @@ export type TransactionEvent =
       readonly answer: string;
       readonly blocksOthers?: boolean;
     }
+  /**
+   * No block takes the newest attempt for its price: one that pays more takes its place. With an `obstacle` it waits for a lower
+   * price, or for a person.
+   */
+  | { readonly type: 'reprice'; readonly attempt: number; readonly obstacle: PriceObstacle | null }
   /** A lower nonce of the wallet is unused, and this transaction owns it or none does; or, with null, there is none any more. */
   | { readonly type: 'waitForNonce'; readonly blocker: { readonly transactionId: TransactionId | null } | null }
   /** No further attempt comes now: too dear, or the co-signers' time is over. Earlier ones are still watched. */
@@ -73,6 +90,8 @@ export type TransactionEvent =
       readonly type: 'miss';
       readonly inMempool: boolean;
       readonly nonceTaken: boolean;
+      /** No block takes the newest attempt for its price. */
+      readonly isTooCheap?: boolean;
       /** The nonce is used, and no node shows by what. */
       readonly isUnexplained?: boolean;
       readonly lookedFor?: LookedFor;
@@ -106,6 +125,7 @@ export interface ComposedBytes {
 
 export interface PreparedAttempt extends ComposedBytes {
   readonly purpose: AttemptPurpose;
+  readonly preparedBy?: string;
 }
 
 export function unsignedAttempt(prepared: PreparedAttempt, number: number, nowMs: number): Attempt {

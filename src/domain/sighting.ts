@@ -1,4 +1,4 @@
-import type { EventOf } from '#domain/event.ts';
+import type { EventOf, PriceObstacle } from '#domain/event.ts';
 import { isSameBlock, isSameInclusion, typeAfter } from '#domain/inclusion.ts';
 import { isPastItsEnd } from '#domain/intent.ts';
 import { isWatchedAfterFailure } from '#domain/job.ts';
@@ -66,13 +66,17 @@ function isOutdated(
 /** A record with this reason waits for a node that has the history. */
 const UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
 
+/** One with this reason waits for blocks that take it for what was approved. */
+const FEE_ABOVE_CAP: PriceObstacle = 'FEE_ABOVE_CAP';
+
 export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => {
   const { nonceTaken, isUnexplained = false, inMempool } = event;
   const { stateReason, cancelling } = transaction;
   if ((nonceTaken || isUnexplained) && isOutdated(transaction, event)) return null;
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
   if (isUnexplained) return stateReason === UNEXPLAINED ? null : { stateReason: UNEXPLAINED };
-  const healed = stateReason === UNEXPLAINED ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
+  const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
+  const healed = stateReason === UNEXPLAINED || isFairAgain ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
   // A payment whose time is over is not sent again.

@@ -59,6 +59,12 @@ export interface Vote {
   readonly atMs: number;
 }
 
+/** What the RPC nodes answer to signed bytes that they do not take, and how often in a row. */
+export interface NodeRefusal {
+  readonly answer: string;
+  readonly times: number;
+}
+
 /** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
 export interface Attempt {
   readonly number: number;
@@ -75,6 +81,10 @@ export interface Attempt {
   /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
   readonly anchoredAt?: string;
   readonly preparedAtMs: number;
+  /** Of the run that prepared it, drawn at random: another run may have composed the same bytes. Absent where nobody asks for it. */
+  readonly preparedBy?: string;
+  /** False while it is certain that no co-signer has begun to sign these bytes; absent where that is not known. */
+  readonly isAsked?: boolean;
   /** The signed bytes, hex, and their hash: stored before the first send. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;
   /** The last answer of the network, and when. */
@@ -84,6 +94,8 @@ export interface Attempt {
     readonly atMs: number;
     readonly times: number;
   } | null;
+  /** Of these bytes, by the RPC nodes, since they last took them; null or absent where there is none. */
+  readonly refusal?: NodeRefusal | null;
 }
 
 /**

@@ -1,12 +1,14 @@
 import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice, isRequiredDevice } from '#domain/approval.ts';
 import { hasVoice, isUnsigned } from '#domain/device.ts';
 import { endByTime } from '#domain/end-by-time.ts';
-import type { EventType, TransactionEvent } from '#domain/event.ts';
+import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { callsForAnother, callsForCancellation, outstandingJob } from '#domain/job.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/nonce-wait.ts';
+import { ask, askInVain, prepareInstead } from '#domain/unsigned-attempt.ts';
+import { countRefusal, isRefusedRepeatedly } from '#domain/node-refusal.ts';
 import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
@@ -15,7 +17,7 @@ import { include, includeAgain, missAfterFailure, missInBroadcast } from '#domai
 import { reorganise, watch } from '#domain/sighting.ts';
 import type { Circumstances, Step } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
-import type { Attempt, Transaction, TransactionState } from '#domain/transaction.ts';
+import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction.ts';
 import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
@@ -77,7 +79,9 @@ const expire: Step<'expire'> = (transaction, _event, { nowMs }) =>
   nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
 
 /** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
-const prepare: Step<'prepare'> = (transaction, event, { nowMs }) => {
+const prepare: Step<'prepare'> = (transaction, event, circumstances) => {
+  if (event.instead !== undefined) return prepareInstead(transaction, event, circumstances);
+  const { nowMs } = circumstances;
   const newest = newestAttempt(transaction);
   const wanted =
     newest === null ||
@@ -123,6 +127,10 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
   const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
+  const counted = refusedAgain(newest, event);
+  // A record that changes with each repeat never looks stuck to the operators.
+  const isRepeat = event.outcome === 'unknown' && newest.sent?.outcome === 'unknown';
+  if (isRepeat && isRefusedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
   const stateReason = {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
     unknown: 'REBROADCASTING',
@@ -130,20 +138,36 @@ const send: Step<'send'> = (transaction, event, { nowMs }) => {
     lapsed: 'SIGNING_AGAIN',
     refused: 'REFUSED_BY_NODE',
   }[event.outcome];
-  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent }) };
+  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
 };
 
+/** The refusal of an attempt after one more answer: taken bytes have none, and an answer without words says nothing new. */
+function refusedAgain(
+  { refusal = null }: Attempt,
+  { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
+): Pick<Attempt, 'refusal'> {
+  if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };
+  return answer === null ? {} : { refusal: countRefusal(refusal, answer) };
+}
+
 /**
- * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. Where
- * others wait above its nonce a payment whose only bytes no RPC node has is not left there: a cancellation takes its place.
+ * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. A payment
+ * whose only bytes no RPC node has is not left below others: a cancellation takes its nonce. So does one where the bytes may be
+ * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
  */
 const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstances) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
-  if (newestAttempt(transaction)?.number !== event.attempt) return null;
-  if (!touched && event.blocksOthers !== true) return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+  const newest = newestAttempt(transaction);
+  if (newest?.number !== event.attempt) return null;
+  const counted = { ...newest, ...refusedAgain(newest, { ...event, outcome: 'refused' }) };
+  if (!touched && event.blocksOthers !== true) {
+    return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
+  }
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
-  if (change === null || event.blocksOthers !== true || !isOnly) return change;
+  // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
+  const isHopeless = isRefusedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
+  if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
   return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
 };
 
@@ -166,6 +190,15 @@ const speedUp: Step<'speedUp'> = (transaction) => {
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
+const reprice: Step<'reprice'> = (transaction, { attempt, obstacle }) => {
+  const newest = newestAttempt(transaction);
+  if (newest?.number !== attempt || newest.sent === null || callsForAnother(newest)) return null;
+  if (isRefusedForGood(newest, transaction)) return null;
+  if (obstacle !== null) return transaction.stateReason === obstacle ? null : { stateReason: obstacle };
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'blocks burn more than it offers' };
+  return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
 const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }, { nowMs }) => {
   const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
@@ -181,7 +214,9 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason },
   }
   // A cancellation that can not be had is not wanted any more; one that is out stays.
   const stays = cancelling && newest.purpose === 'cancellation';
-  const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), { ...newest, sent }] };
+  // It is taken up again: what counts as repeated begins anew.
+  const kept = stays || givenUp === null ? { ...newest, sent } : { ...newest, sent, refusal: null };
+  const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), kept] };
   return stays || givenUp === null ? change : { ...change, givenUp: null };
 };
 
@@ -202,6 +237,8 @@ const TABLE: Record<TransactionState, Row> = {
   SUBMITTED: PENDING_ROW,
   SIGNING: {
     prepare,
+    ask,
+    askInVain,
     delaySigning,
     waitForNonce: waitInSigning,
     failSigning,
@@ -213,6 +250,8 @@ const TABLE: Record<TransactionState, Row> = {
   BROADCAST: {
     cancel: cancelInBroadcast,
     prepare,
+    ask,
+    askInVain,
     sign,
     send,
     refuseBroadcast,
@@ -220,6 +259,7 @@ const TABLE: Record<TransactionState, Row> = {
     waitForNonce,
     endByTime,
     speedUp,
+    reprice,
     abandonReplacement,
     include,
     miss: missInBroadcast,
@@ -286,6 +326,11 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
 /** Bytes that nobody will sign any more: others take their nonce. */
 function isGivenUp({ signed, purpose }: Attempt, transaction: Transaction): boolean {
   return signed === null && purpose !== nextPurpose(transaction);
+}
+
+/** The speed of an attempt that takes the place of another: what has waited in vain does not go on being slow. */
+export function replacementSpeed({ speed }: Pick<Transaction, 'speed'>): Speed {
+  return speed === 'slow' ? 'normal' : speed;
 }
 
 /** What a further attempt is for. */

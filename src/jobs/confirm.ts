@@ -9,6 +9,7 @@ import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
 import { appraise } from '#jobs/appraise.ts';
 import { recordBlocker } from '#jobs/nonce-allocation.ts';
+import { reprice } from '#jobs/reprice.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
 import type { VaultObject } from '#objects/vault.ts';
@@ -31,6 +32,9 @@ export async function confirm(
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;
   await report({ env, vault, work }, observed.value);
+  if (observed.value.type === 'absent' && observed.value.isTooCheap === true) {
+    await reprice({ vault, adapter, transaction: work.transaction });
+  }
   const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
   if (isAbsent && isOverdue(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
   else if (isAbsent && observed.value.isWithheld === true) await offerAgain(adapter, work.transaction);
@@ -97,8 +101,8 @@ export async function report({ env, vault, work }: Watch, seen: Observation): Pr
     const newest = newestAttempt(work.transaction);
     if (newest !== null) await vault.record(id, { type: 'lapse', attempt: newest.number });
   } else {
-    const { inMempool, nonceTaken, isUnexplained = false } = seen;
-    await vault.record(id, { type: 'miss', inMempool, nonceTaken, isUnexplained, lookedFor });
+    const { inMempool, nonceTaken, isUnexplained = false, isTooCheap = false } = seen;
+    await vault.record(id, { type: 'miss', inMempool, nonceTaken, isUnexplained, isTooCheap, lookedFor });
   }
 }
 

@@ -14,6 +14,8 @@ export interface Run {
   readonly request: (node: CosignerClient) => unknown;
   /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
   readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
+  /** Called when every node has opened the session and none has begun: false ends the run there, and no node has written anything down. */
+  readonly mayBegin?: () => Promise<boolean>;
 }
 
 /** More rounds than any protocol has. */
@@ -40,6 +42,7 @@ export async function relay(
   const [begun, receipts] = await Promise.all([openedBy(run, protocols), run.receipts?.() ?? accepted({})]);
   if (!begun.ok) return begun;
   if (!receipts.ok) return receipts;
+  if ((await run.mayBegin?.()) === false) return refused(supersededAt(run));
   const invitation = {
     nonces: Object.fromEntries([...begun.value].map(([index, { nonce }]) => [String(index), nonce])),
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
@@ -57,6 +60,13 @@ export async function relay(
   }
   if (!answers.ok) return answers;
   throw new Error('a protocol has no end');
+}
+
+/** The bytes were not to be signed any more. No node is at fault; the first one stands for all. */
+function supersededAt({ nodes }: Run): CosignerFault {
+  const [first] = nodes;
+  if (first === undefined) throw new Error('a run has nodes');
+  return { node: first.index, code: 'superseded', detail: null, culprit: null };
 }
 
 async function ask<T>(

@@ -8,9 +8,11 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
-import { nextPurpose } from '#domain/transition.ts';
+import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
+import type { Asking } from '#jobs/asking.ts';
+import { askingOf } from '#jobs/asking.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { report, whereabouts } from '#jobs/confirm.ts';
@@ -63,15 +65,34 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   if (await isDecided({ env, vault, adapter, work })) return;
-  const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });
+  const turn = { env, vault, adapter, work };
+  const preparation = { env, vault, adapter, transaction: work.transaction, intent, run: crypto.randomUUID() };
+  const prepared = await prepare(preparation);
   if (!prepared.ok) {
-    const fault = prepared.refusal;
-    // What fills a nonce for others is not given up for a price: it may fall.
-    if (fault.kind !== 'permanent' || fillsNonce(work.transaction)) await vault.record(id, delayOf(fault));
-    else await giveUp({ env, vault, work }, fault);
+    await recordFault(turn, prepared.refusal);
     return;
   }
-  await signAttempt({ env, vault, adapter, work }, intent, prepared.value);
+  const { signingDigest } = prepared.value;
+  const { isStale: wantsFresh } = await signAttempt(turn, preparation, prepared.value);
+  if (!wantsFresh) return;
+  const fresh = await prepare({ ...preparation, instead: signingDigest });
+  if (fresh.ok) await signAttempt(turn, preparation, fresh.value);
+  else if (isPriceAlone(fresh.refusal, work.transaction)) {
+    await vault.record(id, { type: 'delaySigning', reason: 'FEE_ABOVE_CAP' });
+  } else await recordFault(turn, fresh.refusal);
+}
+
+async function recordFault({ env, vault, work }: SigningTurn, fault: NonceFault): Promise<void> {
+  // What fills a nonce for others is not given up for a price: it may fall.
+  const isWaiting = fault.kind !== 'permanent' || fillsNonce(work.transaction);
+  if (isWaiting) await vault.record(work.transaction.id, delayOf(fault));
+  else await giveUp({ env, vault, work }, fault);
+}
+
+/** Reports whether a payment that was affordable when it was prepared waits for nothing but a lower price. */
+function isPriceAlone(fault: NonceFault, transaction: Transaction): boolean {
+  const isPrice = fault.kind === 'permanent' && fault.reason === 'FEE_CAP_EXCEEDED';
+  return isPrice && signedAttempts(transaction).length === 0;
 }
 
 /** Why nothing more is signed of a transaction, where its time is over. The end that a person chose needs no tolerance. */
@@ -122,32 +143,40 @@ interface Preparation {
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
   readonly intent: OnChainIntent;
+  /** Drawn for this run of the job. */
+  readonly run: string;
+  /** The signing digest of stored bytes that are too old, and that no co-signer has begun with; absent for all others. */
+  readonly instead?: string;
 }
 
 /** The attempt to sign: the one that is stored already, or a new one. */
 async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceFault>> {
-  const { env, vault, adapter, transaction, intent } = preparation;
+  const { env, vault, adapter, transaction, intent, run, instead } = preparation;
   const { id } = transaction;
   const newest = newestAttempt(transaction);
   const purpose = nextPurpose(transaction);
-  if (newest !== null && newest.signed === null && newest.purpose === purpose) return accepted(newest);
+  const isStored = newest !== null && newest.signed === null && newest.purpose === purpose;
+  if (isStored && newest.signingDigest !== instead) return accepted(newest);
   const effect = effectOf(intent, purpose);
   const allocator = allocatorOf(env, transaction);
   const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
-  // Whoever sends it again does not want to wait any longer.
-  const speed = newest !== null && transaction.speed === 'slow' ? 'normal' : transaction.speed;
-  const quote = await adapter.quote(effect, newest, { speed, taken: new Set(taken) });
+  // Bytes that nobody has signed are nowhere: what they take the place of is what counts.
+  const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
+  const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
+  const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken) });
   if (!quote.ok) return quote;
   const { coins = [] } = quote.value;
   // Somebody else was faster: there are others, or there will be.
   if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
   const nonce = newest === null ? await allocateNonce(preparation) : accepted(newest.nonce);
   if (!nonce.ok) return nonce;
-  const place = { from: intent.from, nonce: BigInt(nonce.value), replaced: newest };
+  const place = { from: intent.from, nonce: BigInt(nonce.value), replaced };
   const anchor = await adapter.anchor(place);
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
   const composed = adapter.compose(effect, quote.value, anchor.value);
-  const after = await vault.record(id, { type: 'prepare', attempt: { ...composed, purpose } });
+  const preparedBy = ordersNonces(adapter.chain) ? { preparedBy: run } : {};
+  const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;
+  const after = await vault.record(id, instead === undefined ? event : { ...event, instead });
   const attempt = after === null ? null : newestAttempt(after);
   // Somebody else may have been faster: what is stored is what is signed.
   return attempt === null || attempt.signed !== null
@@ -162,16 +191,22 @@ interface SigningTurn {
   readonly work: TransactionWork;
 }
 
-async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: Attempt): Promise<void> {
+/** Gives whether the bytes were too old to be signed, with co-signers there to sign fresh ones. */
+async function signAttempt(
+  turn: SigningTurn,
+  { intent, run }: Preparation,
+  attempt: Attempt,
+): Promise<{ readonly isStale: boolean }> {
   const { env, vault, adapter, work } = turn;
   const { id } = work.transaction;
   const evidence = await adapter.evidence(attempt.payload);
   if (!evidence.ok) {
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
-    return;
+    return { isStale: false };
   }
-  const signatures = await signaturesOf(turn, attempt, evidence.value);
-  if (signatures === null) return;
+  const asking = isTracked(attempt, work) ? askingOf(vault, work.transaction, { attempt, run }) : null;
+  const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, asking });
+  if (signatures === null) return { isStale: asking?.isStale() === true };
   const assembled = adapter.assemble(effectOf(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
@@ -180,16 +215,23 @@ async function signAttempt(turn: SigningTurn, intent: OnChainIntent, attempt: At
   // Nobody waits for this any more; and what a node has missed it is told when it matters (`thresholdSign`).
   const { key, signingThreshold: threshold } = work;
   // Receipts have put the record into every co-signer already.
-  if (needsReceipts(work.policies)) return;
+  if (needsReceipts(work.policies)) return { isStale: false };
   const told = { keyId: key.keyId, transactionId: id, threshold };
   await bearWitness(presentHolders(cosignersOf(env), key), told);
+  return { isStale: false };
+}
+
+/** Co-signers that give receipts have written the bytes down before any session begins. */
+function isTracked({ preparedBy }: Attempt, { policies }: TransactionWork): boolean {
+  return preparedBy !== undefined && !needsReceipts(policies);
 }
 
 /** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */
 async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
   const { vault, adapter, work } = turn;
   const composed = adapter.composeMessage(intent);
-  const [signature] = (await signaturesOf(turn, { number: 1, purpose: 'intent', ...composed }, [])) ?? [];
+  const bytes = { number: 1, purpose: 'intent', ...composed } as const;
+  const [signature] = (await signaturesOf(turn, bytes, { evidence: [], asking: null })) ?? [];
   if (signature === undefined) return;
   const assembled = adapter.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
@@ -200,15 +242,18 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
 async function signaturesOf(
   { env, vault, work }: SigningTurn,
   attempt: Signable,
-  evidence: readonly string[],
+  { evidence, asking }: { readonly evidence: readonly string[]; readonly asking: Asking | null },
 ): Promise<readonly ChainSignature[] | null> {
   const { key, policies, signingThreshold } = work;
   const { id, intent, approvals } = work.transaction;
-  const request = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
+  const asked = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
+  const request = asking === null ? asked : { ...asked, mayBegin: asking.mayBegin };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;
+  if (asking?.isStale() === true) return null;
   if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
   else await giveUp({ env, vault, work }, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
+  await asking?.end();
   return null;
 }
 

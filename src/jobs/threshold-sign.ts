@@ -31,6 +31,8 @@ export interface SigningRequest {
   readonly policies: readonly AdoptedPolicy[];
   /** What the nodes have to see before they believe the bytes. */
   readonly evidence: readonly string[];
+  /** As `Run.mayBegin`. */
+  readonly mayBegin?: () => Promise<boolean>;
 }
 
 export type SigningOutcome =
@@ -68,6 +70,7 @@ export async function thresholdSign(
     const outcome = await signWith(signers, holders, request);
     if (!('fault' in outcome)) return outcome;
     const { fault } = outcome;
+    if (fault.code === 'superseded') return { ok: false, verdict: 'unavailable', reason: fault.code };
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
     const { node, code } = fault;
     if (node !== null && code === 'unreachable') {
@@ -169,7 +172,8 @@ async function runWith(
   const { keyId } = key;
   const others = holders.filter((node) => !signers.includes(node));
   const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
-  const run = () => relay({ nodes: signers, place: () => `key/${keyId}`, request: () => body, ...receipts });
+  const begins = request.mayBegin === undefined ? {} : { mayBegin: request.mayBegin };
+  const run = () => relay({ nodes: signers, place: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
   const first = await run();
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { canonicalAddress } from '#chains/evm/address.ts';
+import { countedFinalDepth } from '#chains/evm/depth.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
 import { listedToken } from '#domain/chain.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -35,6 +36,12 @@ test('without configuration there are the chains of the reference', () => {
     'polygon eip155:137 POL',
     'bsc eip155:56 BNB',
     'avalanche eip155:43114 AVAX',
+    'linea eip155:59144 ETH',
+    'scroll eip155:534352 ETH',
+    'gnosis eip155:100 xDAI',
+    'unichain eip155:130 ETH',
+    'plasma eip155:9745 XPL',
+    'hyperevm eip155:999 HYPE',
     'ethereum-sepolia eip155:11155111 ETH',
     'base-sepolia eip155:84532 ETH',
     'anvil eip155:31337 ETH',
@@ -104,7 +111,56 @@ test('a whole row adds a chain', () => {
   expect(chains).toHaveLength(known.length + 1);
 });
 
+const FEES = { minTip: '1000000000', finalDepth: 64, dataFee: 'none', gasEstimate: 'linea' } as const;
+
+test('a row of an EVM chain may say what tips, finality and bytes cost, and need not', () => {
+  const chains = chainsFrom({
+    CHAINS: JSON.stringify([
+      { ...LOCAL, ...FEES },
+      { name: 'anvil', finalDepth: 9 },
+    ]),
+  });
+  expect(findChain(chains, 'local')).toEqual({ ...LOCAL, ...FEES, tokens: [] });
+  expect(findChain(chains, 'anvil')).toEqual({ ...findChain(known, 'anvil'), finalDepth: 9 });
+});
+
+test.each<[string, string, string | null, number, string, string | null]>([
+  //  name        chain id  tip floor      final   data fee    gas estimate
+  ['polygon', '137', '25000000000', 256, 'looked for', null],
+  ['bsc', '56', '50000000', 64, 'looked for', null],
+  ['avalanche', '43114', null, 64, 'looked for', null],
+  ['linea', '59144', null, 1024, 'none', 'linea'],
+  ['scroll', '534352', null, 1024, 'scroll', null],
+  ['gnosis', '100', '1000000000', 64, 'none', null],
+  ['unichain', '130', null, 1024, 'op-stack', null],
+  ['plasma', '9745', null, 64, 'none', null],
+  ['hyperevm', '999', null, 64, 'none', null],
+])('the row of %s says what its fees and its finality are', (name, chainId, minTip, finalDepth, dataFee, estimate) => {
+  const chain = findChain(known, name);
+  expect(chain).toMatchObject({ caip2: `eip155:${chainId}`, family: 'evm', nativeDecimals: 18, finalDepth });
+  expect([chain?.minTip ?? null, chain?.gasEstimate ?? null]).toEqual([minTip, estimate]);
+  // The rows of before look for the contract of the OP stack.
+  expect(chain?.dataFee ?? 'looked for').toBe(dataFee);
+  expect(countedFinalDepth(chain ?? { confirmations: 1 })).toBe(BigInt(finalDepth));
+  // A payment to an account without code fits below the cap at a tip ten times the floor.
+  expect(BigInt(chain?.maxFee ?? 0)).toBeGreaterThan(21_000n * 10n * BigInt(minTip ?? 0));
+});
+
+test('without a row of its own four times the confirmations of a chain are final', () => {
+  expect(countedFinalDepth({ confirmations: 3 })).toBe(12n);
+  expect(known.every(({ finalDepth, confirmations }) => finalDepth === undefined || finalDepth >= confirmations)).toBe(
+    true,
+  );
+});
+
 test.each<[string, unknown, string]>([
+  ['a tip as a number', [{ name: 'anvil', minTip: 1 }], "wrong 'minTip'"],
+  ['a negative tip', [{ name: 'anvil', minTip: '-1' }], "wrong 'minTip'"],
+  ['no final depth', [{ name: 'anvil', finalDepth: 0 }], "wrong 'finalDepth'"],
+  ['a final depth below the confirmations', [{ name: 'ethereum', finalDepth: 3 }], "'finalDepth' below"],
+  ['a data fee that there is not', [{ name: 'anvil', dataFee: 'arbitrum' }], "wrong 'dataFee'"],
+  ['an estimate that there is not', [{ name: 'anvil', gasEstimate: null }], "wrong 'gasEstimate'"],
+  ['a tip floor of Solana', [{ name: 'solana', minTip: '1' }], "'minTip', which only EVM chains have"],
   ['no list', { name: 'anvil' }, 'a JSON list'],
   ['a row that is no object', ['anvil'], 'each row is an object'],
   ['a null row', [null], 'each row is an object'],

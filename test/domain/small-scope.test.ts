@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
+import { MAX_IDENTICAL_REFUSALS } from '#domain/node-refusal.ts';
 import type { Actor, Attempt, Transaction } from '#domain/transaction.ts';
 import { isFinal, newestAttempt } from '#domain/transaction.ts';
 import { decide, nextPurpose } from '#domain/transition.ts';
@@ -164,8 +165,14 @@ function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
 /** Only then the number of times that it was sent decides anything. */
 const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
 
-const shape = ({ purpose, signed, sent }: Attempt) =>
-  `${purpose[0]}${signed === null ? '-' : 's'}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
+/** From there on more refusals decide nothing else. */
+const refusals = ({ refusal }: Attempt) => Math.min(refusal?.times ?? 0, MAX_IDENTICAL_REFUSALS);
+
+const shape = (attempt: Attempt) => {
+  const { purpose, signed, sent } = attempt;
+  const bytes = `${purpose[0]}${signed === null ? '-' : 's'}${refusals(attempt)}`;
+  return `${bytes}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
+};
 
 /** Two places with the same name are the same for everything that can follow. */
 function nameOf({ record, ...around }: Place): string {

@@ -25,6 +25,9 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   reject: { type: 'reject', actor: carol },
   cancel: { type: 'cancel', actor: alice },
   speedUp: { type: 'speedUp', actor: alice },
+  reprice: { type: 'reprice', attempt: 1, obstacle: null },
+  ask: { type: 'ask', signingDigest: PREPARED.signingDigest },
+  askInVain: { type: 'askInVain', signingDigest: PREPARED.signingDigest, run: 'first' },
   abandonReplacement: { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
   setVisibility: { type: 'setVisibility', actor: alice, visible: false },
   dropVotes: { type: 'dropVotes', policy: { ...policy, signers: [bob.userId, carol.userId] } },
@@ -63,6 +66,15 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   speedUp: row(
     '     no           no           no           BROADCAST     no           no           no           no       no        no',
+  ),
+  reprice: row(
+    '     .            .            .            BROADCAST     .            .            .            .        .         .',
+  ),
+  ask: row(
+    '         .            .            SIGNING      .             .            .            .            .        .         .',
+  ),
+  askInVain: row(
+    '   .            .            SIGNING      .             .            .            .            .        .         .',
   ),
   // Of an accepted attempt there is nothing to abandon; transition.test.ts has one that was underpriced.
   abandonReplacement: row(
@@ -140,7 +152,9 @@ for (const [type, cells] of Object.entries(MATRIX)) {
     test(`${type} in ${name} gives ${expected}`, () => {
       const state = TRANSACTION_STATES.find((candidate) => candidate === name) ?? 'DRAFT';
       const event = EVENTS[type as EventType];
-      const attempts = event.type === 'sign' && state === 'SIGNING' ? { attempts: [preparedAttempt()] } : {};
+      const isOfBytes = ['sign', 'ask', 'askInVain'].includes(event.type);
+      const attempts =
+        isOfBytes && state === 'SIGNING' ? { attempts: [{ ...preparedAttempt(), preparedBy: 'first' }] } : {};
       const before = transactionIn(state, attempts);
       const nowMs = event.type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
       const decided = decide(before, event, { nowMs, policy, spentOf: UNSPENT });

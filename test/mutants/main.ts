@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
+import { FEE_BUGS } from './fee-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
 import { GAME_BUGS } from './game-bugs.ts';
 import { NETWORK_BUGS } from './network-bugs.ts';
@@ -24,6 +25,7 @@ import { VOTE_BUGS } from './vote-bugs.ts';
 
 const BUGS = [
   ...FLOW_BUGS,
+  ...FEE_BUGS,
   ...VOTE_BUGS,
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,

@@ -10,7 +10,7 @@ const SPENT = /missingorspent|missing-inputs|txn-mempool-conflict|bad-txns-spend
 const TOO_CHEAP =
   /min relay fee not met|mempool min fee not met|insufficient fee|insufficient priority|fee rate too low/i;
 const WRONG =
-  /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|absurdly-high|non-standard|decode failed/i;
+  /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|fee exceeds maximum configured|absurdly-high|non-standard|decode failed/i;
 
 /**
  * Hands signed bytes to every server (see `broadcastToAll`). A coin that is spent may be spent by an earlier attempt, or by these very

@@ -36,7 +36,7 @@ export async function readActivity(
   }
   if (known.value === null) return unfit('the node has a receipt without its transaction');
   if (!receipt.value.succeeded) return accepted(null);
-  const { blockNumber, blockHash, gasUsed, effectiveGasPrice, l1Fee } = receipt.value;
+  const { blockNumber, blockHash, gasUsed, effectiveGasPrice, rollupFee } = receipt.value;
   const [block, finalized, trace] = await Promise.all([
     node.ask(askBlock(blockNumber)),
     node.ask(askBlock('finalized')),
@@ -49,7 +49,7 @@ export async function readActivity(
   return accepted({
     hash,
     signer: getAddress(known.value.from),
-    fee: amountOf(gasUsed * effectiveGasPrice + l1Fee),
+    fee: amountOf(gasUsed * effectiveGasPrice + rollupFee),
     block: {
       number: blockNumber.toString(),
       hash: blockHash,

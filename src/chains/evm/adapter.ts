@@ -46,8 +46,8 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     composeMessage,
     assembleMessage,
     quote: (intent, replaced, { speed = 'normal' } = {}) =>
-      prepare(fleet, (node) => quoteTransaction(node, intent, { replaced, speed })),
-    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
+      prepare(fleet, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
+    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent, chain)),
     simulate: (intent) => look(fleet, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address, isDoubted = false) =>

@@ -53,6 +53,9 @@ const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = 
       /gas price below/, // 'transaction gas price below minimum', Besu 'Gas price below configured minimum'
       /less than block base fee/, // geth, anvil, Arbitrum
       /feetoolow/, // Nethermind, also FeeTooLowToCompete
+      /fee too low/, // Erigon
+      /could not replace existing tx/, // Erigon
+      /replacementnotallowed/, // older Nethermind
       /another transaction with same nonce in the queue/, // Parity
       /less than gas price minimum floor/, // Celo
     ],
@@ -74,6 +77,11 @@ const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = 
       /invalid sender/,
       /oversized data/,
       /exceeds the configured cap/,
+      /transaction fee cap exceeded/, // Besu
+      /gas limit too high/, // geth: above the limit of a transaction (EIP-7825)
+      /insufficient gas for floor data gas cost/, // geth: EIP-7623
+      /sender not an eoa/, // geth: EIP-3607
+      /sender or to in black ?list/, // BSC
       /invalid chain id/,
       /^invalid(?:$|[,.:;])/, // Nethermind's Invalid
     ],

@@ -3,7 +3,7 @@ import type { Block } from '#chains/evm/question.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 
-/** So many times the chain's confirmations count as beyond any reorganisation where no node says what is. Ours. */
+/** So many times the chain's confirmations count as beyond any reorganisation where neither a node nor the chain's row says what is. Ours. */
 const FINAL_AFTER_TIMES = 4n;
 
 /** -32602 where the tag is none; -39001 Besu and Erigon, where no block has it. reth and Nethermind answer null then. */
@@ -33,8 +33,8 @@ export function depthOf(blockNumber: bigint, { chain, head, finalized }: ChainVi
 }
 
 /** In blocks, for whoever can only count. */
-export function countedFinalDepth({ confirmations }: Pick<Chain, 'confirmations'>): bigint {
-  return FINAL_AFTER_TIMES * BigInt(confirmations);
+export function countedFinalDepth({ confirmations, finalDepth }: Pick<Chain, 'confirmations' | 'finalDepth'>): bigint {
+  return finalDepth === undefined ? FINAL_AFTER_TIMES * BigInt(confirmations) : BigInt(finalDepth);
 }
 
 /** Whether the node says that it has no such block, in one of the ways in which nodes say so. */

@@ -7,6 +7,7 @@ import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { costOf, marketTiers } from '#chains/evm/quote.ts';
 import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -18,14 +19,18 @@ import { accepted, refused } from '#domain/result.ts';
 export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
+  chain: Chain,
 ): Promise<Result<EvmFeeEstimate, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a rehearsed intent is in canonical form');
-  const [fault, market] = await Promise.all([targetFault(node, intent, call), marketTiers(node, intent.chain)]);
+  const [fault, market] = await Promise.all([
+    targetFault(node, intent, call),
+    marketTiers(node, { chain, intent, call }),
+  ]);
   if (fault !== null) return refused(fault);
   if (!market.ok) return market;
   const { baseFeePerGas: base, tiers } = market.value;
-  const cost = await costOf(node, intent, { call, price: tiers.fast });
+  const cost = await costOf(node, intent, { chain, call, price: tiers.fast });
   if (!cost.ok) return cost;
   const { gasLimit, dataFee } = cost.value;
   const tier = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) => ({

@@ -10,6 +10,7 @@ import { findNonceUser } from '#chains/evm/nonce-user.ts';
 import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/question.ts';
 import { askBlock, askReceipt, askReceiptInBlock, askTimestamp } from '#chains/evm/question.ts';
 import { askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
+import { parseUnsigned } from '#chains/evm/transaction.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { WalletMovements } from '#domain/movement.ts';
@@ -81,7 +82,7 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   if (!block.ok) return block;
   if (block.value?.hash !== receipt.blockHash) return unfit('the receipt is from a block that the node does not have');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.l1Fee).toString());
+  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee).toString());
   if (feePaid === null) return unfit('the node tells an impossible fee');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
@@ -133,8 +134,30 @@ async function observeAbsence(view: View): Promise<Result<Observation, Trouble>>
   for (const answer of known) if (!answer.ok) return answer;
   if (known.some((answer) => answer.ok && answer.value?.mined === true)) return unfit('the receipt is not there yet');
   const inMempool = known.some((answer) => answer.ok && answer.value !== null);
-  if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
+  if (inMempool) {
+    const waiting = { type: 'absent', inMempool, nonceTaken: false } as const;
+    return accepted((await isTooCheap(view)) ? { ...waiting, isTooCheap: true } : waiting);
+  }
   return observeUse(view);
+}
+
+/** So many blocks in a row that burn more than an attempt offers: it is not one full block that passes. Ours. */
+const BLOCKS_TOO_DEAR = 5;
+
+/**
+ * Reports whether no block can take the newest attempt for its price, and none of the last ones could. geth, reth and Erigon keep
+ * such bytes in their mempools without a word; all nonces above wait with them.
+ */
+async function isTooCheap({ node, watched, head }: View): Promise<boolean> {
+  const offered = parseUnsigned(watched.newest.payload);
+  if (!offered.ok) return false;
+  const { maxFeePerGas } = offered.value;
+  const isDearer = (block: Block | null) => (block?.baseFeePerGas ?? 0n) > maxFeePerGas;
+  if (!isDearer(head)) return false;
+  const before = Array.from({ length: BLOCKS_TOO_DEAR - 1 }, (_, i) => head.number - 1n - BigInt(i));
+  if (before.some((number) => number < 0n)) return false;
+  const blocks = await Promise.all(before.map((number) => node.ask(askBlock(number))));
+  return blocks.every((block) => block.ok && isDearer(block.value));
 }
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };

@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import type { BlockQuestions } from '#chains/absence.ts';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
+import { operatorFeeIn } from '#chains/evm/operator-fee.ts';
 import { isObject } from '#chains/json.ts';
 import type { NodeFault, Question } from '#chains/json-rpc.ts';
 import { readable } from '#chains/readable.ts';
@@ -30,8 +31,8 @@ export interface Receipt {
   readonly succeeded: boolean;
   readonly gasUsed: bigint;
   readonly effectiveGasPrice: bigint;
-  /** The OP stack's charge for its data on Ethereum, in wei; 0 elsewhere. */
-  readonly l1Fee: bigint;
+  /** What a rollup charges besides gas: for its data on Ethereum, and for its operator; in wei, 0 elsewhere. */
+  readonly rollupFee: bigint;
   readonly logs: readonly Log[];
 }
 
@@ -60,6 +61,13 @@ export const askNonce = (address: string, tag: BlockTag): Question<bigint> =>
 export const askCode = (address: string): Question<Hex> => bytes('eth_getCode', [address, 'latest']);
 
 export const askGas = (from: string, call: Call): Question<bigint> => quantity('eth_estimateGas', [callOf(from, call)]);
+
+/** The tip that Linea takes for a call: it depends on the bytes. */
+export const askLineaTip = (from: string, call: Call): Question<bigint> => ({
+  method: 'linea_estimateGas',
+  params: [callOf(from, call)],
+  read: (answer) => (isObject(answer) ? parseQuantity(answer['priorityFeePerGas']) : null) ?? undefined,
+});
 
 /** What the call would give back, from the state after the block. */
 export const askCall = (from: string, call: Call, tag: BlockTag): Question<Hex> =>
@@ -337,11 +345,14 @@ function readReceipt(answer: unknown, hash: string): Receipt | undefined {
   const [blockNumber, blockHash] = [parseQuantity(answer['blockNumber']), parseHash(answer['blockHash'])];
   const [gasUsed, effectiveGasPrice] = [parseQuantity(answer['gasUsed']), parseQuantity(answer['effectiveGasPrice'])];
   const status = parseQuantity(answer['status']);
-  const l1Fee = answer['l1Fee'] === undefined || answer['l1Fee'] === null ? 0n : parseQuantity(answer['l1Fee']);
+  const l1Fee = answer['l1Fee'] == null ? 0n : parseQuantity(answer['l1Fee']);
+  const operatorFee = gasUsed === null ? null : operatorFeeIn(answer, gasUsed);
   const logs = Array.isArray(answer['logs']) ? every(answer['logs'].map(readLog)) : undefined;
   if (blockNumber === null || blockHash === null || gasUsed === null || effectiveGasPrice === null) return undefined;
-  if ((status !== 0n && status !== 1n) || l1Fee === null || logs === undefined) return undefined;
-  return { blockNumber, blockHash, succeeded: status === 1n, gasUsed, effectiveGasPrice, l1Fee, logs };
+  if ((status !== 0n && status !== 1n) || l1Fee === null || operatorFee === null || logs === undefined)
+    return undefined;
+  const rollupFee = l1Fee + operatorFee;
+  return { blockNumber, blockHash, succeeded: status === 1n, gasUsed, effectiveGasPrice, rollupFee, logs };
 }
 
 function readLog(answer: unknown): Log | null {

@@ -1,18 +1,20 @@
 import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
-import { dataFee } from '#chains/evm/data-fee.ts';
+import { dataFee, operatorFee } from '#chains/evm/data-fee.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { callFault, dryRunFault, targetFault } from '#chains/evm/dry-run.ts';
 import { permanent } from '#chains/permanent-fault.ts';
-import type { Fees } from '#chains/evm/fees.ts';
+import type { Fees, TipRow } from '#chains/evm/fees.ts';
 import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
+import { tipNeeded, withMinTip } from '#chains/evm/fees.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askBalance, askBlock, askGas, askPaidTips, askTip } from '#chains/evm/question.ts';
+import { askBalance, askBlock, askGas, askLineaTip, askPaidTips, askTip } from '#chains/evm/question.ts';
 import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { callOf } from '#chains/evm/call.ts';
 import { amountOf, parseAmount } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -30,26 +32,29 @@ export interface EvmQuote extends Quote {
  *
  * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance, SIMULATION_REVERTED (with the reason
  * that the contract gives), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together. The fee that is weighed includes
- * the data fee of OP-stack chains; `Quote.maxFee` is what the bytes themselves allow.
+ * what rollups charge besides gas; `Quote.maxFee` is what the bytes themselves allow.
  */
 export async function quoteTransaction(
   node: RpcNode,
   intent: OnChainIntent,
-  { replaced, speed }: { readonly replaced: Attempt | null; readonly speed: Speed },
+  { chain, replaced, speed }: { readonly chain: Chain; readonly replaced: Attempt | null; readonly speed: Speed },
 ): Promise<Result<EvmQuote, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
   const [balance, token, fees] = await Promise.all([
     node.ask(askBalance(intent.from)),
     targetFault(node, intent, call),
-    marketFees(node, intent.chain, speed),
+    marketFees(node, { chain, speed, intent, call }),
   ]);
   if (!balance.ok) return balance;
   if (balance.value < call.value) return refused(poor(balance.value, call.value));
   if (token !== null) return refused(token);
   if (!fees.ok) return fees;
-  const price = replaced === null ? fees.value : replacementFees(fees.value, feesOf(replaced));
-  const cost = await costOf(node, intent, { call, price });
+  const price =
+    replaced === null
+      ? fees.value
+      : withMinTip(replacementFees(fees.value, feesOf(replaced)), tipNeeded(replaced.sent));
+  const cost = await costOf(node, intent, { chain, call, price });
   if (!cost.ok) return cost;
   const { gasLimit, dataFee: extra } = cost.value;
   const maxFee = gasLimit * price.maxFeePerGas;
@@ -67,13 +72,14 @@ export async function quoteTransaction(
 }
 
 interface Priced {
+  readonly chain: Chain;
   readonly call: Call;
   readonly price: Fees;
 }
 
 export interface Cost {
   readonly gasLimit: bigint;
-  /** Of OP-stack chains, in wei; 0 elsewhere. */
+  /** What rollups charge besides gas, for the bytes on Ethereum and for their operator, in wei; 0 elsewhere. */
   readonly dataFee: bigint;
 }
 
@@ -83,32 +89,56 @@ export async function costOf(
   intent: OnChainIntent,
   priced: Priced,
 ): Promise<Result<Cost, PermanentFault | Trouble>> {
-  const { call, price } = priced;
+  const { chain, call, price } = priced;
   const [failure, estimate, data] = await Promise.all([
     dryRunFault(node, intent, call),
     node.ask(askGas(intent.from, call)),
-    dataFee(node, intent.from, placeholder(intent, priced)),
+    dataFee(node, chain, { from: intent.from, unsigned: placeholder(intent, priced) }),
   ]);
   if (failure !== null) return refused(failure);
   if (!estimate.ok) return refused(callFault(estimate.refusal));
   if (!data.ok) return data;
   const gasLimit = gasLimitFor(estimate.value);
-  const charged = gasLimit * price.maxFeePerGas + data.value;
+  const operator = data.value.hasOperator ? await operatorFee(node, intent.from, gasLimit) : accepted(0n);
+  if (!operator.ok) return operator;
+  const besides = data.value.fee + operator.value;
+  const charged = gasLimit * price.maxFeePerGas + besides;
   // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
   if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
     return refused({ kind: 'unfit', detail: 'the node estimates an impossible fee' });
   }
-  return accepted({ gasLimit, dataFee: data.value });
+  return accepted({ gasLimit, dataFee: besides });
 }
 
 /** The prices of one speed, and no question more than it takes. */
-async function marketFees(node: RpcNode, caip2: string, speed: Speed): Promise<Result<Fees, Trouble>> {
+async function marketFees(node: RpcNode, asked: Asked & { readonly speed: Speed }): Promise<Result<Fees, Trouble>> {
+  const { chain, speed } = asked;
   if (speed !== 'normal') {
-    const tiers = await marketTiers(node, caip2);
+    const tiers = await marketTiers(node, asked);
     return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
   }
-  const [base, tip] = await Promise.all([baseFee(node), suggestedTip(node)]);
-  return base.ok ? accepted(feesFor(caip2, base.value, tip)) : base;
+  const [base, tip, ofCall] = await Promise.all([baseFee(node), suggestedTip(node), tipOfCall(node, asked)]);
+  return base.ok ? accepted(feesFor(withFloor(chain, ofCall), base.value, tip)) : base;
+}
+
+interface Asked {
+  readonly chain: Chain;
+  readonly intent: OnChainIntent;
+  readonly call: Call;
+}
+
+/** The tip that the chain wants of this very call; null where tips do not depend on the call, or the node does not say. */
+async function tipOfCall(node: RpcNode, { chain, intent, call }: Asked): Promise<bigint | null> {
+  if (chain.gasEstimate !== 'linea') return null;
+  const tip = await node.ask(askLineaTip(intent.from, call));
+  return tip.ok ? tip.value : null;
+}
+
+/** What the call itself needs is a floor for each speed. */
+function withFloor(chain: Chain, ofCall: bigint | null): TipRow {
+  if (ofCall === null) return chain;
+  const { minTip = '0' } = chain;
+  return { minTip: ofCall > BigInt(minTip) ? ofCall.toString() : minTip };
 }
 
 /** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
@@ -120,11 +150,16 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
 }
 
 /** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
-export async function marketTiers(node: RpcNode, caip2: string) {
-  const [base, suggested, paid] = await Promise.all([baseFee(node), node.ask(askTip), node.ask(askPaidTips)]);
+export async function marketTiers(node: RpcNode, asked: Asked) {
+  const [base, suggested, paid, ofCall] = await Promise.all([
+    baseFee(node),
+    node.ask(askTip),
+    node.ask(askPaidTips),
+    tipOfCall(node, asked),
+  ]);
   if (!base.ok) return base;
   const tips = paid.ok ? paid.value : [];
-  const tiers = feeTiers(caip2, base.value, {
+  const tiers = feeTiers(withFloor(asked.chain, ofCall), base.value, {
     suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
     low: median(tips.map(({ low }) => low)),
     high: median(tips.map(({ high }) => high)),

@@ -56,6 +56,7 @@ export function activityRecord(
     kind: 'activity',
     state: activity.state,
     stateReason: activity.stateReason,
+    stateDetail: null,
     waitsFor: null,
     displayType: activity.displayType,
     direction: activity.direction,

@@ -56,6 +56,10 @@ const transactionFields = {
     .meta({ description: 'activity: not made by this vault, and reported by its chain' }),
   state: z.enum(TRANSACTION_STATES),
   stateReason: text.nullable().meta({ description: 'Why it is in this state; an open set' }),
+  stateDetail: text.nullable().meta({
+    description:
+      'The words in which the RPC nodes refuse the newest attempt, once they have done so three times in a row, or for which the transaction was given up; at most 301 characters',
+  }),
   waitsFor: text.nullable().meta({
     description:
       'With the reason WAITS_FOR_NONCE: the transaction of the wallet that owns the lowest unused nonce; null where none does, and the next approved one gets it',

@@ -9,6 +9,7 @@ import type { Member } from '#domain/member.ts';
 import { may, mayStop } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
+import { refusalShown } from '#domain/node-refusal.ts';
 import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleBreach, voicesAsked } from '#domain/rules.ts';
 import type { Vote } from '#domain/transaction.ts';
@@ -41,6 +42,7 @@ export function transactionRecord(
     kind: intent.kind,
     state: transaction.state,
     stateReason: transaction.stateReason,
+    stateDetail: refusalShown(transaction),
     waitsFor: transaction.waitsFor ?? null,
     displayType: transaction.displayType,
     direction: transaction.direction,

@@ -49,6 +49,8 @@ const SPENT = core('bad-txns-inputs-missingorspent');
 const CHEAP = core('mempool min fee not met, 141 < 500');
 const WRONG = core('mandatory-script-verify-flag-failed (Invalid Schnorr signature)');
 
+const DEAR = core('Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)');
+
 test.each<[string, string | null, string | null, string]>([
   ['one that hangs up, and one that takes them', null, HASH, 'accepted'],
   ['one that finds them too cheap, and one that takes them', CHEAP, HASH, 'accepted'],
@@ -61,6 +63,7 @@ test.each<[string, string | null, string | null, string]>([
   ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
   ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'undecided'],
   ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
+  ['two whose own limit of a fee they exceed', DEAR, DEAR, 'refused'],
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
 ])('%s', async (_name, one, other, outcome) => {
   [first.say, second.say] = [one, other];

@@ -311,6 +311,7 @@ test.each<[string, object]>([
   ['logs that are no list', { logs: {} }],
   ['a log without topics', { logs: [{}] }],
   ['a data fee that is no number', { l1Fee: {} }],
+  ['an operator fee that is no number', { operatorFeeScalar: {} }],
 ])('a receipt with %s is not believed', async (_name, changes) => {
   const from = await nextWallet();
   const hash = await pay(from);

@@ -247,8 +247,9 @@ test('a replacement offers an eighth more than what it replaces, also when the m
 test('the data fee of an OP-stack chain counts against the cap and the balance', async () => {
   const oracle = '0x420000000000000000000000000000000000000F';
   const before = await quoteOf(native);
-  // Answers 8 * 10^12 to everything: PUSH8, MSTORE, RETURN 32 bytes.
-  await chain.client.setCode({ address: oracle, bytecode: '0x670000074696a5c00060005260206000f3' });
+  // Of before Isthmus: reverts for a call of 36 bytes, getOperatorFee(uint256), and answers 8 * 10^12 to all others.
+  const bytecode = '0x3660241460185767' + '0000074696a5c00060005260206000f3' + '5b600080fd';
+  await chain.client.setCode({ address: oracle, bytecode: bytecode as Hex });
   const fee = BigInt('0x0000074696a5c000');
   const quote = await quoteOf(native);
   expect(quote).toEqual(before);

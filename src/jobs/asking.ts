@@ -1,0 +1,43 @@
+import type { Attempt, Transaction } from '#domain/transaction.ts';
+import { newestAttempt } from '#domain/transaction.ts';
+import { isStale } from '#domain/unsigned-attempt.ts';
+import type { VaultObject } from '#objects/vault.ts';
+
+/** How one run of the signing job asks co-signers for one set of bytes. */
+export interface Asking {
+  /** Asked when a group of co-signers is there and none has begun. */
+  readonly mayBegin: () => Promise<boolean>;
+  /** Reports whether the bytes were too old when a group was there. */
+  readonly isStale: () => boolean;
+  /** Called when no signature came of it. */
+  readonly end: () => Promise<void>;
+}
+
+/**
+ * Keeps a record of whether co-signers may have begun with unsigned bytes, since only bytes that none has begun with may be dropped
+ * for a price that is too old. The run that prepares an attempt says in the end that it has reached nobody; every other run says
+ * before it begins that it does. So the usual way, on which one run prepares and signs, stores nothing more.
+ */
+export function askingOf(
+  vault: DurableObjectStub<VaultObject>,
+  { id }: Pick<Transaction, 'id'>,
+  { attempt, run }: { readonly attempt: Attempt; readonly run: string },
+): Asking {
+  const { signingDigest } = attempt;
+  const isOwn = attempt.preparedBy === run;
+  const seen = { hasBegun: false, isStale: false };
+  const mayBegin = async (): Promise<boolean> => {
+    if (isOwn || attempt.isAsked === true) seen.hasBegun = true;
+    if (seen.hasBegun) return true;
+    seen.isStale = isStale(attempt, Date.now());
+    if (seen.isStale) return false;
+    const after = await vault.record(id, { type: 'ask', signingDigest });
+    const newest = after === null ? null : newestAttempt(after);
+    seen.hasBegun = newest?.signingDigest === signingDigest && newest.signed === null;
+    return seen.hasBegun;
+  };
+  const end = async (): Promise<void> => {
+    if (isOwn && !seen.hasBegun) await vault.record(id, { type: 'askInVain', signingDigest, run });
+  };
+  return { mayBegin, isStale: () => seen.isStale, end };
+}

@@ -1,0 +1,33 @@
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { effectOf } from '#domain/intent.ts';
+import type { Transaction } from '#domain/transaction.ts';
+import { newestAttempt } from '#domain/transaction.ts';
+import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
+import type { VaultObject } from '#objects/vault.ts';
+
+interface Repricing {
+  readonly vault: DurableObjectStub<VaultObject>;
+  readonly adapter: ChainAdapter;
+  readonly transaction: Transaction;
+}
+
+/**
+ * Has an attempt that no block takes for its price followed by one that pays more, where what was approved suffices for that. The
+ * price is asked for first: an attempt that is given up for a price above the cap, and tried again with each look, would never rest.
+ */
+export async function reprice({ vault, adapter, transaction }: Repricing): Promise<void> {
+  const { id, intent } = transaction;
+  const newest = newestAttempt(transaction);
+  if (newest === null || intent.kind === 'message') return;
+  const effect = effectOf(intent, nextPurpose(transaction));
+  const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction) });
+  const event = { type: 'reprice', attempt: newest.number } as const;
+  if (quote.ok) {
+    await vault.record(id, { ...event, obstacle: null });
+    return;
+  }
+  if (quote.refusal.kind !== 'permanent') return;
+  const { reason } = quote.refusal;
+  if (reason === 'FEE_CAP_EXCEEDED') await vault.record(id, { ...event, obstacle: 'FEE_ABOVE_CAP' });
+  if (reason === 'INSUFFICIENT_FUNDS') await vault.record(id, { ...event, obstacle: reason });
+}

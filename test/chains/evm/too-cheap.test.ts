@@ -1,0 +1,90 @@
+import type { Address, Hex } from 'viem';
+import { getAddress, serializeTransaction } from 'viem';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { Watched } from '#chains/chain-adapter.ts';
+import type { FalseNode } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
+import type { LocalChain } from './local-chain.ts';
+import { anvilChain, ask, startLocalChain } from './local-chain.ts';
+
+/** An attempt in a mempool, and blocks that burn more than it offers. */
+
+let chain: LocalChain;
+let liar: FalseNode;
+let hash: Hex;
+let from: Address;
+let kept: unknown;
+
+const GWEI = 10n ** 9n;
+const OFFERED = 10n * GWEI;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+  from = getAddress(chain.account(1));
+  await chain.client.setAutomine(false);
+  hash = await chain.client.sendTransaction({ account: from, to: chain.account(8), value: 5n, maxFeePerGas: OFFERED });
+  kept = await ask(chain.url, 'eth_getTransactionByHash', [hash]);
+}, 30_000);
+beforeEach(() => gethSays());
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+function watched(maxFeePerGas: bigint): Watched {
+  const bytes = { chainId: 31_337, type: 'eip1559', nonce: 0, gas: 21_000n, to: chain.account(8) } as const;
+  const payload = serializeTransaction({ ...bytes, maxFeePerGas, maxPriorityFeePerGas: 1n });
+  return { from, nonce: 0n, hashes: [hash], newest: { payload, validUntil: null }, parent: null, inclusion: null };
+}
+
+/** anvil drops what a block can not take for its price; geth keeps it. */
+function gethSays(unknownBlock: bigint | null = null): void {
+  liar.follow((method, params) => {
+    if (method === 'eth_getTransactionByHash') return { result: kept };
+    const isUnknown = method === 'eth_getBlockByNumber' && params[0] === `0x${(unknownBlock ?? -1n).toString(16)}`;
+    return isUnknown ? { error: { code: -32_000, message: 'header not found' } } : 'forward';
+  });
+}
+
+const observe = (watching: Watched) => adapterFor(anvilChain(), [liar.url]).observe(watching);
+
+/** Blocks that nobody pays for, from this base fee on. */
+async function dearBlocks(blocks: number): Promise<void> {
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI });
+  await chain.client.mine({ blocks });
+}
+
+const waiting = { ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } };
+const tooCheap = { ok: true, value: { ...waiting.value, isTooCheap: true } };
+
+test('it offers too little once five blocks in a row burn more, and not one block before', async () => {
+  expect(await observe(watched(OFFERED))).toEqual(waiting);
+  await dearBlocks(4);
+  expect(await observe(watched(OFFERED))).toEqual(waiting);
+  await chain.client.mine({ blocks: 1 });
+  expect(await observe(watched(OFFERED))).toEqual(tooCheap);
+  // A replacement that offers more is not too cheap for what the one before it offered.
+  expect(await observe(watched(1000n * GWEI))).toEqual(waiting);
+});
+
+test('a cheap block among them, or a node that does not say, is no reason to raise it', async () => {
+  await dearBlocks(5);
+  const silent = (await chain.client.getBlockNumber()) - 2n;
+  expect(await observe(watched(OFFERED))).toEqual(tooCheap);
+  gethSays(silent);
+  expect(await observe(watched(OFFERED))).toEqual(waiting);
+  // Blocks before that are dear do not count once one has been cheap.
+  await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI });
+  await chain.client.mine({ blocks: 1 });
+  await dearBlocks(4);
+  gethSays();
+  expect(await observe(watched(OFFERED))).toEqual(waiting);
+});
+
+test('bytes that cannot be read offer nothing that could be compared', async () => {
+  await dearBlocks(5);
+  const unread = { ...watched(OFFERED), newest: { payload: '0x', validUntil: null } };
+  expect(await observe(unread)).toEqual(waiting);
+});
