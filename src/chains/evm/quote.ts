@@ -2,18 +2,21 @@ import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { dataFee } from '#chains/evm/data-fee.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
-import { callFault, dryRunFault, targetFault } from '#chains/evm/dry-run.ts';
-import { permanent } from '#chains/permanent-fault.ts';
+import { callFault, dryRunFault, tokensHeld } from '#chains/evm/dry-run.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { Fees } from '#chains/evm/fees.ts';
 import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askBalance, askBlock, askGas, askPaidTips, askTip } from '#chains/evm/question.ts';
+import { askBalanceAt, askBlock, askGas, askNonce, askPaidTips, askTip } from '#chains/evm/question.ts';
 import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { callOf } from '#chains/evm/call.ts';
+import { takesOf } from '#chains/takes.ts';
 import { amountOf, parseAmount } from '#domain/amount.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
+import type { Funds } from '#domain/reservation.ts';
+import { sumOf } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction.ts';
@@ -39,14 +42,13 @@ export async function quoteTransaction(
 ): Promise<Result<EvmQuote, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
-  const [balance, token, fees] = await Promise.all([
-    node.ask(askBalance(intent.from)),
-    targetFault(node, intent, call),
-    marketFees(node, intent.chain, speed),
+  const head = await headOf(node);
+  if (!head.ok) return head;
+  const [funds, fees] = await Promise.all([
+    fundsAt(node, intent, { call, head: head.value }),
+    marketFees(node, intent.chain, { speed, base: head.value.baseFeePerGas }),
   ]);
-  if (!balance.ok) return balance;
-  if (balance.value < call.value) return refused(poor(balance.value, call.value));
-  if (token !== null) return refused(token);
+  if (!funds.ok) return funds;
   if (!fees.ok) return fees;
   const price = replaced === null ? fees.value : replacementFees(fees.value, feesOf(replaced));
   const cost = await costOf(node, intent, { call, price });
@@ -57,12 +59,47 @@ export async function quoteTransaction(
   if (charged > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${charged} wei, ${intent.maxFee} are allowed`));
   }
-  if (balance.value < call.value + charged) return refused(poor(balance.value, call.value + charged));
+  const balance = sumOf(funds.value.holds, null);
+  if (balance < call.value + charged) return refused(poor(balance, call.value + charged));
   return accepted({
+    spending: { takes: takesOf(intent, charged), funds: funds.value },
     gasLimit: gasLimit.toString(),
     maxFeePerGas: price.maxFeePerGas.toString(),
     maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
     maxFee: amountOf(maxFee),
+  });
+}
+
+interface Head {
+  readonly number: bigint;
+  /** Wei. */
+  readonly baseFeePerGas: bigint;
+}
+
+/**
+ * What the wallet holds, with its nonce, all in the state after one block: the nonce tells which of its transactions the
+ * balances already are without. Refuses INSUFFICIENT_FUNDS for what the intent pays, and what `tokensHeld` refuses.
+ */
+async function fundsAt(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { call, head }: { readonly call: Call; readonly head: Head },
+): Promise<Result<Funds, PermanentFault | Trouble>> {
+  const [balance, count, token] = await Promise.all([
+    node.ask(askBalanceAt(intent.from, head.number)),
+    node.ask(askNonce(intent.from, head.number)),
+    tokensHeld(node, intent, { call, tag: head.number }),
+  ]);
+  if (!balance.ok) return balance;
+  if (balance.value < call.value) return refused(poor(balance.value, call.value));
+  if (!token.ok) return token;
+  if (!count.ok) return count;
+  const native = { tokenAddress: null, amount: amountOf(balance.value) };
+  return accepted({
+    blockNumber: head.number.toString(),
+    nonceCount: count.value.toString(),
+    holds: token.value === null ? [native] : [native, token.value],
+    least: amountOf(0n),
   });
 }
 
@@ -102,13 +139,14 @@ export async function costOf(
 }
 
 /** The prices of one speed, and no question more than it takes. */
-async function marketFees(node: RpcNode, caip2: string, speed: Speed): Promise<Result<Fees, Trouble>> {
-  if (speed !== 'normal') {
-    const tiers = await marketTiers(node, caip2);
-    return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
-  }
-  const [base, tip] = await Promise.all([baseFee(node), suggestedTip(node)]);
-  return base.ok ? accepted(feesFor(caip2, base.value, tip)) : base;
+async function marketFees(
+  node: RpcNode,
+  caip2: string,
+  { speed, base }: { readonly speed: Speed; readonly base: bigint },
+): Promise<Result<Fees, Trouble>> {
+  if (speed === 'normal') return accepted(feesFor(caip2, base, await suggestedTip(node)));
+  const tiers = await marketTiers(node, caip2);
+  return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
 }
 
 /** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
@@ -121,22 +159,23 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
 
 /** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
 export async function marketTiers(node: RpcNode, caip2: string) {
-  const [base, suggested, paid] = await Promise.all([baseFee(node), node.ask(askTip), node.ask(askPaidTips)]);
-  if (!base.ok) return base;
+  const [head, suggested, paid] = await Promise.all([headOf(node), node.ask(askTip), node.ask(askPaidTips)]);
+  if (!head.ok) return head;
   const tips = paid.ok ? paid.value : [];
-  const tiers = feeTiers(caip2, base.value, {
+  const { baseFeePerGas } = head.value;
+  const tiers = feeTiers(caip2, baseFeePerGas, {
     suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
     low: median(tips.map(({ low }) => low)),
     high: median(tips.map(({ high }) => high)),
   });
-  return accepted({ baseFeePerGas: base.value, tiers });
+  return accepted({ baseFeePerGas, tiers });
 }
 
-async function baseFee(node: RpcNode): Promise<Result<bigint, Trouble>> {
+async function headOf(node: RpcNode): Promise<Result<Head, Trouble>> {
   const block = await node.ask(askBlock('latest'));
   if (!block.ok) return block;
-  const baseFeePerGas = block.value?.baseFeePerGas ?? null;
-  if (baseFeePerGas !== null) return accepted(baseFeePerGas);
+  const { number, baseFeePerGas = null } = block.value ?? {};
+  if (number !== undefined && baseFeePerGas !== null) return accepted({ number, baseFeePerGas });
   return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
 }
 
@@ -153,5 +192,5 @@ function feesOf(attempt: Attempt): Fees {
 }
 
 function poor(held: bigint, needed: bigint): PermanentFault {
-  return permanent('INSUFFICIENT_FUNDS', `the wallet holds ${held} of ${needed} wei`);
+  return shortOf(null, needed - held, `the wallet holds ${held} of ${needed} wei`);
 }
