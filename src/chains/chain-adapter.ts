@@ -3,9 +3,11 @@ import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/event.ts';
+import type { Movement } from '#domain/exposure.ts';
 import type { Action, MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { FeedRound } from '#domain/price.ts';
+import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, Inclusion, Speed } from '#domain/transaction.ts';
 import type { ChainCounts } from '#domain/wallet-nonce.ts';
@@ -19,7 +21,13 @@ export interface BusyFault {
 
 /** `permanent` ends the transaction before anything is signed; after `busy` and `transient` the same question may do better later. */
 export type PreparationFault =
-  | { readonly kind: 'permanent'; readonly reason: FailureReason; readonly detail: string | null }
+  | {
+      readonly kind: 'permanent';
+      readonly reason: FailureReason;
+      readonly detail: string | null;
+      /** With INSUFFICIENT_FUNDS what the wallet is short of; absent where a node says so without a number. */
+      readonly missing?: Movement;
+    }
   | BusyFault
   | { readonly kind: 'transient'; readonly detail: string };
 
@@ -29,6 +37,8 @@ export interface Quote {
   readonly coins?: readonly string[];
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
+  /** What it takes of which balances, so that no other transaction of the wallet takes the same; absent where there are coins. */
+  readonly spending?: Spending;
 }
 
 interface QuoteWish {

@@ -1,4 +1,5 @@
 import type { PreparationFault } from '#chains/chain-adapter.ts';
+import { amountOf } from '#domain/amount.ts';
 import type { FailureReason } from '#domain/event.ts';
 
 /** What ends a transaction before anything is signed. */
@@ -6,4 +7,13 @@ export type PermanentFault = Extract<PreparationFault, { kind: 'permanent' }>;
 
 export function permanent(reason: FailureReason, detail: string | null = null): PermanentFault {
   return { kind: 'permanent', reason, detail };
+}
+
+/**
+ * INSUFFICIENT_FUNDS, with what is missing.
+ *
+ * @param tokenAddress null for the native asset
+ */
+export function shortOf(tokenAddress: string | null, units: bigint, detail: string): PermanentFault {
+  return { ...permanent('INSUFFICIENT_FUNDS', detail), missing: { tokenAddress, amount: amountOf(units) } };
 }

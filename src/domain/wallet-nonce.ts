@@ -23,6 +23,8 @@ interface Counts {
 export interface ChainCounts extends Counts {
   /** What does not rest on a single answer: two RPC nodes say it, or a final block. Nothing when absent. */
   readonly proven?: Counts;
+  /** Where a nonce is a place: those that are open already, and given before others. None when absent. */
+  readonly open?: readonly bigint[];
 }
 
 /** A nonce that the vault knows one of its transactions by. */
@@ -53,11 +55,12 @@ const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
 export function allocate(book: NonceBook, transactionId: string, counts: ChainCounts): Allocation {
   const own = book.owned.get(transactionId);
   if (own !== undefined) return { book: stay(book, transactionId), nonce: own };
-  const { latest, pending, proven = NOTHING_PROVEN } = counts;
+  const { latest, pending, proven = NOTHING_PROVEN, open = [] } = counts;
   const used = larger(book.floor, proven.latest);
   if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };
   const start = larger(larger(used, latest), proven.pending);
-  const nonce = lowestUnowned(book, start);
+  const taken = new Set(book.owned.values());
+  const nonce = open.find((one) => one >= start && !taken.has(one)) ?? lowestUnowned(book, start);
   if (pending > nonce) return { book, nonce: null, waitsFor: null };
   const waitsFor = leavingBelow(book, nonce);
   if (waitsFor !== null) return { book, nonce: null, waitsFor };

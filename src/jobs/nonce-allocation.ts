@@ -1,8 +1,11 @@
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { Movement } from '#domain/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
+import { mayComeBack } from '#domain/reservation.ts';
+import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
@@ -10,7 +13,7 @@ import { signedAttempts } from '#domain/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/nonce-wait.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
-import type { AllocationAnswer } from '#objects/wallet-nonce.ts';
+import type { AllocationAnswer, Unreserved } from '#objects/wallet-nonce.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 
@@ -18,6 +21,8 @@ type VaultStub = DurableObjectStub<VaultObject>;
 export type NonceFault =
   | PreparationFault
   | { readonly kind: 'unproven' }
+  /** The balance does not hold it beside what other transactions of the wallet take. */
+  | { readonly kind: 'in-flight' }
   | { readonly kind: 'behind'; readonly waitsFor: TransactionId };
 
 interface Allocation {
@@ -25,6 +30,8 @@ interface Allocation {
   readonly vault: VaultStub;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
+  /** What it takes, for a wallet with balances; absent where coins are claimed. */
+  readonly spending?: Spending;
 }
 
 export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Transaction) {
@@ -37,8 +44,15 @@ export function ordersNonces(chain: Chain): boolean {
   return mostInFlight === null && !paysWithCoins;
 }
 
-/** The nonce of a transaction, as decimal text. Asked again it is the same one. */
-export async function allocateNonce(allocation: Allocation): Promise<Result<string, NonceFault>> {
+export interface GivenNonce {
+  /** Decimal text. */
+  readonly nonce: string;
+  /** What the transaction takes at most from now on, of each asset; absent where coins are claimed. */
+  readonly reserved?: readonly Movement[];
+}
+
+/** The nonce of a transaction, with what it takes reserved in the same call. Asked again it is the same one. */
+export async function allocateNonce(allocation: Allocation): Promise<Result<GivenNonce, NonceFault>> {
   const { env, adapter, transaction } = allocation;
   let answer: AllocationAnswer = { nonce: null, why: 'unproven' };
   for (const isDoubted of [false, true]) {
@@ -47,35 +61,96 @@ export async function allocateNonce(allocation: Allocation): Promise<Result<stri
     answer = asked.value;
     if (answer.nonce !== null || answer.why !== 'unproven') break;
   }
-  if (answer.nonce === null) return refused(faultOf(answer));
+  if (answer.nonce === null) {
+    return refused(isUnreserved(answer) ? await faultOfFunds(allocation, answer) : faultOf(answer));
+  }
   const { nonce } = answer;
-  if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(nonce);
+  if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(answer);
   await allocatorOf(env, transaction).release({ transactionId: transaction.id });
   return refused({ kind: 'busy' });
 }
 
-async function askAllocator(
-  { env, vault, adapter, transaction }: Allocation,
-  isDoubted: boolean,
-): Promise<Result<AllocationAnswer, NonceFault>> {
-  const { id: transactionId, chain, intent } = transaction;
+async function askAllocator(allocation: Allocation, isDoubted: boolean): Promise<Result<AllocationAnswer, NonceFault>> {
+  const { env, adapter, transaction, spending } = allocation;
+  const { id: transactionId, intent } = transaction;
   const counts = await adapter.accountNonce(intent.from, isDoubted);
   if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
   const { proven } = counts.value;
-  // The vault is the truth for what is under way: without it a book that was set back would give a nonce twice.
-  const held = (await vault.heldNonces({ chain, address: intent.from })).flatMap(({ transactionId: other, nonce }) =>
-    nonce === null ? [] : [{ transactionId: other, nonce }],
-  );
+  const held = await heldBySigned(allocation);
   const request = { transactionId, held, ...textsOf(counts.value) };
-  const full = proven === undefined ? request : { ...request, proven: textsOf(proven) };
+  const full = {
+    ...request,
+    ...(proven === undefined ? {} : { proven: textsOf(proven) }),
+    ...(spending === undefined ? {} : { spending }),
+  };
   return accepted(await allocatorOf(env, transaction).allocate(full));
+}
+
+/** The vault is the truth for what is under way: without it a book that was set back would give a nonce twice. */
+async function heldBySigned({ vault, transaction: { chain, intent } }: Allocation) {
+  const held = await vault.heldNonces({ chain, address: intent.from });
+  return held.flatMap(({ nonce, ...rest }) => (nonce === null ? [] : [{ ...rest, nonce }]));
+}
+
+/** Reserves what a further attempt takes, at the nonce that its transaction has. Null, or the fault for which it waits. */
+export async function reserveFor(allocation: Allocation): Promise<NonceFault | null> {
+  const { env, transaction, spending } = allocation;
+  if (spending === undefined) return null;
+  const held = await heldBySigned(allocation);
+  const answer = await allocatorOf(env, transaction).reserve({ transactionId: transaction.id, held, spending });
+  return answer === null ? null : faultOfFunds(allocation, answer);
+}
+
+function isUnreserved(answer: Extract<AllocationAnswer, { readonly nonce: null }>): answer is Unreserved {
+  return answer.why === 'in-flight' || answer.why === 'stale';
+}
+
+/**
+ * The fault of a transaction that does not fit into the balance beside others. One that the vault does not have, or has ended,
+ * gives back what it reserved: it would be in the way for ever. Without others there is nothing to wait for.
+ */
+async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Unreserved): Promise<NonceFault> {
+  if (answer.why === 'stale') return { kind: 'transient', detail: 'the RPC node is behind what is final' };
+  const { others } = answer;
+  if (others.length === 0) {
+    const detail = 'the wallet does not hold what the transaction takes together with what its account has to keep';
+    return { kind: 'permanent', reason: 'INSUFFICIENT_FUNDS', detail };
+  }
+  const { chain, intent } = transaction;
+  // Read after the allocator has answered: who is in its book and not held now, is over.
+  const held = new Set<string>();
+  for (const one of await vault.heldNonces({ chain, address: intent.from })) held.add(one.transactionId);
+  for (const other of others) {
+    if (!held.has(other)) await allocatorOf(env, transaction).release({ transactionId: other });
+  }
+  return { kind: 'in-flight' };
+}
+
+/**
+ * The fault to wait for, where a payment is refused for want of money that other transactions of the wallet may have taken and
+ * may give back: they are in a block, and not settled. Else the refusal itself. The dry run is of the newest block and not of
+ * the one whose balance was compared, so a transfer of tokens that reverts counts as such a want.
+ */
+export async function wantOfFunds(
+  { vault, transaction }: Pick<Allocation, 'vault' | 'transaction'>,
+  refusal: NonceFault,
+): Promise<NonceFault> {
+  if (refusal.kind !== 'permanent') return refusal;
+  const { id, chain, intent } = transaction;
+  const isTokenTransfer = intent.kind === 'transfer' && intent.tokenAddress !== null;
+  const isReverted = isTokenTransfer && refusal.reason === 'SIMULATION_REVERTED';
+  if (refusal.reason !== 'INSUFFICIENT_FUNDS' && !isReverted) return refusal;
+  const held = await vault.heldNonces({ chain, address: intent.from });
+  const undecided = held.flatMap(({ transactionId, takes }) => (transactionId === id ? [] : takes));
+  const ofToken = undecided.filter(({ tokenAddress }) => isTokenTransfer && tokenAddress === intent.tokenAddress);
+  return mayComeBack(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
 }
 
 function textsOf({ latest, pending }: { readonly latest: bigint; readonly pending: bigint }) {
   return { latest: latest.toString(), pending: pending.toString() };
 }
 
-function faultOf(answer: Extract<AllocationAnswer, { readonly nonce: null }>): NonceFault {
+function faultOf(answer: Exclude<Extract<AllocationAnswer, { readonly nonce: null }>, Unreserved>): NonceFault {
   if (answer.why === 'unproven') return { kind: 'unproven' };
   const waitsFor = answer.why === 'behind' ? parseTransactionId(answer.waitsFor) : null;
   return waitsFor === null ? { kind: 'busy' } : { kind: 'behind', waitsFor };

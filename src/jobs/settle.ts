@@ -21,6 +21,6 @@ export async function settle(
   const isSpent = adapterFor(work.chain, []).mostInFlight === null;
   // Of one that was conflicted with, the count of the chain says that its nonce is used. What is settled has a final inclusion or none.
   const used = isSpent && inclusion !== null;
-  await allocator.end({ transactionId: id, isSpent: used });
+  await allocator.end({ transactionId: id, isSpent: used, includedIn: inclusion?.blockNumber ?? null });
   await vault.record(id, { type: 'settle' });
 }

@@ -1,9 +1,12 @@
 import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-adapter.ts';
 import type { FailureReason, TransactionEvent } from '#domain/event.ts';
+import { unitsOf } from '#domain/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import { attemptEndsAtMs, effectOf, isPastItsEnd } from '#domain/intent.ts';
+import { FUNDS_IN_FLIGHT, sumOf } from '#domain/reservation.ts';
+import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
@@ -11,13 +14,14 @@ import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transac
 import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
+import { takesOf } from '#chains/takes.ts';
 import type { Asking } from '#jobs/asking.ts';
 import { askingOf } from '#jobs/asking.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { report, whereabouts } from '#jobs/confirm.ts';
-import type { NonceFault } from '#jobs/nonce-allocation.ts';
-import { allocateNonce, allocatorOf, ordersNonces } from '#jobs/nonce-allocation.ts';
+import type { GivenNonce, NonceFault } from '#jobs/nonce-allocation.ts';
+import { allocateNonce, allocatorOf, ordersNonces, reserveFor, wantOfFunds } from '#jobs/nonce-allocation.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { needsReceipts, presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
@@ -111,6 +115,8 @@ function delayOf(fault: NonceFault): TransactionEvent {
       return { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' };
     case 'unproven':
       return { type: 'delaySigning', reason: 'NONCE_UNCONFIRMED' };
+    case 'in-flight':
+      return { type: 'delaySigning', reason: FUNDS_IN_FLIGHT };
     case 'behind':
       return { type: 'waitForNonce', blocker: { transactionId: fault.waitsFor } };
     case 'permanent':
@@ -164,16 +170,22 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken) });
-  if (!quote.ok) return quote;
-  const { coins = [] } = quote.value;
+  if (!quote.ok) return refused(await wantOfFunds(preparation, quote.refusal));
+  const { coins = [], spending } = quote.value;
   // Somebody else was faster: there are others, or there will be.
   if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
-  const nonce = newest === null ? await allocateNonce(preparation) : accepted(newest.nonce);
-  if (!nonce.ok) return nonce;
-  const place = { from: intent.from, nonce: BigInt(nonce.value), replaced };
+  const allocation = spending === undefined ? preparation : { ...preparation, spending };
+  const given = newest === null ? await allocateNonce(allocation) : await keepNonce(allocation, newest);
+  if (!given.ok) return given;
+  const { nonce, reserved = [] } = given.value;
+  const place = { from: intent.from, nonce: BigInt(nonce), replaced };
   const anchor = await adapter.anchor(place);
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
   const composed = adapter.compose(effect, quote.value, anchor.value);
+  // On Solana the place may look open to one node and not to the next, which costs the rent that was not reserved.
+  if (spending !== undefined && sumOf(takesOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
+    return refused({ kind: 'transient', detail: 'it would take more than what is reserved for it' });
+  }
   const preparedBy = ordersNonces(adapter.chain) ? { preparedBy: run } : {};
   const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;
   const after = await vault.record(id, instead === undefined ? event : { ...event, instead });
@@ -182,6 +194,15 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   return attempt === null || attempt.signed !== null
     ? refused({ kind: 'transient', detail: 'the transaction moved on' })
     : accepted(attempt);
+}
+
+/** A further attempt stays at the nonce of its transaction, and may take more than the ones before. */
+async function keepNonce(
+  allocation: Preparation & { readonly spending?: Spending },
+  { nonce }: Attempt,
+): Promise<Result<GivenNonce, NonceFault>> {
+  const fault = await reserveFor(allocation);
+  return fault === null ? accepted({ nonce, reserved: allocation.spending?.takes ?? [] }) : refused(fault);
 }
 
 interface SigningTurn {

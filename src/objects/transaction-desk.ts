@@ -1,16 +1,20 @@
 import { findChain } from '#chains/registry.ts';
+import { takesOf } from '#chains/takes.ts';
+import { unitsOf } from '#domain/amount.ts';
 import { isRepeatedVote } from '#domain/approval.ts';
 import { voiceRefusal } from '#devices/voice.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { AssetName } from '#domain/exposure.ts';
+import type { AssetName, Movement } from '#domain/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { effectOf } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Permission } from '#domain/member.ts';
 import { mayStop } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
+import { largerOf } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
@@ -233,9 +237,13 @@ export class TransactionDesk {
   heldNonces({ chain, address }: Wallet): readonly HeldNonceRecord[] {
     if (this.#host.vault() === null) return [];
     return this.#host.storage.transactionsWithNonces().flatMap((transaction) => {
-      const { id: transactionId, intent } = transaction;
+      const { id: transactionId, intent, inclusion } = transaction;
       const isOfWallet = transaction.chain === chain && intent.from === address;
-      return isOfWallet ? [{ transactionId, nonce: newestAttempt(transaction)?.nonce ?? null }] : [];
+      if (!isOfWallet) return [];
+      const nonce = newestAttempt(transaction)?.nonce ?? null;
+      return [
+        { transactionId, nonce, takes: takesOfAttempts(transaction), includedIn: inclusion?.blockNumber ?? null },
+      ];
     });
   }
 
@@ -246,4 +254,11 @@ export class TransactionDesk {
     const spentOf = (asset: AssetName) => this.#host.storage.policies.spentOf(asset, nowMs);
     return { nowMs, policy: vault.policy, spentOf };
   }
+}
+
+/** Which of the attempts is carried out nobody knows: of each asset what the dearest of them takes. */
+function takesOfAttempts({ intent, attempts }: Transaction): readonly Movement[] {
+  if (intent.kind === 'message') return [];
+  const each = attempts.map(({ purpose, maxFee }) => takesOf(effectOf(intent, purpose), unitsOf(maxFee)));
+  return each.reduce((all, takes) => largerOf(all, takes), []);
 }

@@ -1,5 +1,6 @@
 import type { Activity, ActivityBlock } from '#domain/activity.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
+import type { Movement } from '#domain/exposure.ts';
 import type { NeededRenewal } from '#domain/mandate-renewal.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -101,6 +102,10 @@ export interface TransactionWork {
 export interface HeldNonceRecord {
   readonly transactionId: TransactionId;
   readonly nonce: string | null;
+  /** What its attempts take at most, of each asset. */
+  readonly takes: readonly Movement[];
+  /** The block that holds it, or null. */
+  readonly includedIn: string | null;
 }
 
 /** A key that gets new shares. */

@@ -1,5 +1,9 @@
 import { DurableObject } from 'cloudflare:workers';
-import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Movement } from '#domain/exposure.ts';
+import type { InFlight, RecordedTakes, Spending, Weighed } from '#domain/reservation.ts';
+import { weigh, withRent } from '#domain/reservation.ts';
+import type { ChainCounts, HeldNonce, NonceBook } from '#domain/wallet-nonce.ts';
 import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
@@ -12,10 +16,17 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS coin (coin TEXT PRIMARY KEY, transaction_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS leaving (transaction_id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS ended (transaction_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS reserved (
+    transaction_id TEXT NOT NULL, asset TEXT NOT NULL, amount TEXT NOT NULL, PRIMARY KEY (transaction_id, asset)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS settled (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), block_number TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS floor (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), nonce TEXT NOT NULL);
   DROP TABLE IF EXISTS free;
   DROP TABLE IF EXISTS next;
 `;
+
+/** Stands for the native asset in the table of what is reserved. */
+const NATIVE = '';
 
 /** As long a consumer may come late with a transaction that is over; none runs longer than a quarter of an hour. */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
@@ -31,11 +42,37 @@ export interface AllocationRequest extends CountTexts {
   /** What does not rest on a single answer; nothing when absent. */
   readonly proven?: CountTexts;
   /** What the vault knows its transactions by that are under way; none when absent. */
-  readonly held?: readonly { readonly transactionId: string; readonly nonce: string }[];
+  readonly held?: readonly HeldPlace[];
+  /** What the transaction takes, and of which balances; absent where coins are claimed. */
+  readonly spending?: Spending;
 }
 
+/** A transaction that is under way, by the record of its vault. */
+interface HeldPlace extends RecordedTakes {
+  readonly nonce: string;
+}
+
+interface Ending {
+  readonly transactionId: string;
+  readonly isSpent: boolean;
+  readonly includedIn?: string | null;
+}
+
+export interface ReservationRequest {
+  readonly transactionId: string;
+  readonly held: readonly HeldPlace[];
+  readonly spending: Spending;
+}
+
+/** Why nothing is reserved (see `weigh`). */
+export type Unreserved =
+  | { readonly nonce: null; readonly why: 'stale' }
+  | { readonly nonce: null; readonly why: 'in-flight'; readonly others: readonly string[] };
+
 export type AllocationAnswer =
-  | { readonly nonce: string }
+  /** `reserved`: what it takes at most from now on, of each asset; absent where coins are claimed. */
+  | { readonly nonce: string; readonly reserved?: readonly Movement[] }
+  | Unreserved
   /** `over`: so is this transaction. `unproven`: the counts name transactions that are not known, and want proof. */
   | { readonly nonce: null; readonly why: 'over' | 'unproven' }
   /** Behind a transaction that is about to end. */
@@ -57,15 +94,76 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const whole = adopt(
-      before,
-      known.map((one) => ({ transactionId: one.transactionId, nonce: BigInt(one.nonce) })),
-    );
+    const whole = adopt(before, known.map(placeIn));
     const given = allocate(whole, transactionId, countsIn(request));
-    if (given.book !== before) this.#store(given.book);
-    if (given.nonce !== null) return { nonce: given.nonce.toString() };
-    const { waitsFor } = given;
-    return waitsFor === null ? { nonce: null, why: 'unproven' } : { nonce: null, why: 'behind', waitsFor };
+    if (given.nonce === null) {
+      if (given.book !== before) this.#store(given.book);
+      const { waitsFor } = given;
+      return waitsFor === null ? { nonce: null, why: 'unproven' } : { nonce: null, why: 'behind', waitsFor };
+    }
+    const nonce = given.nonce.toString();
+    if (request.spending === undefined) {
+      if (given.book !== before) this.#store(given.book);
+      return { nonce };
+    }
+    const spending = atPlace(request.spending, nonce);
+    const weighed = weigh(this.#inFlight(given.book, known), transactionId, spending);
+    // What waits for money gets no nonce: no other transaction ever waits for it.
+    const book = weighed.outcome === 'reserved' ? given.book : whole;
+    this.#keep(transactionId, weighed, { before, book });
+    return weighed.outcome === 'reserved' ? { nonce, reserved: weighed.takes } : unreserved(weighed);
+  }
+
+  /**
+   * Reserves what a further attempt of a transaction takes, which has its nonce already. Gives null, or why it does not. One
+   * that was over and is undone by a reorganisation is not weighed again. Idempotent.
+   */
+  reserve({ transactionId, held, spending }: ReservationRequest): Unreserved | null {
+    if (this.#hasEnded(transactionId)) return null;
+    const known = held.filter((one) => !this.#hasEnded(one.transactionId));
+    const before = this.#load();
+    const book = adopt(before, known.map(placeIn));
+    const weighed = weigh(this.#inFlight(book, known), transactionId, spending);
+    this.#keep(transactionId, weighed, { before, book });
+    return weighed.outcome === 'reserved' ? null : unreserved(weighed);
+  }
+
+  #keep(transactionId: string, weighed: Weighed, { before, book }: Record<'before' | 'book', NonceBook>): void {
+    this.ctx.storage.transactionSync(() => {
+      if (book !== before) this.#store(book);
+      if (weighed.outcome === 'reserved') this.#reserve(transactionId, weighed.takes);
+    });
+  }
+
+  #inFlight({ owned }: NonceBook, recorded: readonly RecordedTakes[]): InFlight {
+    return { owned, reserved: this.#reservations(), recorded, settledBlock: this.#settledBlock() };
+  }
+
+  #settledBlock(): bigint {
+    const { sql } = this.ctx.storage;
+    const row = sql.exec<{ block_number: string }>('SELECT block_number FROM settled').toArray()[0];
+    return row === undefined ? 0n : BigInt(row.block_number);
+  }
+
+  #reservations(): ReadonlyMap<string, readonly Movement[]> {
+    const { sql } = this.ctx.storage;
+    const rows = sql.exec<{ transaction_id: string; asset: string; amount: string }>(
+      'SELECT transaction_id, asset, amount FROM reserved',
+    );
+    const all = new Map<string, Movement[]>();
+    for (const { transaction_id: id, asset, amount } of rows) {
+      const movement = { tokenAddress: asset === NATIVE ? null : asset, amount: amountOf(BigInt(amount)) };
+      all.set(id, [...(all.get(id) ?? []), movement]);
+    }
+    return all;
+  }
+
+  #reserve(transactionId: string, takes: readonly Movement[]): void {
+    const { sql } = this.ctx.storage;
+    for (const { tokenAddress, amount } of takes) {
+      const row = [transactionId, tokenAddress ?? NATIVE, amount];
+      sql.exec('INSERT OR REPLACE INTO reserved (transaction_id, asset, amount) VALUES (?, ?, ?)', ...row);
+    }
   }
 
   /** See `blockerOf`: what a transaction waits behind, or null. @param latest count of the chain, as decimal text */
@@ -125,14 +223,18 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
    * For a transaction that is over: its nonce is used for good, or is the next one's. A consumer that comes late with it gets nothing more: what
    * it took nobody would ever give back. Idempotent.
    *
-   * @param isSpent a final block holds it
+   * @param isSpent a final block holds it, and its nonce is not used again
+   * @param includedIn the block that holds it, as decimal text; nothing, or null, for none
    */
-  end({ transactionId, isSpent }: { readonly transactionId: string; readonly isSpent: boolean }): void {
+  end({ transactionId, isSpent, includedIn = null }: Ending): void {
     const { sql } = this.ctx.storage;
     const nowMs = Date.now();
     this.ctx.storage.transactionSync(() => {
       sql.exec('INSERT OR REPLACE INTO ended (transaction_id, at_ms) VALUES (?, ?)', transactionId, nowMs);
       sql.exec('DELETE FROM ended WHERE at_ms < ?', nowMs - REMEMBERED_MS);
+      if (includedIn !== null && BigInt(includedIn) > this.#settledBlock()) {
+        sql.exec('INSERT OR REPLACE INTO settled (only_row, block_number) VALUES (0, ?)', includedIn);
+      }
       if (isSpent) this.#store(settle(this.#load(), transactionId));
       else this.release({ transactionId });
     });
@@ -166,14 +268,32 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
       sql.exec('DELETE FROM leaving');
       for (const id of book.leaving) sql.exec('INSERT INTO leaving (transaction_id) VALUES (?)', id);
       sql.exec('INSERT OR REPLACE INTO floor (only_row, nonce) VALUES (0, ?)', book.floor.toString());
+      // What has no nonce (any more) takes nothing.
+      sql.exec('DELETE FROM reserved WHERE transaction_id NOT IN (SELECT transaction_id FROM owned)');
     });
   }
 }
 
-function countsIn({ latest, pending, proven }: AllocationRequest): ChainCounts {
-  return proven === undefined
-    ? numbersIn({ latest, pending })
-    : { ...numbersIn({ latest, pending }), proven: numbersIn(proven) };
+function unreserved(weighed: Exclude<Weighed, { readonly outcome: 'reserved' }>): Unreserved {
+  return weighed.outcome === 'stale'
+    ? { nonce: null, why: 'stale' }
+    : { nonce: null, why: 'in-flight', others: weighed.others };
+}
+
+function placeIn({ transactionId, nonce }: HeldPlace): HeldNonce {
+  return { transactionId, nonce: BigInt(nonce) };
+}
+
+/** The spending of a transaction that gets this nonce: where it is a place that is not open, it opens it. */
+function atPlace(spending: Spending, nonce: string): Spending {
+  const { places } = spending;
+  return places === undefined || places.open.includes(nonce) ? spending : withRent(spending, places.rent);
+}
+
+function countsIn({ latest, pending, proven, spending }: AllocationRequest): ChainCounts {
+  const open = spending?.places?.open.map(BigInt) ?? [];
+  const counts = { ...numbersIn({ latest, pending }), open };
+  return proven === undefined ? counts : { ...counts, proven: numbersIn(proven) };
 }
 
 function numbersIn({ latest, pending }: CountTexts) {

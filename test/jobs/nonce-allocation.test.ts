@@ -76,14 +76,14 @@ function bookOf(...ids: readonly string[]): NonceBook {
 
 test('a nonce that the book explains takes one question, and one that it does not takes proof', async () => {
   const scene = new Scene();
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted('0'));
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
   expect(scene.isDoubted).toEqual([false]);
   scene.truth = { latest: 4n, pending: 6n };
   expect(await allocateNonce(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n } };
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'unproven' }));
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 6n } };
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted('6'));
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '6' }));
 });
 
 test('a nonce that the vault knows is not given again, and a transaction without one decides nothing', async () => {
@@ -92,7 +92,7 @@ test('a nonce that the vault knows is not given again, and a transaction without
     { transactionId: a, nonce: '0' },
     { transactionId: b, nonce: null },
   ];
-  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted('1'));
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '1' }));
 });
 
 test('behind a transaction that is about to end its id is given', async () => {
@@ -121,5 +121,5 @@ test('an owner that the vault does not have gives its nonce back, and the next t
   scene.held = [{ transactionId: b, nonce: '1' }];
   await recordBlocker(scene.allocation(waiting));
   expect(scene.recorded).toEqual([{ type: 'waitForNonce', blocker: { transactionId: null } }]);
-  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted('0'));
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
 });

@@ -2,15 +2,18 @@ import type { Hex } from 'viem';
 import { canonicalAddress } from '#chains/evm/address.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
-import { permanent } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { word } from '#chains/evm/hex.ts';
 import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
+import type { BlockTag } from '#chains/evm/question.ts';
 import { askCall, askCode } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/call.ts';
+import { tokenTransferIn } from '#chains/takes.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Movement } from '#domain/exposure.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -18,29 +21,49 @@ import { accepted, refused } from '#domain/result.ts';
 const ALLOWANCE_SELECTOR = '0xdd62ed3e';
 
 /**
- * Whether the contract is there, is the token it is taken for, and the wallet has the tokens that it pays. Refuses, in order:
- * SIMULATION_REVERTED for an address without code (a call to it succeeds and does nothing), a contract that tells no balance, or
- * an allowance of one that keeps none; INSUFFICIENT_FUNDS.
+ * What the wallet holds of the token that an intent pays, in the state after a block; null where it pays none. Refuses, in
+ * order: SIMULATION_REVERTED for an address without code (a call to it succeeds and does nothing), a contract that tells no
+ * balance, or an allowance of one that keeps none; INSUFFICIENT_FUNDS.
  */
-export async function targetFault(
+export async function tokensHeld(
   node: RpcNode,
   intent: OnChainIntent,
-  call: Call,
-): Promise<PermanentFault | Trouble | null> {
-  if (intent.kind === 'transfer' && intent.tokenAddress === null) return null;
+  { call, tag }: { readonly call: Call; readonly tag: BlockTag },
+): Promise<Result<Movement | null, PermanentFault | Trouble>> {
+  if (intent.kind === 'transfer' && intent.tokenAddress === null) return accepted(null);
   const [code, holding] = await Promise.all([
     node.ask(askCode(call.to)),
-    intent.kind === 'contract-interaction' ? null : askHolding(node, intent, call.to),
+    intent.kind === 'contract-interaction'
+      ? heldForCall(node, intent, tag)
+      : askHolding(node, intent, { token: call.to, tag }),
   ]);
-  if (!code.ok) return code.refusal;
-  if (code.value === '0x') return permanent('SIMULATION_REVERTED', 'there is no contract at this address');
-  if (holding === null) return null;
-  if (!holding.ok) return holding.refusal;
-  if (intent.kind !== 'transfer') return null;
-  const wanted = BigInt(intent.amount);
-  return holding.value < wanted
-    ? permanent('INSUFFICIENT_FUNDS', `the wallet holds ${holding.value} of ${wanted} token units`)
-    : null;
+  if (!code.ok) return code;
+  if (code.value === '0x') return refused(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  if (holding === null) return accepted(null);
+  if (!holding.ok) return holding;
+  const tokenAddress = call.to;
+  if (intent.kind === 'transfer' && holding.value < BigInt(intent.amount)) {
+    const detail = `the wallet holds ${holding.value} of ${intent.amount} token units`;
+    return refused(shortOf(tokenAddress, BigInt(intent.amount) - holding.value, detail));
+  }
+  return accepted(intent.kind === 'erc20-approve' ? null : { tokenAddress, amount: amountOf(holding.value) });
+}
+
+/**
+ * For a call that is a token's `transfer`. Null for every other call, and for a contract that tells no such balance: what the
+ * contract makes of the call is its own affair, and the dry run shows whether it succeeds.
+ */
+async function heldForCall(
+  node: RpcNode,
+  intent: ContractInteractionIntent,
+  tag: BlockTag,
+): Promise<Result<bigint, Trouble> | null> {
+  const moved = tokenTransferIn(intent);
+  if (moved === null) return null;
+  const held = await askUnits(node, intent.from, { token: intent.to, owner: intent.from, tag });
+  if (held.ok) return held.value < BigInt(moved.amount) ? null : held;
+  const { refusal } = held;
+  return refusal.kind === 'permanent' ? null : refused(refusal);
 }
 
 /**
@@ -50,10 +73,10 @@ export async function targetFault(
 async function askHolding(
   node: RpcNode,
   intent: TransferIntent | Erc20ApproveIntent,
-  token: string,
+  { token, tag }: { readonly token: string; readonly tag: BlockTag },
 ): Promise<Result<bigint, PermanentFault | Trouble>> {
   const owner = intent.from;
-  if (intent.kind === 'transfer') return askUnits(node, owner, { token, owner });
+  if (intent.kind === 'transfer') return askUnits(node, owner, { token, owner, tag });
   const told = await askUnits(node, owner, { token, owner, spender: intent.spender });
   if (told.ok || told.refusal.kind !== 'permanent') return told;
   return refused(permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token'));
@@ -102,19 +125,21 @@ interface Holding {
   readonly owner: string;
   /** Of an allowance; absent for a balance. */
   readonly spender?: string;
+  /** The newest block when absent. */
+  readonly tag?: BlockTag;
 }
 
 /** `balanceOf(owner)` or `allowance(owner, spender)`. */
 async function askUnits(
   node: RpcNode,
   from: string,
-  { token, owner, spender }: Holding,
+  { token, owner, spender, tag = 'latest' }: Holding,
 ): Promise<Result<bigint, PermanentFault | Trouble>> {
   const selector = spender === undefined ? BALANCE_OF_SELECTOR : ALLOWANCE_SELECTOR;
   const accounts = [owner, ...(spender === undefined ? [] : [spender])].map((account) => word(BigInt(account)));
   const to = canonicalAddress(token);
   if (to === null) throw new Error('a stored intent is in canonical form');
-  const answer = await node.ask(askCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, 'latest'));
+  const answer = await node.ask(askCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, tag));
   if (!answer.ok) return refused(callFault(answer.refusal));
   if (answer.value.length < 66) return refused(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
   return accepted(BigInt(answer.value.slice(0, 66)));

@@ -1,7 +1,7 @@
 import type { EvmFeeEstimate } from '#chains/chain-adapter.ts';
 import { callOf } from '#chains/evm/call.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
-import { targetFault } from '#chains/evm/dry-run.ts';
+import { tokensHeld } from '#chains/evm/dry-run.ts';
 import type { Fees } from '#chains/evm/fees.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
@@ -10,7 +10,7 @@ import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted, refused } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
 
 /**
  * What an intent would cost now at three speeds. Refuses what the call itself would meet: SIMULATION_REVERTED,
@@ -23,11 +23,11 @@ export async function estimateFee(
 ): Promise<Result<EvmFeeEstimate, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a rehearsed intent is in canonical form');
-  const [fault, market] = await Promise.all([
-    targetFault(node, intent, call),
+  const [tokens, market] = await Promise.all([
+    tokensHeld(node, intent, { call, tag: 'latest' }),
     marketTiers(node, { chain, intent, call }),
   ]);
-  if (fault !== null) return refused(fault);
+  if (!tokens.ok) return tokens;
   if (!market.ok) return market;
   const { baseFeePerGas: base, tiers } = market.value;
   const cost = await costOf(node, intent, { chain, call, price: tiers.fast });

@@ -50,8 +50,6 @@ export interface KnownTransaction {
 export const askChainId = quantity('eth_chainId', []);
 export const askTip = quantity('eth_maxPriorityFeePerGas', []);
 
-export const askBalance = (address: string): Question<bigint> => quantity('eth_getBalance', [address, 'latest']);
-
 export const askBalanceAt = (address: string, blockNumber: bigint): Question<bigint> =>
   quantity('eth_getBalance', [address, tagOf(blockNumber)]);
 

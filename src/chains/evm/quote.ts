@@ -2,20 +2,23 @@ import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
 import { dataFee, operatorFee } from '#chains/evm/data-fee.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
-import { callFault, dryRunFault, targetFault } from '#chains/evm/dry-run.ts';
-import { permanent } from '#chains/permanent-fault.ts';
+import { callFault, dryRunFault, tokensHeld } from '#chains/evm/dry-run.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { Fees, TipRow } from '#chains/evm/fees.ts';
 import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
 import { tipNeeded, withMinTip } from '#chains/evm/fees.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askBalance, askBlock, askGas, askLineaTip, askPaidTips, askTip } from '#chains/evm/question.ts';
+import { askBalanceAt, askBlock, askGas, askLineaTip, askNonce, askPaidTips, askTip } from '#chains/evm/question.ts';
 import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { callOf } from '#chains/evm/call.ts';
+import { takesOf } from '#chains/takes.ts';
 import { amountOf, parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
+import type { Funds } from '#domain/reservation.ts';
+import { sumOf } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction.ts';
@@ -41,14 +44,13 @@ export async function quoteTransaction(
 ): Promise<Result<EvmQuote, PermanentFault | Trouble>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
-  const [balance, token, fees] = await Promise.all([
-    node.ask(askBalance(intent.from)),
-    targetFault(node, intent, call),
-    marketFees(node, { chain, speed, intent, call }),
+  const head = await headOf(node);
+  if (!head.ok) return head;
+  const [funds, fees] = await Promise.all([
+    fundsAt(node, intent, { call, head: head.value }),
+    marketFees(node, { chain, speed, intent, call, base: head.value.baseFeePerGas }),
   ]);
-  if (!balance.ok) return balance;
-  if (balance.value < call.value) return refused(poor(balance.value, call.value));
-  if (token !== null) return refused(token);
+  if (!funds.ok) return funds;
   if (!fees.ok) return fees;
   const price =
     replaced === null
@@ -62,12 +64,47 @@ export async function quoteTransaction(
   if (charged > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${charged} wei, ${intent.maxFee} are allowed`));
   }
-  if (balance.value < call.value + charged) return refused(poor(balance.value, call.value + charged));
+  const balance = sumOf(funds.value.holds, null);
+  if (balance < call.value + charged) return refused(poor(balance, call.value + charged));
   return accepted({
+    spending: { takes: takesOf(intent, charged), funds: funds.value },
     gasLimit: gasLimit.toString(),
     maxFeePerGas: price.maxFeePerGas.toString(),
     maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
     maxFee: amountOf(maxFee),
+  });
+}
+
+interface Head {
+  readonly number: bigint;
+  /** Wei. */
+  readonly baseFeePerGas: bigint;
+}
+
+/**
+ * What the wallet holds, with its nonce, all in the state after one block: the nonce tells which of its transactions the
+ * balances already are without. Refuses INSUFFICIENT_FUNDS for what the intent pays, and what `tokensHeld` refuses.
+ */
+async function fundsAt(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { call, head }: { readonly call: Call; readonly head: Head },
+): Promise<Result<Funds, PermanentFault | Trouble>> {
+  const [balance, count, token] = await Promise.all([
+    node.ask(askBalanceAt(intent.from, head.number)),
+    node.ask(askNonce(intent.from, head.number)),
+    tokensHeld(node, intent, { call, tag: head.number }),
+  ]);
+  if (!balance.ok) return balance;
+  if (balance.value < call.value) return refused(poor(balance.value, call.value));
+  if (!token.ok) return token;
+  if (!count.ok) return count;
+  const native = { tokenAddress: null, amount: amountOf(balance.value) };
+  return accepted({
+    blockNumber: head.number.toString(),
+    nonceCount: count.value.toString(),
+    holds: token.value === null ? [native] : [native, token.value],
+    least: amountOf(0n),
   });
 }
 
@@ -111,14 +148,17 @@ export async function costOf(
 }
 
 /** The prices of one speed, and no question more than it takes. */
-async function marketFees(node: RpcNode, asked: Asked & { readonly speed: Speed }): Promise<Result<Fees, Trouble>> {
-  const { chain, speed } = asked;
+async function marketFees(
+  node: RpcNode,
+  asked: Asked & { readonly speed: Speed; readonly base: bigint },
+): Promise<Result<Fees, Trouble>> {
+  const { chain, speed, base } = asked;
   if (speed !== 'normal') {
     const tiers = await marketTiers(node, asked);
     return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
   }
-  const [base, tip, ofCall] = await Promise.all([baseFee(node), suggestedTip(node), tipOfCall(node, asked)]);
-  return base.ok ? accepted(feesFor(withFloor(chain, ofCall), base.value, tip)) : base;
+  const [tip, ofCall] = await Promise.all([suggestedTip(node), tipOfCall(node, asked)]);
+  return accepted(feesFor(withFloor(chain, ofCall), base, tip));
 }
 
 interface Asked {
@@ -151,27 +191,28 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
 
 /** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
 export async function marketTiers(node: RpcNode, asked: Asked) {
-  const [base, suggested, paid, ofCall] = await Promise.all([
-    baseFee(node),
+  const [head, suggested, paid, ofCall] = await Promise.all([
+    headOf(node),
     node.ask(askTip),
     node.ask(askPaidTips),
     tipOfCall(node, asked),
   ]);
-  if (!base.ok) return base;
+  if (!head.ok) return head;
   const tips = paid.ok ? paid.value : [];
-  const tiers = feeTiers(withFloor(asked.chain, ofCall), base.value, {
+  const { baseFeePerGas } = head.value;
+  const tiers = feeTiers(withFloor(asked.chain, ofCall), baseFeePerGas, {
     suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
     low: median(tips.map(({ low }) => low)),
     high: median(tips.map(({ high }) => high)),
   });
-  return accepted({ baseFeePerGas: base.value, tiers });
+  return accepted({ baseFeePerGas, tiers });
 }
 
-async function baseFee(node: RpcNode): Promise<Result<bigint, Trouble>> {
+async function headOf(node: RpcNode): Promise<Result<Head, Trouble>> {
   const block = await node.ask(askBlock('latest'));
   if (!block.ok) return block;
-  const baseFeePerGas = block.value?.baseFeePerGas ?? null;
-  if (baseFeePerGas !== null) return accepted(baseFeePerGas);
+  const { number, baseFeePerGas = null } = block.value ?? {};
+  if (number !== undefined && baseFeePerGas !== null) return accepted({ number, baseFeePerGas });
   return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
 }
 
@@ -188,5 +229,5 @@ function feesOf(attempt: Attempt): Fees {
 }
 
 function poor(held: bigint, needed: bigint): PermanentFault {
-  return permanent('INSUFFICIENT_FUNDS', `the wallet holds ${held} of ${needed} wei`);
+  return shortOf(null, needed - held, `the wallet holds ${held} of ${needed} wei`);
 }

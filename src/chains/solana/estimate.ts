@@ -18,7 +18,8 @@ export async function estimateFee(
   const looked = await prospectOf(node, intent);
   if (!looked.ok) return looked;
   const prospect = looked.value;
-  const { token, unitLimit, nonceRent, hasNonce } = prospect;
+  const { token, unitLimit, nonceRent } = prospect;
+  const hasNonce = prospect.openPlaces.length > 0;
   const tier = (unitPrice: bigint) => ({
     unitPrice: unitPrice.toString(),
     expectedFee: amountOf(costAt(prospect, unitPrice, !hasNonce)),

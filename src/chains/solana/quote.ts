@@ -1,19 +1,24 @@
+import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
-import { permanent } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Quote } from '#chains/chain-adapter.ts';
-import { storedNonce } from '#chains/solana/accounts.ts';
+import { storedNonce, tokenAccountIn } from '#chains/solana/accounts.ts';
 import { priceTiers, pricePaid, raisedPrice } from '#chains/solana/price.ts';
+import type { Account } from '#chains/solana/question.ts';
 import { askAccounts, askPaidPrices, askRent, askSimulation } from '#chains/solana/question.ts';
 import { accountsOf, targetOf } from '#chains/solana/target.ts';
 import type { Terms, TokenTerms } from '#chains/solana/terms.ts';
-import { costOf, nonceAccountOf, SIGNATURE_FEE } from '#chains/solana/terms.ts';
+import { costOf, nonceAccountOf, PLACES, SIGNATURE_FEE } from '#chains/solana/terms.ts';
 import type { Payment } from '#chains/solana/transaction.ts';
 import { paymentOf, rehearsal } from '#chains/solana/transaction.ts';
+import { takesOf } from '#chains/takes.ts';
 import { amountOf } from '#domain/amount.ts';
+import type { Movement } from '#domain/exposure.ts';
 import type { OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Funds } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction.ts';
@@ -32,8 +37,10 @@ export interface Prospect {
   readonly nonceRent: bigint;
   /** Lamports that an account without data has to hold, or nothing at all. */
   readonly leastBalance: bigint;
-  /** The wallet has a nonce account in its first place: most payments open none. */
-  readonly hasNonce: boolean;
+  /** Places of the wallet with a nonce account, as decimal texts: a payment in one of them opens none. */
+  readonly openPlaces: readonly string[];
+  /** Balances in the state of one slot. */
+  readonly funds: Funds;
   /** Prices paid of late for the accounts that this one writes to. */
   readonly paid: readonly bigint[];
 }
@@ -41,12 +48,18 @@ export interface Prospect {
 /** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
 const ANCHOR_UNITS = 1_000n;
 const NONCE_BYTES = 80;
+const PLACE_NUMBERS: readonly number[] = Array.from({ length: PLACES }, (_, place) => place);
+/** Of the wallet's token account among the accounts of a payment (see `accountsOf`). */
+const SOURCE = 3;
 
 /**
  * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
  *
  * Refuses for good, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself, SIMULATION_REVERTED, FEE_CAP_EXCEEDED,
  * INSUFFICIENT_FUNDS for amount and fee together, and for what would leave less than an account has to hold.
+ *
+ * A first attempt has no place yet. It is weighed with the rent of one only where the wallet has none that is open; whether an
+ * open one is free, and else whether the balance holds the rent of a new one, the allocator says (`Spending.places`).
  */
 export async function quoteTransfer(
   node: RpcNode,
@@ -56,23 +69,33 @@ export async function quoteTransfer(
   const looked = await prospectOf(node, intent);
   if (!looked.ok) return looked;
   const prospect = looked.value;
-  const { payment, balance, token, unitLimit, leastBalance, hasNonce } = prospect;
+  const { payment, balance, token, unitLimit, leastBalance, openPlaces, nonceRent, funds } = prospect;
   const fresh = priceTiers(prospect.paid)[speed];
   const unitPrice = replaced === null ? fresh : raisedPrice(fresh, pricePaid(replaced, payment.wallet));
   const most = costAt(prospect, unitPrice, true);
   if (most > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${most} lamports, ${intent.maxFee} are allowed`));
   }
-  const needed = (payment.mint === null ? payment.units : 0n) + costAt(prospect, unitPrice, !hasNonce);
+  const opensNonce = replaced === null ? openPlaces.length === 0 : !openPlaces.includes(replaced.nonce);
+  const maxFee = costAt(prospect, unitPrice, opensNonce);
+  const needed = (payment.mint === null ? payment.units : 0n) + maxFee;
   if (balance < needed) {
-    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${balance} of ${needed} lamports`));
+    return refused(shortOf(null, needed - balance, `the wallet holds ${balance} of ${needed} lamports`));
   }
   const left = balance - needed;
   if (left > 0n && left < leastBalance) {
     const detail = `${left} lamports would be left; an account holds at least ${leastBalance}, or nothing`;
-    return refused(permanent('INSUFFICIENT_FUNDS', detail));
+    return refused(shortOf(null, leastBalance - left, detail));
   }
-  return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(costAt(prospect, unitPrice, !hasNonce)) });
+  const spending =
+    replaced === null
+      ? {
+          takes: takesOf(intent, costAt(prospect, unitPrice, false)),
+          funds,
+          places: { open: openPlaces, rent: amountOf(nonceRent) },
+        }
+      : { takes: takesOf(intent, maxFee), funds };
+  return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(maxFee), spending });
 }
 
 /** Looks at everything that a payment deals with. Refuses as `quoteTransfer` does for the payment itself. */
@@ -86,7 +109,8 @@ export async function prospectOf(
   const { wallet } = payment;
   const addresses = accountsOf(payment);
   const [accounts, nonceRent, leastBalance, prices] = await Promise.all([
-    node.ask(askAccounts([...addresses, nonceAccountOf(wallet, 0)])),
+    // All of one slot: the balances, and the places that are open in the same state.
+    node.ask(askAccounts([...addresses, ...PLACE_NUMBERS.map((place) => nonceAccountOf(wallet, place))])),
     node.ask(askRent(NONCE_BYTES)),
     node.ask(askRent(0)),
     node.ask(askPaidPrices([wallet, ...addresses.slice(3)])),
@@ -94,15 +118,16 @@ export async function prospectOf(
   if (!accounts.ok) return accounts;
   if (!nonceRent.ok) return nonceRent;
   if (!leastBalance.ok) return leastBalance;
-  const target = targetOf(payment, accounts.value.value);
+  const { slot, value: found } = accounts.value;
+  const target = targetOf(payment, found);
   if (!target.ok) return target;
-  const balance = accounts.value.value[0]?.lamports ?? 0n;
+  const balance = found[0]?.lamports ?? 0n;
   const sent = payment.mint === null ? payment.units : 0n;
   const least = sent + SIGNATURE_FEE;
   if (balance < least) {
-    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${balance} of ${least} lamports`));
+    return refused(shortOf(null, least - balance, `the wallet holds ${balance} of ${least} lamports`));
   }
-  const recipient = accounts.value.value[1] ?? null;
+  const recipient = found[1] ?? null;
   if (payment.mint === null && recipient === null && sent > 0n && sent < leastBalance.value) {
     const detail = `${payment.to} has no account yet: it has to get at least ${leastBalance.value} lamports`;
     return refused(permanent('RECIPIENT_REFUSED', detail));
@@ -116,10 +141,27 @@ export async function prospectOf(
     unitLimit: units.value,
     nonceRent: nonceRent.value,
     leastBalance: leastBalance.value,
-    hasNonce: storedNonce(accounts.value.value.at(-1) ?? null) !== null,
+    openPlaces: openPlacesIn(found.slice(addresses.length), wallet),
+    funds: {
+      blockNumber: slot.toString(),
+      nonceCount: null,
+      holds: [{ tokenAddress: null, amount: amountOf(balance) }, ...tokensIn(payment, found)],
+      least: amountOf(leastBalance.value),
+    },
     // Without them the floor has to do.
     paid: prices.ok ? prices.value : [],
   });
+}
+
+/** The places whose accounts hold a nonce that the wallet can use. */
+function openPlacesIn(accounts: readonly (Account | null)[], wallet: Address): readonly string[] {
+  return PLACE_NUMBERS.filter((place) => storedNonce(accounts[place] ?? null)?.authority === wallet).map(String);
+}
+
+/** What the account holds that a payment of tokens is made from. */
+function tokensIn({ mint }: Payment, accounts: readonly (Account | null)[]): readonly Movement[] {
+  const source = tokenAccountIn(accounts[SOURCE] ?? null);
+  return mint === null || source === null ? [] : [{ tokenAddress: mint, amount: amountOf(source.units) }];
 }
 
 /** In lamports, for what may be opened and at a price. */

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
-import { permanent } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { mintIn, TOKEN_2022, tokenAccountIn } from '#chains/solana/accounts.ts';
 import { tokenAccountOf } from '#chains/solana/address.ts';
 import type { Account } from '#chains/solana/question.ts';
@@ -38,7 +38,7 @@ export function targetOf(
   const [held, got] = [tokenAccountIn(source), tokenAccountIn(destination)];
   const holding = held?.units ?? 0n;
   if (holding < units) {
-    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${holding} of ${units} token units`));
+    return refused(shortOf(mint, units - holding, `the wallet holds ${holding} of ${units} token units`));
   }
   if (held?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'the account of the wallet is frozen'));
   if (got?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'the account of the recipient is frozen'));

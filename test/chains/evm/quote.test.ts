@@ -52,6 +52,11 @@ const permanent = (reason: string, detail: unknown = expect.any(String)) => ({
   ok: false,
   refusal: { kind: 'permanent', reason, detail },
 });
+/** INSUFFICIENT_FUNDS, and by how much. */
+const short = (missing: unknown, detail: unknown = expect.any(String), tokenAddress: string | null = null) => ({
+  ok: false,
+  refusal: { ...permanent('INSUFFICIENT_FUNDS', detail).refusal, missing: { tokenAddress, amount: missing } },
+});
 const transient = (detail: unknown) => ({ ok: false, refusal: { kind: 'transient', detail } });
 
 test('a payment is quoted at twice the base fee, with exactly the gas of a payment', async () => {
@@ -66,9 +71,13 @@ test('a payment is quoted at twice the base fee, with exactly the gas of a payme
       maxFeePerGas: `${maxFeePerGas}`,
       maxPriorityFeePerGas: `${tip}`,
       maxFee: `${21_000n * maxFeePerGas}`,
+      spending: {
+        takes: [{ tokenAddress: null, amount: `${21_000n * maxFeePerGas + BigInt(native.amount)}` }],
+        funds: expect.objectContaining({ nonceCount: expect.any(String), least: '0' }),
+      },
     },
   });
-  if (!quote.ok) return;
+  if (!quote.ok) throw new Error('no quote');
   const composed = chain.adapter().compose(native, quote.value, 3n);
   expect(inspectPayload(native, composed.payload)).toMatchObject({ ok: true, value: { nonce: 3n } });
   expect(composed.maxFee).toBe(quote.value.maxFee);
@@ -156,9 +165,7 @@ test('a call of a contract is run before it is signed, and its answer is its own
     permanent('SIMULATION_REVERTED', 'there is no contract at this address'),
   );
   const poor = { ...interaction(dollar, zero, '1'), from: await walletWith(0n) };
-  expect(await chain.adapter().quote(poor, null)).toEqual(
-    permanent('INSUFFICIENT_FUNDS', 'the wallet holds 0 of 1 wei'),
-  );
+  expect(await chain.adapter().quote(poor, null)).toEqual(short('1', 'the wallet holds 0 of 1 wei'));
 });
 
 test('an estimate has three speeds, none cheaper than a slower one, and the normal one is what signing would take', async () => {
@@ -195,16 +202,14 @@ test('a payment to a contract that takes none fails before anything is signed', 
 
 test('a wallet without the amount, the tokens, or the fee on top is told so', async () => {
   const empty = await walletWith(0n);
-  expect(await quoteOf({ ...native, from: empty })).toEqual(
-    permanent('INSUFFICIENT_FUNDS', 'the wallet holds 0 of 1000 wei'),
-  );
+  expect(await quoteOf({ ...native, from: empty })).toEqual(short('1000', 'the wallet holds 0 of 1000 wei'));
   const noFee = await walletWith(1000n);
   expect(await quoteOf({ ...native, from: noFee })).toEqual(
-    permanent('INSUFFICIENT_FUNDS', expect.stringContaining('the wallet holds 1000 of ')),
+    short(expect.any(String), expect.stringContaining('the wallet holds 1000 of ')),
   );
   const noTokens = await walletWith(parseEther('1'));
   expect(await quoteOf({ ...token(dollar), from: noTokens })).toEqual(
-    permanent('INSUFFICIENT_FUNDS', 'the wallet holds 0 of 25000000 token units'),
+    short('25000000', 'the wallet holds 0 of 25000000 token units', dollar),
   );
 });
 
@@ -214,7 +219,7 @@ test('a wallet can be emptied to the last wei that the fee leaves', async () => 
   const from = await walletWith(10n ** 15n);
   const all = 10n ** 15n - BigInt(quote.value.maxFee);
   expect((await quoteOf({ ...native, from, amount: amountOf(all) })).ok).toBe(true);
-  expect(await quoteOf({ ...native, from, amount: amountOf(all + 1n) })).toEqual(permanent('INSUFFICIENT_FUNDS'));
+  expect(await quoteOf({ ...native, from, amount: amountOf(all + 1n) })).toEqual(short('1'));
 });
 
 test('a fee above what the signers approved fails; exactly that is fine', async () => {
@@ -252,13 +257,15 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
   await chain.client.setCode({ address: oracle, bytecode: bytecode as Hex });
   const fee = BigInt('0x0000074696a5c000');
   const quote = await quoteOf(native);
-  expect(quote).toEqual(before);
   const maxFee = before.ok ? BigInt(before.value.maxFee) : 0n;
   const charged = maxFee + fee + fee / 4n;
+  // The bytes allow as much as before, and more is reserved.
+  const takes = [{ tokenAddress: null, amount: `${charged + BigInt(native.amount)}` }];
+  expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { takes } } });
   expect((await quoteOf({ ...native, maxFee: amountOf(charged) })).ok).toBe(true);
   expect(await quoteOf({ ...native, maxFee: amountOf(charged - 1n) })).toEqual(permanent('FEE_CAP_EXCEEDED'));
   const from = await walletWith(1000n + charged - 1n);
-  expect(await quoteOf({ ...native, from })).toEqual(permanent('INSUFFICIENT_FUNDS'));
+  expect(await quoteOf({ ...native, from })).toEqual(short('1'));
   await chain.client.setCode({ address: oracle, bytecode: '0x' });
 });
 
@@ -288,7 +295,7 @@ test('what one node finds impossible and the next does not is not over', async (
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x0' } : 'forward'));
   expect((await adapterFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
   const alone = adapterFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
-  expect(await alone.quote(native, null)).toEqual(permanent('INSUFFICIENT_FUNDS'));
+  expect(await alone.quote(native, null)).toEqual(short('1000'));
 });
 
 test('nonces are counted with and without the mempool', async () => {

@@ -1,0 +1,98 @@
+import { getAddress } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import { callOf } from '#chains/evm/call.ts';
+import { takesOf } from '#chains/takes.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import { BOB, NATIVE, amount, present } from './cast.ts';
+import type { FalseNode } from '../false-node.ts';
+import { startFalseNode } from '../false-node.ts';
+import type { LocalChain } from './local-chain.ts';
+import { anvilChain, startLocalChain } from './local-chain.ts';
+
+/** What a quote says that an intent takes, and of which balances. */
+
+let chain: LocalChain;
+let node: FalseNode;
+let dollar: string;
+let native: TransferIntent;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  node = await startFalseNode(chain.url);
+  native = { ...NATIVE, from: chain.account(0) };
+  dollar = await chain.deployDollar(chain.account(0));
+}, 30_000);
+
+afterAll(async () => {
+  await node.stop();
+  await chain.stop();
+});
+
+const paid = (): TransferIntent => ({ ...native, tokenAddress: dollar, amount: amount('25000000') });
+
+function allowance(): Erc20ApproveIntent {
+  const { to: _to, ...frame } = paid();
+  return { ...frame, kind: 'erc20-approve', tokenAddress: dollar, spender: BOB };
+}
+
+function interaction(to: string, data: string, value = '0'): ContractInteractionIntent {
+  const { to: _to, tokenAddress: _token, amount: _amount, ...frame } = native;
+  return { ...frame, kind: 'contract-interaction', to, data, value: amount(value) };
+}
+
+async function quoted(intent: OnChainIntent) {
+  const quote = await chain.adapter().quote(intent, null);
+  if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+  return present(quote.value.spending);
+}
+
+/** What the wallet holds at the newest block, with its nonce. */
+async function fundsNow() {
+  const address = getAddress(native.from);
+  return {
+    blockNumber: String(await chain.client.getBlockNumber()),
+    nonceCount: String(await chain.client.getTransactionCount({ address })),
+    holds: [{ tokenAddress: null, amount: String(await chain.client.getBalance({ address })) }],
+    least: '0',
+  };
+}
+
+test('a token transfer takes its tokens and the fee, by its kind or as calldata, and an allowance the fee alone', async () => {
+  const fee = { tokenAddress: null, amount: expect.any(String) };
+  const funds = await fundsNow();
+  const held = { tokenAddress: dollar, amount: expect.stringMatching(/^[1-9][0-9]+$/) };
+  const withTokens = {
+    takes: [fee, { tokenAddress: dollar, amount: '25000000' }],
+    funds: { ...funds, holds: [...funds.holds, held] },
+  };
+  expect(await quoted(paid())).toEqual(withTokens);
+  expect(await quoted(interaction(dollar, present(callOf(paid())).data))).toEqual(withTokens);
+  expect(await quoted(allowance())).toEqual({ takes: [fee], funds });
+});
+
+test('balance, tokens and nonce are asked for at one block', async () => {
+  const asked: unknown[] = [];
+  node.follow((method, params) => {
+    if (method === 'eth_getBalance' || method === 'eth_getTransactionCount') asked.push(params[1]);
+    if (method === 'eth_call' && JSON.stringify(params).includes('0x70a08231')) asked.push(params[1]);
+    return 'forward';
+  });
+  const quote = await adapterFor(anvilChain(), [node.url]).quote(paid(), null);
+  const block = quote.ok ? present(quote.value.spending).funds.blockNumber : '';
+  expect(asked).toEqual(Array.from({ length: 3 }, () => `0x${BigInt(block).toString(16)}`));
+});
+
+test('a call takes its value and the tokens of a transfer; of any other call nobody can say', () => {
+  const coins = (units: string) => ({ tokenAddress: null, amount: units });
+  const transfer = present(callOf(paid())).data;
+  expect(takesOf(interaction(dollar, transfer, '7'), 3n)).toEqual([
+    coins('10'),
+    { tokenAddress: dollar, amount: '25000000' },
+  ]);
+  const approve = present(callOf(allowance())).data;
+  for (const data of ['0x', '0x18160ddd', approve, transfer.slice(0, -2)]) {
+    expect(takesOf(interaction(dollar, data, '7'), 3n)).toEqual([coins('10')]);
+  }
+  expect(takesOf({ ...native, amount: amount('7') }, 3n)).toEqual([coins('10')]);
+});

@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { amountOf, unitsOf } from '#domain/amount.ts';
+import type { Movement } from '#domain/exposure.ts';
+import type { Funds, InFlight, Weighed } from '#domain/reservation.ts';
+import { largerOf, mayComeBack, sumOf, weigh } from '#domain/reservation.ts';
+import type { NonceBook } from '#domain/wallet-nonce.ts';
+import { adopt, allocate, EMPTY_BOOK, release, settle } from '#domain/wallet-nonce.ts';
+
+/**
+ * A wallet with a balance of coins and one of tokens, whose payments are quoted, reserved, signed, mined, dropped and settled in
+ * any order, by nodes that tell the truth and may be behind, while the book of the allocator can be set back. Whatever happens
+ * the wallet can pay everything that is signed and undecided at the same time.
+ */
+
+const TOKEN = 'token';
+
+const movement = (tokenAddress: string | null, units: bigint): Movement => ({ tokenAddress, amount: amountOf(units) });
+const coins = (units: bigint) => movement(null, units);
+
+interface Payment {
+  readonly takes: readonly Movement[];
+  state: 'new' | 'signed' | 'mined' | 'over';
+  nonce: bigint;
+  /** Balances that it was quoted with, which may be old when they are used. */
+  quoted: Funds | null;
+  /** Of all attempts. */
+  signed: readonly Movement[];
+  block: number;
+}
+
+interface Block {
+  readonly holds: readonly Movement[];
+  readonly count: bigint;
+}
+
+/** EVM counts nonces; Solana has places that are used again, and slots. */
+type Family = 'evm' | 'solana';
+
+class Wallet {
+  readonly family: Family;
+  readonly blocks: Block[] = [{ holds: [coins(100n), movement(TOKEN, 50n)], count: 0n }];
+  book: NonceBook = EMPTY_BOOK;
+  reserved = new Map<string, readonly Movement[]>();
+  settledBlock = 0n;
+  #saved = { book: this.book, reserved: this.reserved };
+  readonly payments = new Map<string, Payment>();
+
+  constructor(family: Family) {
+    this.family = family;
+  }
+
+  get head(): Block {
+    const head = this.blocks.at(-1);
+    if (head === undefined) throw new Error('a chain has a first block');
+    return head;
+  }
+
+  payment(id: string, takes: readonly Movement[]): Payment {
+    const known = this.payments.get(id);
+    if (known !== undefined) return known;
+    const payment: Payment = { takes, state: 'new', nonce: 0n, quoted: null, signed: [], block: 0 };
+    this.payments.set(id, payment);
+    return payment;
+  }
+
+  /** By a node that is so many blocks behind. */
+  quote(payment: Payment, behind: number): void {
+    const number = Math.max(0, this.blocks.length - 1 - behind);
+    const block = this.blocks[number] ?? this.head;
+    payment.quoted = {
+      blockNumber: String(number),
+      nonceCount: this.family === 'evm' ? String(block.count) : null,
+      holds: block.holds,
+      least: amountOf(0n),
+    };
+  }
+
+  /** What the vault tells of payments that have bytes. */
+  get held() {
+    return [...this.payments].flatMap(([transactionId, { state, nonce, signed, block }]) => {
+      const includedIn = state === 'mined' ? String(block) : null;
+      return state === 'new' || state === 'over' ? [] : [{ transactionId, nonce, takes: signed, includedIn }];
+    });
+  }
+
+  inFlight(book: NonceBook): InFlight {
+    const { reserved, settledBlock } = this;
+    return { owned: book.owned, reserved, recorded: this.held, settledBlock };
+  }
+
+  /** As the allocator does in one call. */
+  reserve(id: string, takes: readonly Movement[], funds: Funds): { readonly nonce: bigint | null; weighed?: Weighed } {
+    const whole = adopt(this.book, this.held);
+    const latest = this.family === 'evm' ? this.head.count : 0n;
+    const given = allocate(whole, id, { latest, pending: latest, proven: { latest, pending: latest } });
+    this.book = whole;
+    if (given.nonce === null) return { nonce: null };
+    const weighed = weigh(this.inFlight(given.book), id, { takes, funds });
+    if (weighed.outcome !== 'reserved') return { nonce: null, weighed };
+    this.book = given.book;
+    this.reserved = new Map(this.reserved).set(id, weighed.takes);
+    return { nonce: given.nonce, weighed };
+  }
+
+  /** @param extra what a further attempt offers more */
+  sign(id: string, extra: bigint): void {
+    const payment = this.payments.get(id);
+    if (payment?.quoted == null || payment.state === 'mined' || payment.state === 'over') return;
+    const takes = payment.state === 'new' ? payment.takes : [...payment.takes, coins(extra)];
+    const all = [movement(TOKEN, sumOf(takes, TOKEN)), coins(sumOf(takes, null))];
+    const { nonce } = this.reserve(id, all, payment.quoted);
+    if (nonce === null) return;
+    payment.nonce = nonce;
+    payment.state = 'signed';
+    payment.signed = largerOf(payment.signed, all);
+  }
+
+  /** The process dies between the reservation and the record. */
+  crash(id: string): void {
+    const payment = this.payments.get(id);
+    if (payment?.state === 'new' && payment.quoted !== null) this.reserve(id, payment.takes, payment.quoted);
+  }
+
+  mine(id: string): void {
+    const payment = this.payments.get(id);
+    const isNext = this.family === 'solana' || payment?.nonce === this.head.count;
+    if (payment?.state !== 'signed' || !isNext) return;
+    const { holds, count } = this.head;
+    const left = holds.map(({ tokenAddress, amount }) =>
+      movement(tokenAddress, unitsOf(amount) - sumOf(payment.signed, tokenAddress)),
+    );
+    this.blocks.push({ holds: left, count: count + 1n });
+    payment.state = 'mined';
+    payment.block = this.blocks.length - 1;
+  }
+
+  deposit(units: bigint): void {
+    const { holds, count } = this.head;
+    const more = holds.map(({ tokenAddress, amount }) => movement(tokenAddress, unitsOf(amount) + units));
+    this.blocks.push({ holds: more, count });
+  }
+
+  settle(id: string): void {
+    const payment = this.payments.get(id);
+    if (payment?.state !== 'mined') return;
+    payment.state = 'over';
+    if (BigInt(payment.block) > this.settledBlock) this.settledBlock = BigInt(payment.block);
+    this.book = this.family === 'evm' ? settle(this.book, id) : release(this.book, id);
+    this.reserved = new Map([...this.reserved].filter(([one]) => one !== id));
+  }
+
+  save(): void {
+    this.#saved = { book: this.book, reserved: this.reserved };
+  }
+
+  /** What is over is remembered all the same: those that ended are in another table. */
+  setBack(): void {
+    const isOver = (id: string) => this.payments.get(id)?.state === 'over';
+    const { book, reserved } = this.#saved;
+    this.book = { ...book, owned: new Map([...book.owned].filter(([id]) => !isOver(id))), floor: this.book.floor };
+    this.reserved = new Map([...reserved].filter(([id]) => !isOver(id)));
+  }
+}
+
+const KINDS = ['quote', 'quote', 'sign', 'sign', 'crash', 'mine', 'deposit', 'settle', 'save', 'setBack'] as const;
+
+const steps = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...KINDS),
+    who: fc.integer({ min: 0, max: 7 }),
+    units: fc.bigInt({ min: 1n, max: 60n }),
+    isToken: fc.boolean(),
+    behind: fc.constantFrom(0, 0, 0, 1, 5),
+  }),
+  { maxLength: 60 },
+);
+const families = fc.constantFrom<Family>('evm', 'solana');
+
+type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
+
+function play(wallet: Wallet, { kind, who, units, isToken, behind }: Step): void {
+  const id = `payment-${who}`;
+  switch (kind) {
+    case 'quote':
+      return wallet.quote(
+        wallet.payment(id, isToken ? [movement(TOKEN, units), coins(3n)] : [coins(units + 3n)]),
+        behind,
+      );
+    case 'sign':
+      return wallet.sign(id, units);
+    case 'deposit':
+      return wallet.deposit(units);
+    case 'crash':
+    case 'mine':
+    case 'settle':
+      return wallet[kind](id);
+    case 'save':
+    case 'setBack':
+      return wallet[kind]();
+  }
+}
+
+/** Everything that is signed and in no block can be paid out of what the newest block has. */
+function check({ payments, head }: Wallet): void {
+  const undecided = [...payments.values()].filter(({ state }) => state === 'signed').flatMap(({ signed }) => signed);
+  for (const { tokenAddress, amount } of head.holds) {
+    expect(sumOf(undecided, tokenAddress)).toBeLessThanOrEqual(unitsOf(amount));
+  }
+}
+
+test('whatever happens in whatever order, what is signed and undecided never exceeds the balance', () => {
+  fc.assert(
+    fc.property(families, steps, (family, all) => {
+      const wallet = new Wallet(family);
+      for (const step of all) {
+        play(wallet, step);
+        check(wallet);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('no payment waits for one that waits: each is paid in the end, or is more than the balance without others', () => {
+  fc.assert(
+    fc.property(families, steps, (family, all) => {
+      const wallet = new Wallet(family);
+      for (const step of all) play(wallet, step);
+      for (let round = 0; round < 20; round++) {
+        for (const [id, payment] of wallet.payments) {
+          wallet.quote(payment, 0);
+          if (payment.state === 'new') wallet.sign(id, 0n);
+        }
+        check(wallet);
+        for (let i = 0; i < 8; i++) for (const id of wallet.payments.keys()) wallet.mine(id);
+        for (const id of wallet.payments.keys()) wallet.settle(id);
+      }
+      for (const { state, takes } of wallet.payments.values()) {
+        const isPoor = wallet.head.holds.some(
+          ({ tokenAddress, amount }) => sumOf(takes, tokenAddress) > unitsOf(amount),
+        );
+        expect(state === 'over' || isPoor).toBe(true);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const FUNDS: Funds = { blockNumber: '9', nonceCount: '4', holds: [coins(100n)], least: amountOf(0n) };
+
+function flightOf(differences: Partial<InFlight> = {}): InFlight {
+  return {
+    owned: new Map([
+      ['a', 4n],
+      ['b', 5n],
+    ]),
+    reserved: new Map([['a', [coins(60n)]]]),
+    recorded: [],
+    settledBlock: 0n,
+    ...differences,
+  };
+}
+
+test('a payment fits beside others to the last unit, and one unit more waits for them', () => {
+  expect(weigh(flightOf(), 'b', { takes: [coins(40n)], funds: FUNDS })).toEqual({
+    outcome: 'reserved',
+    takes: [coins(40n)],
+  });
+  expect(weigh(flightOf(), 'b', { takes: [coins(41n)], funds: FUNDS })).toEqual({
+    outcome: 'in-flight',
+    others: ['a'],
+  });
+  const alone = flightOf({ reserved: new Map() });
+  expect(weigh(alone, 'b', { takes: [coins(101n)], funds: FUNDS })).toEqual({ outcome: 'in-flight', others: [] });
+});
+
+test('where nonces are counted the count of the same block tells what the balance is without, and no record does', () => {
+  const spending = { takes: [coins(41n)], funds: { ...FUNDS, nonceCount: '5' } };
+  expect(weigh(flightOf(), 'b', spending).outcome).toBe('reserved');
+  const recorded = [{ transactionId: 'a', includedIn: '8' }];
+  expect(weigh(flightOf({ recorded }), 'b', { ...spending, funds: FUNDS }).outcome).toBe('in-flight');
+});
+
+test('where they are not, a payment in a block after the balance is still subtracted', () => {
+  const outcome = (includedIn: string | null) =>
+    weigh(flightOf({ recorded: [{ transactionId: 'a', includedIn }] }), 'b', {
+      takes: [coins(41n)],
+      funds: { ...FUNDS, nonceCount: null },
+    }).outcome;
+  expect([outcome('9'), outcome('10'), outcome(null)]).toEqual(['reserved', 'in-flight', 'in-flight']);
+});
+
+test('balances older than a settled payment are not believed, for they may have its money', () => {
+  const spending = { takes: [coins(1n)], funds: FUNDS };
+  expect(weigh(flightOf({ settledBlock: 9n }), 'b', spending).outcome).toBe('reserved');
+  expect(weigh(flightOf({ settledBlock: 10n }), 'b', spending).outcome).toBe('stale');
+});
+
+test('a further attempt reserves the dearer of both, and one that takes no more is not weighed', () => {
+  const spending = (units: bigint) => ({ takes: [coins(units)], funds: FUNDS });
+  const reserved = new Map([
+    ['a', [coins(60n)]],
+    ['b', [coins(40n)]],
+  ]);
+  expect(weigh(flightOf({ reserved }), 'a', spending(61n)).outcome).toBe('in-flight');
+  const poor = { ...spending(5n), funds: { ...FUNDS, holds: [coins(0n)] } };
+  expect(weigh(flightOf({ reserved, settledBlock: 99n }), 'a', poor)).toEqual({
+    outcome: 'reserved',
+    takes: [coins(60n)],
+  });
+});
+
+test('what the record of the vault says counts where nothing was reserved, or less', () => {
+  const recorded = [{ transactionId: 'a', takes: [coins(61n), movement(TOKEN, 5n)] }];
+  const spending = { takes: [coins(40n)], funds: FUNDS };
+  expect(weigh(flightOf({ recorded }), 'b', spending).outcome).toBe('in-flight');
+  expect(weigh(flightOf({ recorded, reserved: new Map() }), 'b', spending).outcome).toBe('in-flight');
+});
+
+test('an account keeps its least, or nothing where no other payment is in flight', () => {
+  const funds = { ...FUNDS, least: amountOf(10n) };
+  const outcome = (units: bigint, flight: InFlight) => weigh(flight, 'b', { takes: [coins(units)], funds }).outcome;
+  expect([30n, 31n, 40n].map((units) => outcome(units, flightOf()))).toEqual(['reserved', 'in-flight', 'in-flight']);
+  const alone = flightOf({ reserved: new Map() });
+  expect([90n, 91n, 100n].map((units) => outcome(units, alone))).toEqual(['reserved', 'in-flight', 'reserved']);
+});
+
+test('what is missing may come back only from payments that took as much of the same asset', () => {
+  const undecided = [coins(5n), coins(2n), movement(TOKEN, 9n)];
+  expect(mayComeBack(coins(7n), undecided)).toBe(true);
+  expect(mayComeBack(coins(8n), undecided)).toBe(false);
+  expect(mayComeBack(movement('other', 1n), undecided)).toBe(false);
+  expect([mayComeBack(undefined, undecided), mayComeBack(undefined, [])]).toEqual([true, false]);
+});

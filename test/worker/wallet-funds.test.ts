@@ -1,0 +1,119 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Spending } from '#domain/reservation.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce.ts';
+
+/** What the allocator of a wallet reserves with a nonce, and when it gives it back. */
+
+const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
+let wallets = 0;
+
+function wallet() {
+  wallets += 1;
+  return WALLET_NONCE.getByName(`nonce:eip155:31337:funded-${wallets}`);
+}
+
+const units = (value: bigint): Amount => amountOf(value);
+const coins = (value: bigint) => ({ tokenAddress: null, amount: units(value) });
+const TOKEN = '0x00000000000000000000000000000000000000AA';
+const tokens = (value: bigint) => ({ tokenAddress: TOKEN, amount: units(value) });
+
+/** A payment of coins from a wallet with 100 of them. */
+function paying(value: bigint, differences: Partial<Spending> = {}): Spending {
+  const funds = { blockNumber: '9', nonceCount: '0', holds: [coins(100n)], least: units(0n) };
+  return { takes: [coins(value)], funds, ...differences };
+}
+
+function asking(transactionId: string, spending: Spending, held?: AllocationRequest['held']): AllocationRequest {
+  const request = { transactionId, latest: '0', pending: '0', spending };
+  return held === undefined ? request : { ...request, held };
+}
+
+test('of two payments that come at once and do not fit together one waits, without a nonce', async () => {
+  const object = wallet();
+  const answers = await Promise.all(
+    ['a', 'b'].map((transactionId) => object.allocate(asking(transactionId, paying(60n)))),
+  );
+  const given = answers.filter(({ nonce }) => nonce !== null);
+  const waiting = answers.filter(({ nonce }) => nonce === null);
+  expect(given).toMatchObject([{ nonce: '0', reserved: [coins(60n)] }]);
+  expect(waiting).toMatchObject([{ why: 'in-flight', others: [expect.stringMatching(/^[ab]$/)] }]);
+  // What fits goes by what does not.
+  expect(await object.allocate(asking('c', paying(40n)))).toMatchObject({ nonce: '1' });
+});
+
+test('what is reserved outlives the memory of the object, and ends with the transaction', async () => {
+  const object = wallet();
+  await object.allocate(asking('a', paying(60n)));
+  await evictDurableObject(object);
+  expect(await object.allocate(asking('b', paying(41n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  await object.end({ transactionId: 'a', isSpent: false });
+  expect(await object.allocate(asking('b', paying(100n)))).toMatchObject({ nonce: '0' });
+  await object.release({ transactionId: 'b' });
+  const rows = await runInDurableObject(object, (_, { storage: { sql } }) =>
+    sql.exec('SELECT transaction_id FROM reserved').toArray(),
+  );
+  expect(rows).toEqual([]);
+});
+
+test('each asset is weighed by itself', async () => {
+  const object = wallet();
+  const funds = { ...paying(0n).funds, holds: [coins(100n), tokens(50n)] };
+  const transfer = (value: bigint): Spending => ({ takes: [coins(3n), tokens(value)], funds });
+  expect(await object.allocate(asking('a', transfer(30n)))).toMatchObject({ nonce: '0' });
+  expect(await object.allocate(asking('b', transfer(21n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(asking('b', transfer(20n)))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(asking('c', paying(95n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(asking('c', paying(94n)))).toMatchObject({ nonce: '2' });
+});
+
+test('owners of before, and a book that was set back, are weighed by the record of the vault', async () => {
+  const object = wallet();
+  const held = [{ transactionId: 'old', nonce: '0', takes: [coins(60n)], includedIn: null }];
+  expect(await object.allocate(asking('a', paying(41n), held))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(asking('a', paying(40n), held))).toMatchObject({ nonce: '1' });
+});
+
+test('a further attempt reserves the larger amount, and waits where it does not fit', async () => {
+  const object = wallet();
+  await object.allocate(asking('a', paying(60n)));
+  await object.allocate(asking('b', paying(30n)));
+  const more = (value: bigint) => object.reserve({ transactionId: 'a', held: [], spending: paying(value) });
+  expect(await more(71n)).toMatchObject({ why: 'in-flight', others: ['b'] });
+  expect(await more(70n)).toBeNull();
+  // A cancellation takes little, and the payment may still be the one that is mined.
+  expect(await more(5n)).toBeNull();
+  expect(await object.allocate(asking('c', paying(1n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  // What is over, and undone by a reorganisation, goes on.
+  await object.end({ transactionId: 'a', isSpent: false });
+  expect(await more(500n)).toBeNull();
+});
+
+test('balances older than what is settled are refused until the node has caught up', async () => {
+  const object = wallet();
+  await object.allocate(asking('a', paying(60n)));
+  await object.end({ transactionId: 'a', isSpent: true, includedIn: '10' });
+  await object.end({ transactionId: 'z', isSpent: true, includedIn: '7' });
+  await evictDurableObject(object);
+  expect(await object.allocate(asking('b', paying(60n)))).toMatchObject({ nonce: null, why: 'stale' });
+  const funds = { ...paying(0n).funds, blockNumber: '10', nonceCount: '1', holds: [coins(40n)] };
+  expect(await object.allocate(asking('b', paying(40n, { funds })))).toMatchObject({ nonce: '1' });
+});
+
+test('an open place is given first, and the rent of one that is opened is reserved', async () => {
+  const object = wallet();
+  const funds = { ...paying(0n).funds, nonceCount: null };
+  const at = (value: bigint, open: readonly string[]) => paying(value, { funds, places: { open, rent: units(20n) } });
+  expect(await object.allocate(asking('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [coins(50n)] });
+  // The open place is taken, and the rent of another one is too much beside what is in flight.
+  expect(await object.allocate(asking('b', at(40n, ['3'])))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(asking('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [coins(50n)] });
+  await object.end({ transactionId: 'a', isSpent: false });
+  await object.end({ transactionId: 'b', isSpent: false });
+  expect(await object.allocate(asking('c', at(90n, [])))).toMatchObject({ nonce: null, why: 'in-flight', others: [] });
+  expect(await object.allocate(asking('c', at(90n, ['3'])))).toMatchObject({ nonce: '3' });
+});
