@@ -1,9 +1,11 @@
 import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
 import { askCoins, askFeeRates } from '#chains/bitcoin/question.ts';
-import type { Choice } from '#chains/bitcoin/quote.ts';
-import { choose, payable } from '#chains/bitcoin/quote.ts';
+import { sizeOfShape } from '#chains/bitcoin/bid.ts';
+import type { Choice } from '#chains/bitcoin/coin-selection.ts';
+import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
+import { payable } from '#chains/bitcoin/quote.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
-import { totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import { totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { feeOf } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
@@ -45,13 +47,11 @@ export async function estimateFee(
 
 /** Null when the coins do not suffice. */
 function tierAt(payment: Payment, choice: Choice) {
-  const terms = choose(payment, choice);
+  const terms = selectCoins(payment, choice);
   if (terms === null) return null;
-  const { own, to } = payment;
-  const scripts = [...(to === null ? [] : [to.script]), ...(terms.change > 0n ? [own] : [])];
   const fee = amountOf(feeOf(payment, terms));
   return {
-    virtualSize: virtualSizeOf(own, terms.coins.length, scripts),
+    virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
     // Unlike gas it is known to the satoshi before it is sent.
     tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
   };

@@ -1,0 +1,39 @@
+import { feeAt, larger, raisedFee } from '#chains/bitcoin/rate.ts';
+import type { Coin } from '#chains/bitcoin/terms.ts';
+import { virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import type { Payment } from '#chains/bitcoin/transaction.ts';
+
+/** What a transaction offers for its inclusion. */
+export interface Bid {
+  /** Thousandths of a satoshi per virtual byte. */
+  readonly rate: bigint;
+  /** The fee of the attempt that it replaces; null where it replaces none. */
+  readonly replacedFee: bigint | null;
+  /** What the fee is for besides. */
+  readonly parent: Parent | null;
+}
+
+/** A transaction that waits to be mined, and what of it the wallet can spend. */
+export interface Parent {
+  readonly fee: bigint;
+  readonly virtualSize: bigint;
+  readonly coins: readonly Coin[];
+}
+
+/** Of one transaction: how many coins it spends, and whether change comes back. */
+export interface Shape {
+  readonly coins: number;
+  readonly hasChange: boolean;
+}
+
+/** The size of a transaction of this shape, in virtual bytes. */
+export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): bigint {
+  return virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
+}
+
+/** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */
+export function feeFor(payment: Payment, { rate, replacedFee, parent }: Bid, shape: Shape): bigint {
+  const size = sizeOfShape(payment, shape);
+  const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;
+  return larger(larger(feeAt(rate, size), both), replacedFee === null ? 0n : raisedFee(replacedFee, size));
+}
