@@ -12,8 +12,8 @@ import { BitcoinLedger, Rejected } from './bitcoin-ledger.ts';
 export interface BitcoinNode {
   readonly url: string;
   readonly ledger: BitcoinLedger;
-  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
-  readonly rates: Record<string, number>;
+  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says, which of a real node may be odd. */
+  readonly rates: Record<string, unknown>;
   readonly stop: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function startBitcoinNode({
   minesAtOnce = false,
 }: BitcoinOptions = {}): Promise<BitcoinNode> {
   const ledger = new BitcoinLedger(folder ?? null);
-  const rates: Record<string, number> = {};
+  const rates: Record<string, unknown> = {};
   const send = async (raw: string) => {
     const hash = ledger.send(raw);
     if (minesAtOnce) ledger.mine();
@@ -56,7 +56,7 @@ export async function startBitcoinNode({
 /** What stands behind the interface. */
 interface View {
   readonly ledger: BitcoinLedger;
-  readonly rates: Readonly<Record<string, number>>;
+  readonly rates: Readonly<Record<string, unknown>>;
   /** Before each answer: the ledger may be a copy of what another one says. */
   readonly refresh: () => Promise<void>;
   /** Gives the hash. Throws `Rejected`. */

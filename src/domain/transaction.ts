@@ -83,6 +83,8 @@ export interface Attempt {
     readonly answer: string | null;
     readonly atMs: number;
     readonly times: number;
+    /** A person has asked for the attempt that follows. */
+    readonly isAsked?: true;
   } | null;
 }
 

@@ -1,5 +1,7 @@
 import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-adapter.ts';
+import { unitsOf } from '#domain/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/event.ts';
+import { automaticFeeLimit } from '#domain/fee-raise.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
@@ -131,7 +133,12 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const speed = newest !== null && transaction.speed === 'slow' ? 'normal' : transaction.speed;
   const quote = await adapter.quote(effect, newest, { speed, taken: new Set(taken) });
   if (!quote.ok) return quote;
-  const { coins = [] } = quote.value;
+  const { coins = [], maxFee } = quote.value;
+  const limit = adapter.paysWithCoins ? automaticFeeLimit(transaction) : null;
+  if (limit !== null && unitsOf(maxFee) > limit) {
+    const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
+    return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
+  }
   // Somebody else was faster: there are others, or there will be.
   if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
   const nonce = newest === null ? await allocateNonce(preparation) : accepted(newest.nonce);

@@ -1,5 +1,7 @@
 import type { Bug } from './bug.ts';
+import { domain } from './bug.ts';
 
+const REPLACEMENT = ['test/chains/bitcoin/replacement.test.ts'];
 const SELECTION = ['test/chains/bitcoin/coin-selection.test.ts'];
 
 /** Coins and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it could. */
@@ -38,5 +40,47 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     was: 'return nameOf(a) < nameOf(b) ? -1 : 1;',
     is: 'return 0;',
     caughtBy: SELECTION,
+  },
+  {
+    name: 'replacement: what hangs on the old one is not paid for',
+    file: 'src/chains/bitcoin/replacement.ts',
+    was: 'larger(fee, demand.conflictingFees) + relay,',
+    is: 'fee + relay,',
+    caughtBy: REPLACEMENT,
+  },
+  {
+    name: 'replacement: a larger one has the lower rate',
+    file: 'src/chains/bitcoin/replacement.ts',
+    was: 'feeAt(oldRate + 1n, size),',
+    is: '',
+    caughtBy: REPLACEMENT,
+  },
+  {
+    name: 'replacement: a full mempool is approached in steps',
+    file: 'src/chains/bitcoin/replacement.ts',
+    was: 'scaled(demand.minimumFee, virtualSize, size),',
+    is: '',
+    caughtBy: REPLACEMENT,
+  },
+  {
+    name: 'replacement: RPC nodes raise the fee as far as they like',
+    file: 'src/domain/fee-raise.ts',
+    was: 'return base === undefined ? null : unitsOf(base.maxFee) * LARGEST_RAISE;',
+    is: 'return base === undefined || LARGEST_RAISE > 0n ? null : unitsOf(base.maxFee);',
+    caughtBy: domain('fee-raise'),
+  },
+  {
+    name: 'replacement: each raise allows the next one',
+    file: 'src/domain/fee-raise.ts',
+    was: 'const asked = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));',
+    is: 'const asked = attempts.length - 1;',
+    caughtBy: domain('fee-raise'),
+  },
+  {
+    name: 'replacement: a person who asks for more is not heard',
+    file: 'src/domain/transition.ts',
+    was: 'answer, isAsked: true as const };',
+    is: 'answer };',
+    caughtBy: domain('fee-raise'),
   },
 ];

@@ -1,4 +1,6 @@
-import { feeAt, larger, raisedFee } from '#chains/bitcoin/rate.ts';
+import { feeAt, larger } from '#chains/bitcoin/rate.ts';
+import type { Replaced } from '#chains/bitcoin/replacement.ts';
+import { replacementFee } from '#chains/bitcoin/replacement.ts';
 import type { Coin } from '#chains/bitcoin/terms.ts';
 import { virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
@@ -7,8 +9,8 @@ import type { Payment } from '#chains/bitcoin/transaction.ts';
 export interface Bid {
   /** Thousandths of a satoshi per virtual byte. */
   readonly rate: bigint;
-  /** The fee of the attempt that it replaces; null where it replaces none. */
-  readonly replacedFee: bigint | null;
+  /** The attempt that it takes the place of; null where there is none. */
+  readonly replaced: Replaced | null;
   /** What the fee is for besides. */
   readonly parent: Parent | null;
 }
@@ -32,8 +34,8 @@ export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): 
 }
 
 /** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */
-export function feeFor(payment: Payment, { rate, replacedFee, parent }: Bid, shape: Shape): bigint {
+export function feeFor(payment: Payment, { rate, replaced, parent }: Bid, shape: Shape): bigint {
   const size = sizeOfShape(payment, shape);
   const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;
-  return larger(larger(feeAt(rate, size), both), replacedFee === null ? 0n : raisedFee(replacedFee, size));
+  return larger(larger(feeAt(rate, size), both), replaced === null ? 0n : replacementFee(replaced, size));
 }

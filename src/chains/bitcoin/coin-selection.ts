@@ -58,7 +58,7 @@ const MAX_TRIES = 10_000;
  */
 function withoutChange(payment: Payment, { kept, free, bid }: Choice): Terms | null {
   const { own, to } = payment;
-  if (to === null || kept.length > 0 || bid.replacedFee !== null || bid.parent !== null) return null;
+  if (to === null || kept.length > 0 || bid.replaced !== null || bid.parent !== null) return null;
   const coins = free.toReversed();
   // What a coin adds once its input is paid for. Its rounding does not matter: `settled` works the fee out exactly.
   const worth = coins.map(({ amount }) => amount - (bid.rate * inputWeightOf(own)) / 4000n);

@@ -32,7 +32,7 @@ export async function estimateFee(
   if (!rates.ok) return rates;
   const tiers = rateTiers(rates.value);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
-    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replacedFee: null, parent: null } }),
+    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replaced: null, parent: null } }),
   );
   if (slow == null || normal == null || fast == null) {
     return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(coins.value)} satoshi`));

@@ -8,6 +8,7 @@ import type { UnspentCoin } from '#chains/bitcoin/question.ts';
 import { askCoins, askFeeRates, askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
+import { replacedBy } from '#chains/bitcoin/replacement.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, nameOf, totalOf, virtualBytes } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
@@ -71,7 +72,7 @@ export async function quoteTransfer(
   const bid: Bid = {
     // Who pays for somebody else is in a hurry.
     rate: rateTiers(rates.value)[parent.value === null ? speed : 'fast'],
-    replacedFee: replaced === null ? null : BigInt(replaced.maxFee),
+    replaced: replaced === null ? null : replacedBy(replaced),
     parent: parent.value,
   };
   const terms = selectCoins(payment.value, { kept, free, bid });

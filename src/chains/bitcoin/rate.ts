@@ -3,6 +3,9 @@ import type { FeeRates } from '#chains/bitcoin/question.ts';
 /** Thousandths of a satoshi per virtual byte. Nodes relay nothing below one satoshi (Bitcoin Core's default of long). */
 const LEAST_RATE = 1_000n;
 
+/** What RPC nodes want for the relay of a replacement, beside the fee of what it replaces (Bitcoin Core's default of long). */
+export const RELAY_RATE = 1_000n;
+
 /** Blocks within which each speed aims to be included. */
 const TARGETS = { slow: 12, normal: 3, fast: 1 } as const;
 
@@ -18,14 +21,6 @@ export function rateTiers(rates: FeeRates): { readonly slow: bigint; readonly no
 /** Satoshi, rounded up. */
 export function feeAt(rate: bigint, virtualSize: bigint): bigint {
   return (rate * virtualSize + 999n) / 1000n;
-}
-
-/**
- * The least fee of a replacement: what nodes ask for (BIP-125, rules 3 and 4: the old fee, and one satoshi per virtual byte for its relay),
- * and half as much again as before, since whoever sends it again wants it to be taken.
- */
-export function raisedFee(before: bigint, virtualSize: bigint): bigint {
-  return larger(before + feeAt(LEAST_RATE, virtualSize), before + before / 2n);
 }
 
 /** Of the nearest number of blocks that is named and not beyond; 0 where none is. */

@@ -25,7 +25,7 @@ const coin = (amount: bigint, number: number): Coin => ({
 });
 const coinsOf = (...amounts: readonly bigint[]) => amounts.map(coin);
 const paying = (amount: bigint, own = P2TR): Payment => ({ own, to: { script: P2WPKH, amount } });
-const at = (satoshiPerByte: bigint): Bid => ({ rate: satoshiPerByte * 1000n, replacedFee: null, parent: null });
+const at = (satoshiPerByte: bigint): Bid => ({ rate: satoshiPerByte * 1000n, replaced: null, parent: null });
 const amountsOf = (terms: ReturnType<typeof selectCoins>) => terms?.coins.map(({ amount }) => amount) ?? null;
 
 test('the smallest coin that suffices is spent, and the large one stays free', () => {
@@ -67,7 +67,8 @@ test('a coin that costs more than it is worth is not spent, and does not stand i
 test('coins that are kept come first, alone where they suffice, and never more than one transaction can spend', () => {
   const kept = coinsOf(10_000n);
   const free = [coin(50_000n, 7), coin(20_000n, 8)];
-  const bid = { ...at(1n), replacedFee: 200n };
+  const demand = { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n };
+  const bid = { ...at(1n), replaced: { fee: 200n, virtualSize: 154n, demand } };
   expect(amountsOf(selectCoins(paying(5_000n), { kept, free, bid }))).toEqual([10_000n]);
   expect(amountsOf(selectCoins(paying(15_000n), { kept, free, bid }))).toEqual([10_000n, 20_000n]);
   const full = Array.from({ length: 12 }, (_, i) => coin(1_000n, i));
@@ -85,9 +86,7 @@ const someCoins = fc
   .array(fc.bigInt({ min: 1n, max: 3_000_000n }), { maxLength: 60 })
   .map((amounts) => coinsOf(...amounts));
 const someOwn = fc.constantFrom(P2TR, P2WPKH);
-const someBid = fc
-  .bigInt({ min: 1_000n, max: 200_000n })
-  .map((rate): Bid => ({ rate, replacedFee: null, parent: null }));
+const someBid = fc.bigInt({ min: 1_000n, max: 200_000n }).map((rate): Bid => ({ rate, replaced: null, parent: null }));
 
 test('the sum suffices to the satoshi, at no less than the rate, in coins of which each is worth its input', () => {
   fc.assert(
