@@ -25,6 +25,8 @@ function isListedToken(value: unknown): value is ListedToken {
 
 /** One reader for each field of a row. What has no reader is refused. */
 const FIELDS: Record<keyof Chain, Reader> = {
+  // Whole satoshi per virtual byte.
+  fallbackFeeRate: (value) => isText(value, /^[1-9][0-9]{0,5}$/),
   name: isName,
   caip2: (value) => typeof value === 'string' && familyOf(value) !== null,
   family: (value) => value === 'evm' || value === 'solana' || value === 'bitcoin',
@@ -36,6 +38,8 @@ const FIELDS: Record<keyof Chain, Reader> = {
   tokens: (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isListedToken),
   explorer: (value) => value === null || isText(value, /^https?:\/\/[^\s"'<>]+\{hash\}[^\s"'<>]*$/),
 };
+
+const OPTIONAL: ReadonlySet<string> = new Set<keyof Chain>(['fallbackFeeRate']);
 
 /**
  * Reads one row of the CHAINS setting. With the name of a chain that is known, only what differs need stand in it; the identity
@@ -82,7 +86,7 @@ function familyOf(caip2: string): ChainFamily | null {
 }
 
 function isChain(value: object): value is Chain {
-  return Object.keys(FIELDS).every((field) => Object.hasOwn(value, field));
+  return Object.keys(FIELDS).every((field) => OPTIONAL.has(field) || Object.hasOwn(value, field));
 }
 
 function isText(value: unknown, shape: RegExp): boolean {

@@ -1,6 +1,7 @@
 import type { Bug } from './bug.ts';
 import { domain } from './bug.ts';
 
+const RATES = ['test/chains/bitcoin/fee-rates.test.ts'];
 const REPLACEMENT = ['test/chains/bitcoin/replacement.test.ts'];
 const SELECTION = ['test/chains/bitcoin/coin-selection.test.ts'];
 
@@ -82,5 +83,33 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     was: 'answer, isAsked: true as const };',
     is: 'answer };',
     caughtBy: domain('fee-raise'),
+  },
+  {
+    name: 'fees: a server without rates means one satoshi on mainnet',
+    file: 'src/chains/bitcoin/fee-rates.ts',
+    was: 'if (!rates.ok || rates.value.size > 0 || isBitcoinTestNetwork(caip2)) return rates;',
+    is: "if (!rates.ok || rates.value.size > 0 || caip2 !== '') return rates;",
+    caughtBy: RATES,
+  },
+  {
+    name: 'fees: one odd entry takes all rates away',
+    file: 'src/chains/bitcoin/question.ts',
+    was: 'if (found !== undefined) rates.set(Number.parseInt(blocks, 10), found);',
+    is: 'if (found === undefined) return undefined;\n    rates.set(Number.parseInt(blocks, 10), found);',
+    caughtBy: RATES,
+  },
+  {
+    name: 'fees: the configured rate is not used',
+    file: 'src/chains/bitcoin/fee-rates.ts',
+    was: 'if (rates.ok || chain.fallbackFeeRate === undefined) return rates;',
+    is: 'if (rates.ok || chain.fallbackFeeRate !== undefined) return rates;\n  if (chain.fallbackFeeRate === undefined) return rates;',
+    caughtBy: RATES,
+  },
+  {
+    name: 'fees: a rate for later blocks alone counts as none',
+    file: 'src/chains/bitcoin/rate.ts',
+    was: 'named.findLast((target) => target <= blocks) ?? named[0];',
+    is: 'named.findLast((target) => target <= blocks);',
+    caughtBy: RATES,
   },
 ];

@@ -1,5 +1,6 @@
 import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
-import { askCoins, askFeeRates } from '#chains/bitcoin/question.ts';
+import type { FeeRates } from '#chains/bitcoin/question.ts';
+import { askCoins } from '#chains/bitcoin/question.ts';
 import { sizeOfShape } from '#chains/bitcoin/bid.ts';
 import type { Choice } from '#chains/bitcoin/coin-selection.ts';
 import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
@@ -24,13 +25,13 @@ import { accepted, refused } from '#domain/result.ts';
 export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
+  rates: FeeRates,
 ): Promise<Result<BitcoinFeeEstimate, PermanentFault | Trouble>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
-  const [coins, rates] = await Promise.all([node.ask(askCoins(intent.from)), node.ask(askFeeRates)]);
+  const coins = await node.ask(askCoins(intent.from));
   if (!coins.ok) return coins;
-  if (!rates.ok) return rates;
-  const tiers = rateTiers(rates.value);
+  const tiers = rateTiers(rates);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
     tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replaced: null, parent: null } }),
   );

@@ -4,8 +4,8 @@ import type { Bid, Parent } from '#chains/bitcoin/bid.ts';
 import { feeFor } from '#chains/bitcoin/bid.ts';
 import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
-import type { UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askCoins, askFeeRates, askTip, askTransaction } from '#chains/bitcoin/question.ts';
+import type { FeeRates, UnspentCoin } from '#chains/bitcoin/question.ts';
+import { askCoins, askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
 import { replacedBy } from '#chains/bitcoin/replacement.ts';
@@ -28,12 +28,16 @@ export interface BitcoinQuote extends Quote {
   readonly terms: Terms;
 }
 
+/** Why there is no quote. */
+export type QuoteFault = PermanentFault | BusyFault | Trouble;
+
 interface QuoteRequest {
   readonly intent: OnChainIntent;
   readonly replaced: Attempt | null;
   /** Coins that other transactions of the wallet have claimed. */
   readonly taken: ReadonlySet<string>;
   readonly speed: Speed;
+  readonly rates: FeeRates;
 }
 
 /**
@@ -48,17 +52,12 @@ interface QuoteRequest {
 export async function quoteTransfer(
   node: RpcNode,
   chain: Chain,
-  { intent, replaced, taken, speed }: QuoteRequest,
-): Promise<Result<BitcoinQuote, PermanentFault | BusyFault | Trouble>> {
+  { intent, replaced, taken, speed, rates }: QuoteRequest,
+): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
-  const [coins, rates, tip] = await Promise.all([
-    node.ask(askCoins(intent.from)),
-    node.ask(askFeeRates),
-    node.ask(askTip),
-  ]);
+  const [coins, tip] = await Promise.all([node.ask(askCoins(intent.from)), node.ask(askTip)]);
   if (!coins.ok) return coins;
-  if (!rates.ok) return rates;
   if (!tip.ok) return tip;
   const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
   if (!parent.ok) return parent;
@@ -71,7 +70,7 @@ export async function quoteTransfer(
   const free = others.filter((coin) => hasArrived(coin) && !taken.has(nameOf(coin)));
   const bid: Bid = {
     // Who pays for somebody else is in a hurry.
-    rate: rateTiers(rates.value)[parent.value === null ? speed : 'fast'],
+    rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
     replaced: replaced === null ? null : replacedBy(replaced),
     parent: parent.value,
   };

@@ -23,10 +23,14 @@ export function feeAt(rate: bigint, virtualSize: bigint): bigint {
   return (rate * virtualSize + 999n) / 1000n;
 }
 
-/** Of the nearest number of blocks that is named and not beyond; 0 where none is. */
+/**
+ * The rate for the nearest number of blocks that is not beyond the target. Where every one is beyond it the soonest of them, which
+ * is the least that the target can cost; 0 where there is none.
+ */
 function rateWithin(rates: FeeRates, blocks: number): bigint {
-  const named = [...rates.keys()].filter((target) => target <= blocks).toSorted((a, b) => b - a);
-  return rates.get(named[0] ?? -1) ?? 0n;
+  const named = [...rates.keys()].toSorted((a, b) => a - b);
+  const nearest = named.findLast((target) => target <= blocks) ?? named[0];
+  return nearest === undefined ? 0n : (rates.get(nearest) ?? 0n);
 }
 
 export function larger(a: bigint, b: bigint): bigint {
