@@ -23,10 +23,13 @@ function isListedToken(value: unknown): value is ListedToken {
   return isText(symbol, /^[!-~]{1,32}$/) && isWholeNumber(0, 77)(decimals);
 }
 
+/** Whole satoshi per virtual byte. */
+const isFeeRate: Reader = (value) => isText(value, /^[1-9][0-9]{0,5}$/);
+
 /** One reader for each field of a row. What has no reader is refused. */
 const FIELDS: Record<keyof Chain, Reader> = {
-  // Whole satoshi per virtual byte.
-  fallbackFeeRate: (value) => isText(value, /^[1-9][0-9]{0,5}$/),
+  maxFeeRate: isFeeRate,
+  fallbackFeeRate: isFeeRate,
   name: isName,
   caip2: (value) => typeof value === 'string' && familyOf(value) !== null,
   family: (value) => value === 'evm' || value === 'solana' || value === 'bitcoin',
@@ -39,7 +42,7 @@ const FIELDS: Record<keyof Chain, Reader> = {
   explorer: (value) => value === null || isText(value, /^https?:\/\/[^\s"'<>]+\{hash\}[^\s"'<>]*$/),
 };
 
-const OPTIONAL: ReadonlySet<string> = new Set<keyof Chain>(['fallbackFeeRate']);
+const OPTIONAL: ReadonlySet<string> = new Set<keyof Chain>(['maxFeeRate', 'fallbackFeeRate']);
 
 /**
  * Reads one row of the CHAINS setting. With the name of a chain that is known, only what differs need stand in it; the identity

@@ -1,6 +1,7 @@
 import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-adapter.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/event.ts';
+import { waitsForPrice } from '#domain/fee-cap.ts';
 import { automaticFeeLimit } from '#domain/fee-raise.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
@@ -68,8 +69,9 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   const prepared = await prepare({ env, vault, adapter, transaction: work.transaction, intent });
   if (!prepared.ok) {
     const fault = prepared.refusal;
-    // What fills a nonce for others is not given up for a price: it may fall.
-    if (fault.kind !== 'permanent' || fillsNonce(work.transaction)) await vault.record(id, delayOf(fault));
+    const { transaction } = work;
+    const isOver = fault.kind === 'permanent' && !fillsNonce(transaction) && !waitsForPrice(transaction, fault.reason);
+    if (!isOver) await vault.record(id, delayOf(fault));
     else await giveUp({ env, vault, work }, fault);
     return;
   }
@@ -88,7 +90,7 @@ function delayOf(fault: NonceFault): TransactionEvent {
     case 'behind':
       return { type: 'waitForNonce', blocker: { transactionId: fault.waitsFor } };
     case 'permanent':
-      return { type: 'delaySigning', reason: fault.reason };
+      return { type: 'delaySigning', reason: fault.reason === 'FEE_CAP_EXCEEDED' ? 'FEE_ABOVE_CAP' : fault.reason };
     default:
       return unreachable(fault);
   }

@@ -112,4 +112,25 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     is: 'named.findLast((target) => target <= blocks);',
     caughtBy: RATES,
   },
+  {
+    name: 'fee cap: co-signers do not look at the size',
+    file: 'src/chains/fee-ceiling.ts',
+    was: "if (ceilings.has(chain) || !('virtualSize' in payload)) return false;",
+    is: "if (ceilings.has(chain) || chain !== '' || !('virtualSize' in payload)) return false;",
+    caughtBy: ['test/attacks/coordinator/dear-fee-for-size.test.ts'],
+  },
+  {
+    name: 'fee cap: one of many coins may pay no more than one of one',
+    file: 'src/domain/fee-cap.ts',
+    was: 'return bySize > SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;',
+    is: 'return bySize < SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;',
+    caughtBy: domain('fee-cap'),
+  },
+  {
+    name: 'fee cap: a transaction fails for a price that may fall',
+    file: 'src/domain/fee-cap.ts',
+    was: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length === 0;",
+    is: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length > 0;",
+    caughtBy: domain('fee-cap'),
+  },
 ];

@@ -2,8 +2,8 @@ import { feeAt, larger } from '#chains/bitcoin/rate.ts';
 import type { Replaced } from '#chains/bitcoin/replacement.ts';
 import { replacementFee } from '#chains/bitcoin/replacement.ts';
 import type { Coin } from '#chains/bitcoin/terms.ts';
-import { virtualSizeOf } from '#chains/bitcoin/terms.ts';
-import type { Payment } from '#chains/bitcoin/transaction.ts';
+import type { Payment, Shape } from '#chains/bitcoin/transaction.ts';
+import { sizeOfShape } from '#chains/bitcoin/transaction.ts';
 
 /** What a transaction offers for its inclusion. */
 export interface Bid {
@@ -20,17 +20,6 @@ export interface Parent {
   readonly fee: bigint;
   readonly virtualSize: bigint;
   readonly coins: readonly Coin[];
-}
-
-/** Of one transaction: how many coins it spends, and whether change comes back. */
-export interface Shape {
-  readonly coins: number;
-  readonly hasChange: boolean;
-}
-
-/** The size of a transaction of this shape, in virtual bytes. */
-export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): bigint {
-  return virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
 }
 
 /** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */

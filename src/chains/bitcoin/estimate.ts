@@ -1,14 +1,13 @@
 import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
 import type { FeeRates } from '#chains/bitcoin/question.ts';
 import { askCoins } from '#chains/bitcoin/question.ts';
-import { sizeOfShape } from '#chains/bitcoin/bid.ts';
 import type { Choice } from '#chains/bitcoin/coin-selection.ts';
 import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
 import { payable } from '#chains/bitcoin/quote.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
 import { totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { feeOf } from '#chains/bitcoin/transaction.ts';
+import { feeOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';

@@ -49,6 +49,17 @@ export function psbtOf(transaction: Transaction): Uint8Array {
   return Uint8Array.from(transaction.toPSBT(0));
 }
 
+/** Of one transaction: how many coins it spends, and whether change comes back. */
+export interface Shape {
+  readonly coins: number;
+  readonly hasChange: boolean;
+}
+
+/** The size of a signed transaction of this shape, in virtual bytes. */
+export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): bigint {
+  return virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
+}
+
 /** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
 export function feeOf({ to }: Payment, { coins, change }: Terms): bigint {
   return totalOf(coins) - (to?.amount ?? 0n) - change;

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Bid } from '#chains/bitcoin/bid.ts';
-import { feeFor, sizeOfShape } from '#chains/bitcoin/bid.ts';
+import { feeFor } from '#chains/bitcoin/bid.ts';
 import { isEconomical, selectCoins } from '#chains/bitcoin/coin-selection.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import { feeAt } from '#chains/bitcoin/rate.ts';
 import type { Coin } from '#chains/bitcoin/terms.ts';
 import { dustOf, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { feeOf } from '#chains/bitcoin/transaction.ts';
+import { feeOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
 import { present } from '../evm/cast.ts';
 
 /** Which coins carry a payment out. No chain and no key takes part. */
