@@ -232,7 +232,8 @@ async function giveUp(
   const canFill = ordersNonces(chain) && !fillsNonce(transaction);
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
-  const after = await vault.record(id, { type: mayGo ? 'failSigning' : 'fillNonce', reason, detail });
+  const end = { reason, detail };
+  const after = await vault.record(id, mayGo ? { type: 'failSigning', ...end } : { type: 'fillNonce', ...end });
   // Another consumer was faster, and it goes on.
   if (canFill && mayGo && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }

@@ -3,6 +3,7 @@ import { domain } from './bug.ts';
 
 const RATES = ['test/chains/bitcoin/fee-rates.test.ts'];
 const REPLACEMENT = ['test/chains/bitcoin/replacement.test.ts'];
+const COINS = ['test/chains/bitcoin/coins.test.ts'];
 const SELECTION = ['test/chains/bitcoin/coin-selection.test.ts'];
 
 /** Coins and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it could. */
@@ -132,5 +133,40 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     was: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length === 0;",
     is: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length > 0;",
     caughtBy: domain('fee-cap'),
+  },
+  {
+    name: 'many coins: one that was spent counts',
+    file: 'src/chains/bitcoin/coins.ts',
+    was: 'return accepted(coins.filter((coin) => !spent.has(nameOf(coin))));',
+    is: 'return accepted(coins.filter((coin) => nameOf(coin) !== String(spent.size)));',
+    caughtBy: COINS,
+  },
+  {
+    name: 'many coins: one that a waiting transaction spends counts',
+    file: 'src/chains/bitcoin/coins.ts',
+    was: 'new Set([...waiting.value, ...transfers]',
+    is: 'new Set([...transfers]',
+    caughtBy: COINS,
+  },
+  {
+    name: 'many coins: the whole history is read, however long it is',
+    file: 'src/chains/bitcoin/coins.ts',
+    was: 'page < MAX_PAGES && !isWhole;',
+    is: 'page < MAX_PAGES * 1000 && !isWhole;',
+    caughtBy: COINS,
+  },
+  {
+    name: 'many coins: what spends a coin may be on the page that is not read',
+    file: 'src/chains/bitcoin/coins.ts',
+    was: '(transfer.block?.hash === oldest ? [] : madeFor(address, transfer))',
+    is: "(transfer.block?.hash === '' ? [] : madeFor(address, transfer))",
+    caughtBy: COINS,
+  },
+  {
+    name: 'many coins: too many small ones are called too little',
+    file: 'src/chains/bitcoin/shortage.ts',
+    was: 'if (worthy.length > most && left(worthy) >= amount) {',
+    is: 'if (worthy.length > most && left(worthy) < amount) {',
+    caughtBy: COINS,
   },
 ];

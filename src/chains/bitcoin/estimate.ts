@@ -1,7 +1,7 @@
 import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
 import type { FeeRates } from '#chains/bitcoin/question.ts';
-import { askCoins } from '#chains/bitcoin/question.ts';
 import type { Choice } from '#chains/bitcoin/coin-selection.ts';
+import { readCoins } from '#chains/bitcoin/coins.ts';
 import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
 import { payable } from '#chains/bitcoin/quote.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
@@ -28,7 +28,7 @@ export async function estimateFee(
 ): Promise<Result<BitcoinFeeEstimate, PermanentFault | Trouble>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
-  const coins = await node.ask(askCoins(intent.from));
+  const coins = await readCoins(node, intent.from);
   if (!coins.ok) return coins;
   const tiers = rateTiers(rates);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>

@@ -25,6 +25,8 @@ export interface ChainTransfer {
   readonly weight: bigint;
   /** Empty for what a miner earned. */
   readonly inputs: readonly Output[];
+  /** The coins that the inputs spend, in their order. */
+  readonly spends: readonly Pick<Coin, 'txid' | 'vout'>[];
   readonly outputs: readonly Output[];
   readonly block: BlockPlace;
 }
@@ -98,6 +100,10 @@ export const askSpend = ({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Question<
 export const askHistory = (address: string, after: string | null): Question<readonly ChainTransfer[]> =>
   ask(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
 
+/** Those that wait to be mined, some 50 of them. */
+export const askWaiting = (address: string): Question<readonly ChainTransfer[]> =>
+  ask(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
+
 /** Empty where the server knows none. An entry that is odd (-1, null) says nothing of the others. */
 export const askFeeRates: Question<FeeRates> = ask('fee-estimates', (answer) => {
   if (answer === null) return new Map();
@@ -135,12 +141,21 @@ function transferIn(value: unknown): ChainTransfer | undefined {
   const block = placeIn(fieldOf(value, 'status'));
   if (hash === undefined || fee === undefined || weight === undefined || inputs === undefined) return undefined;
   if (outputs === undefined || block === undefined) return undefined;
-  return { hash, fee, weight, inputs: inputs.flatMap((input) => input ?? []), outputs, block };
+  const real = inputs.flatMap((input) => input ?? []);
+  return { hash, fee, weight, inputs: real, spends: real, outputs, block };
+}
+
+interface Input extends Output {
+  readonly txid: string;
+  readonly vout: number;
 }
 
 /** Null for the input of a miner's transaction, which spends nothing. */
-function inputIn(value: unknown): Output | null | undefined {
-  return fieldOf(value, 'is_coinbase') === true ? null : outputIn(fieldOf(value, 'prevout'));
+function inputIn(value: unknown): Input | null | undefined {
+  if (fieldOf(value, 'is_coinbase') === true) return null;
+  const [txid, vout] = [hashIn(fieldOf(value, 'txid')), smallIn(fieldOf(value, 'vout'))];
+  const spent = outputIn(fieldOf(value, 'prevout'));
+  return txid === undefined || vout === undefined || spent === undefined ? undefined : { txid, vout, ...spent };
 }
 
 function outputIn(value: unknown): Output | undefined {

@@ -1,16 +1,17 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
 import type { Bid, Parent } from '#chains/bitcoin/bid.ts';
-import { feeFor } from '#chains/bitcoin/bid.ts';
 import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
+import { readCoins } from '#chains/bitcoin/coins.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { FeeRates, UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askCoins, askTip, askTransaction } from '#chains/bitcoin/question.ts';
+import { askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
 import { replacedBy } from '#chains/bitcoin/replacement.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, nameOf, totalOf, virtualBytes } from '#chains/bitcoin/terms.ts';
+import { shortageOf } from '#chains/bitcoin/shortage.ts';
+import type { Terms } from '#chains/bitcoin/terms.ts';
+import { dustOf, nameOf, virtualBytes } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
@@ -46,7 +47,7 @@ interface QuoteRequest {
  * adds more where its fee asks for them.
  *
  * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
- * block, gone, or pays the wallet nothing, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
+ * block, gone, or pays the wallet nothing, TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
  * that can be spent now.
  */
 export async function quoteTransfer(
@@ -56,7 +57,7 @@ export async function quoteTransfer(
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
-  const [coins, tip] = await Promise.all([node.ask(askCoins(intent.from)), node.ask(askTip)]);
+  const [coins, tip] = await Promise.all([readCoins(node, intent.from), node.ask(askTip)]);
   if (!coins.ok) return coins;
   if (!tip.ok) return tip;
   const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
@@ -75,7 +76,7 @@ export async function quoteTransfer(
     parent: parent.value,
   };
   const terms = selectCoins(payment.value, { kept, free, bid });
-  if (terms === null) return refused(shortOf(payment.value, { coins: [...kept, ...others], bid }));
+  if (terms === null) return refused(shortageOf(payment.value, [...kept, ...others], bid));
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
@@ -120,18 +121,5 @@ async function parentOf(
   if (replaced !== null) return accepted(null);
   return refused(
     permanent('PARENT_NOT_WAITING', 'the transaction to pay for is in a block, gone, or pays the wallet nothing'),
-  );
-}
-
-/** Why no coins were found: there are too few, or they can not be spent yet. */
-function shortOf(
-  payment: Payment,
-  { coins, bid }: { readonly coins: readonly (Coin | UnspentCoin)[]; readonly bid: Bid },
-): PermanentFault | BusyFault {
-  if (selectCoins(payment, { kept: [], free: coins, bid }) !== null) return { kind: 'busy' };
-  const needed = (payment.to?.amount ?? 0n) + feeFor(payment, bid, { coins: 1, hasChange: false });
-  return permanent(
-    'INSUFFICIENT_FUNDS',
-    `the wallet holds ${totalOf(coins)} of ${needed} satoshi, or in too many coins`,
   );
 }

@@ -201,7 +201,8 @@ export function preparationProblem(context: HttpContext, fault: PreparationFault
     return problem(context, 'insufficient-funds', { detail });
   }
   const detail = fault.detail ?? 'The chain gives no reason.';
-  if (fault.reason === 'INSUFFICIENT_FUNDS') return problem(context, 'insufficient-funds', { detail });
+  if (fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'TOO_MANY_COINS')
+    return problem(context, 'insufficient-funds', { detail });
   if (fault.reason === 'ALLOWANCE_NOT_ZERO') return problem(context, 'allowance-not-zero', { detail });
   return problem(context, 'would-revert', { detail });
 }
