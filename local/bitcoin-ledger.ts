@@ -6,6 +6,7 @@ import { RawTx, Transaction } from '@scure/btc-signer';
 import { bytesToHex, concatBytes, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
+import { feeFault, RELAY_RATE, replacementFault } from './mempool-rules.ts';
 import { segwitSighashHalf } from './segwit-sighash.ts';
 import { taprootSighash } from './taproot-sighash.ts';
 
@@ -15,8 +16,6 @@ const REGTEST = networkOf(`bip122:${GENESIS.regtest}`);
 
 const WRITTEN = 'bitcoin.json';
 
-/** Satoshi in thousandths per virtual byte: what Bitcoin Core relays, and what a replacement pays on top (BIP-125, rule 4). */
-const RELAY_RATE = 1000n;
 const DUST_LIMITS: Readonly<Record<number, bigint>> = { 0x51: 330n, 0x00: 294n, 0x76: 546n, 0xa9: 540n };
 const REPLACEABLE = 0xfffffffe;
 
@@ -61,6 +60,8 @@ export class BitcoinLedger {
   readonly #mempool = new Map<string, Taken>();
   /** Of every transaction there ever was, those of lost blocks too. */
   readonly #all = new Map<string, Taken>();
+  /** Thousandths of a satoshi per virtual byte: what a full mempool wants at least. Tests raise it. */
+  mempoolMinimum = RELAY_RATE;
 
   /** @param folder of an earlier run that is to go on */
   constructor(folder: string | null = null) {
@@ -283,7 +284,8 @@ export class BitcoinLedger {
     };
   }
 
-  #validate(raw: string, { inputs, outputs, fee, virtualSize }: Taken): void {
+  #validate(raw: string, taken: Taken): void {
+    const { inputs, outputs, fee } = taken;
     const names = new Set(inputs.map(({ txid, vout }) => `${txid}:${vout}`));
     if (inputs.length === 0 || names.size !== inputs.length) throw new Rejected('bad-txns-inputs-duplicate');
     const isSpent = ({ txid, vout }: Taken['inputs'][number]) => {
@@ -296,7 +298,8 @@ export class BitcoinLedger {
     for (const { script, amount } of outputs) {
       if (amount < (DUST_LIMITS[script[0] ?? -1] ?? 0n)) throw new Rejected('dust');
     }
-    if (fee * 1000n < RELAY_RATE * virtualSize) throw new Rejected('min relay fee not met');
+    const tooCheap = feeFault(taken, this.mempoolMinimum);
+    if (tooCheap !== null) throw new Rejected(tooCheap);
     const coins = inputs.flatMap(({ spent }) => spent ?? []);
     for (const [i, coin] of coins.entries()) {
       if (!isUnlocked(raw, i, coins, coin)) {
@@ -312,10 +315,10 @@ export class BitcoinLedger {
     );
     if (rivals.length === 0) return;
     if (rivals.some(({ isReplaceable }) => !isReplaceable)) throw new Rejected('txn-mempool-conflict');
-    const gone = rivals.flatMap((rival) => [rival, ...this.#descendantsOf(rival.hash)]);
-    const paid = gone.reduce((sum, { fee }) => sum + fee, 0n);
-    if (taken.fee < paid + (RELAY_RATE * taken.virtualSize) / 1000n)
-      throw new Rejected('insufficient fee, rejecting replacement');
+    const all = rivals.flatMap((rival) => [rival, ...this.#descendantsOf(rival.hash)]);
+    const gone = [...new Set(all)];
+    const fault = replacementFault(taken, rivals, gone);
+    if (fault !== null) throw new Rejected(fault);
     for (const { hash } of gone) this.#mempool.delete(hash);
   }
 

@@ -12,8 +12,8 @@ import { BitcoinLedger, Rejected } from './bitcoin-ledger.ts';
 export interface BitcoinNode {
   readonly url: string;
   readonly ledger: BitcoinLedger;
-  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
-  readonly rates: Record<string, number>;
+  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says, which of a real node may be odd. */
+  readonly rates: Record<string, unknown>;
   readonly stop: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function startBitcoinNode({
   minesAtOnce = false,
 }: BitcoinOptions = {}): Promise<BitcoinNode> {
   const ledger = new BitcoinLedger(folder ?? null);
-  const rates: Record<string, number> = {};
+  const rates: Record<string, unknown> = {};
   const send = async (raw: string) => {
     const hash = ledger.send(raw);
     if (minesAtOnce) ledger.mine();
@@ -56,7 +56,7 @@ export async function startBitcoinNode({
 /** What stands behind the interface. */
 interface View {
   readonly ledger: BitcoinLedger;
-  readonly rates: Readonly<Record<string, number>>;
+  readonly rates: Readonly<Record<string, unknown>>;
   /** Before each answer: the ledger may be a copy of what another one says. */
   readonly refresh: () => Promise<void>;
   /** Gives the hash. Throws `Rejected`. */
@@ -127,7 +127,8 @@ function told(view: Told, url: string): Answer {
     const given = parametersIn(shape.split('/'), path);
     if (given === null) continue;
     const found = answer(view, given);
-    return found === null ? { status: 404, answer: 'Not found' } : { status: 200, answer: found };
+    if (found === null) return { status: 404, answer: 'Not found' };
+    return found instanceof Refusal ? { status: 400, answer: found.words } : { status: 200, answer: found };
   }
   return { status: 404, answer: 'Not found' };
 }
@@ -149,7 +150,8 @@ const ROUTES: readonly (readonly [string, Route])[] = [
   ['tx/*/hex', ({ ledger }, [hash = '']) => ledger.find(hash)?.raw ?? null],
   ['tx/*/outspend/*', ({ ledger }, [hash = '', vout = '']) => spendOf(ledger, hash, Number.parseInt(vout, 10))],
   ['address/*', ({ ledger }, [address = '']) => statsOf(ledger, address)],
-  ['address/*/utxo', ({ ledger }, [address = '']) => unspentOf(ledger, address)],
+  ['address/*/utxo', ({ ledger }, [address = '']) => listed(unspentOf(ledger, address))],
+  ['address/*/txs/mempool', ({ ledger }, [address = '']) => waitingOf(ledger, address)],
   ['address/*/txs/chain', ({ ledger }, [address = '']) => historyOf(ledger, address, null)],
   ['address/*/txs/chain/*', ({ ledger }, [address = '', last = '']) => historyOf(ledger, address, last)],
 ];
@@ -235,14 +237,38 @@ function unspentOf(ledger: BitcoinLedger, address: string) {
   );
 }
 
-function historyOf(ledger: BitcoinLedger, address: string, last: string | null) {
+/** What is asked for is more than a server gives. */
+class Refusal {
+  readonly words: string;
+
+  constructor(words: string) {
+    this.words = words;
+  }
+}
+
+/** As electrs has it, unless its operator raises it (`utxos-limit`). */
+const MAX_LISTED = 500;
+
+function listed<T>(coins: readonly T[]): readonly T[] | Refusal {
+  if (coins.length <= MAX_LISTED) return coins;
+  return new Refusal(`Too many unspent transaction outputs (>${MAX_LISTED}). Contact support to raise limits.`);
+}
+
+function waitingOf(ledger: BitcoinLedger, address: string) {
+  return ledger
+    .waiting()
+    .filter(concerns(address))
+    .map((one) => shown(ledger, one));
+}
+
+/** Reports whether a transaction pays an address or spends what it had. */
+function concerns(address: string): (taken: Taken) => boolean {
   const isHers = isTo(address);
-  const named = ledger
-    .confirmed()
-    .filter(
-      ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent)),
-    )
-    .toReversed();
+  return ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent));
+}
+
+function historyOf(ledger: BitcoinLedger, address: string, last: string | null) {
+  const named = ledger.confirmed().filter(concerns(address)).toReversed();
   const start = last === null ? 0 : named.findIndex(({ hash }) => hash === last) + 1;
   return named.slice(start, start + PAGE).map((one) => shown(ledger, one));
 }

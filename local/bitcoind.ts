@@ -20,6 +20,8 @@ export interface Bitcoind {
   readonly url: string;
   /** What it says of its chain and mempool, as of the last question to the interface. */
   readonly ledger: BitcoinLedger;
+  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
+  readonly rates: Record<string, unknown>;
   /** Satoshi for anybody, out of what was mined; in a block where that is wanted. Gives the hash. */
   readonly pay: (address: string, amount: bigint, mined?: boolean) => Promise<string>;
   /** Puts what waits into a block, and empty ones after it. */
@@ -55,10 +57,12 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
   // One look after the other, whoever asks.
   const refresh = () => (looking = looking.catch(() => {}).then(() => mirror(node, ledger)));
   await refresh();
-  const server = await serveEsplora(0, { ledger, rates: {}, refresh, send: (raw) => node.send(raw) });
+  const rates: Record<string, unknown> = {};
+  const server = await serveEsplora(0, { ledger, rates, refresh, send: (raw) => node.send(raw) });
   return {
     url: server.url,
     ledger,
+    rates,
     refresh,
     pay: async (address, amount, mined = true) => {
       const hash = await node.ask<string>('sendtoaddress', [address, decimalText(amount, 8)]);

@@ -5,8 +5,11 @@ import type { Chain } from '#domain/chain.ts';
 
 const GWEI = 10n ** 9n;
 
-/** Satoshi: some 1,000 for each virtual byte of a payment with one coin. Nothing that pays more was meant. */
-const BITCOIN_MAX_FEE = 150_000n;
+/** Satoshi per virtual byte. Beyond it a payment waits: a server that lies can burn no more. */
+export const BITCOIN_MAX_FEE_RATE = 500n;
+
+/** Satoshi: at that rate for the 50 coins that one transaction can spend. */
+const BITCOIN_MAX_FEE = 1_500_000n;
 
 /** Lamports. */
 const SOLANA_MAX_FEE = 20_000_000n;
@@ -220,6 +223,7 @@ function bitcoin(
     nativeDecimals: 8,
     ...traits,
     maxFee: BITCOIN_MAX_FEE.toString(),
+    maxFeeRate: BITCOIN_MAX_FEE_RATE.toString(),
     tokens: [],
   };
 }

@@ -24,8 +24,13 @@ function isListedToken(value: unknown): value is ListedToken {
   return isText(symbol, /^[!-~]{1,32}$/) && isWholeNumber(0, 77)(decimals);
 }
 
+/** Whole satoshi per virtual byte. */
+const isFeeRate: Reader = (value) => isText(value, /^[1-9][0-9]{0,5}$/);
+
 /** One reader for each field of a row. What has no reader is refused. */
 const FIELDS: Required<Record<keyof Chain, Reader>> = {
+  maxFeeRate: isFeeRate,
+  fallbackFeeRate: isFeeRate,
   name: isName,
   caip2: (value) => typeof value === 'string' && familyOf(value) !== null,
   family: (value) => value === 'evm' || value === 'solana' || value === 'bitcoin',
@@ -44,7 +49,8 @@ const FIELDS: Required<Record<keyof Chain, Reader>> = {
 
 /** A row may leave them out, and only one of an EVM chain has them. */
 const EVM_FIELDS = ['minTip', 'finalDepth', 'dataFee', 'gasEstimate'] as const;
-const REQUIRED = Object.keys(FIELDS).filter((field) => !EVM_FIELDS.some((optional) => optional === field));
+const OPTIONAL: ReadonlySet<string> = new Set<keyof Chain>([...EVM_FIELDS, 'maxFeeRate', 'fallbackFeeRate']);
+const REQUIRED = Object.keys(FIELDS).filter((field) => !OPTIONAL.has(field));
 
 /**
  * Reads one row of the CHAINS setting. With the name of a chain that is known, only what differs need stand in it; the identity

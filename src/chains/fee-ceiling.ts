@@ -1,7 +1,9 @@
-import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
+import { BITCOIN_MAX_FEE_RATE, BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { isKnownChain } from '#chains/canonical-spelling.ts';
+import type { InspectedPayload } from '#chains/payload.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf, parseAmount } from '#domain/amount.ts';
+import { capBySize } from '#domain/fee-cap.ts';
 
 /**
  * Ours: for an EVM chain that the built-in table does not name, one unit of its native asset. An
@@ -28,6 +30,15 @@ export function parseFeeCeilings(text: string): FeeCeilings {
     ceilings.set(chain, amount);
   }
   return ceilings;
+}
+
+/**
+ * Reports whether bytes pay more than their size can justify, though less than the ceiling of their chain, which is that of the
+ * largest transaction. A ceiling of the operator's own (MAX_FEES) is taken as it is.
+ */
+export function isTooDearForSize(chain: string, payload: InspectedPayload, ceilings: FeeCeilings): boolean {
+  if (ceilings.has(chain) || !('virtualSize' in payload)) return false;
+  return payload.maxFee > capBySize(BITCOIN_MAX_FEE_RATE, payload.virtualSize);
 }
 
 /**

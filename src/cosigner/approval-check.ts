@@ -5,7 +5,7 @@ import { inspectPayload, isEvidenced } from '#chains/payload.ts';
 import { provenVotes } from '#devices/voice.ts';
 import { exposureOf } from '#chains/exposure.ts';
 import type { FeeCeilings } from '#chains/fee-ceiling.ts';
-import { feeCeiling } from '#chains/fee-ceiling.ts';
+import { feeCeiling, isTooDearForSize } from '#chains/fee-ceiling.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { hasRequiredDevice, voicesFor, voicesNeeded } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
@@ -81,7 +81,7 @@ interface Bid {
  * a newer policy; it has to show it first), `policy-ahead` (this co-signer has a newer one than the coordinator names),
  * `policy-mismatch` (the intent names a policy that this node never saw), `created-in-the-future`, `not-enough-approvals`,
  * `policy-forbids` (by the policy that the intent names, or by the one of now; what was spent within a day no single node can
- * know), `expired`, `fee-above-ceiling`, `payload-refused`.
+ * know), `expired`, `fee-above-ceiling`, `payload-refused`, `fee-above-ceiling` for a transaction of this size.
  *
  * In device mode only voices count whose signature this node has checked, by a device of the policy that it has pinned itself. In token
  * mode they are the coordinator's word: this check then stops a wrong payload, a stale policy and a second digest, but not a coordinator that
@@ -107,6 +107,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   if (isTooDear(intent, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
+  if (isTooDearForSize(intent.chain, payload.value, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   if (!isEvidenced(payload.value, request.evidence)) return refused(refusal('payload-refused', 'unproven'));
   const { signedMessages, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);

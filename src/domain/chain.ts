@@ -34,6 +34,16 @@ export interface Chain {
   readonly pollIntervalMs: number;
   /** The most that one transaction may pay for its inclusion, in the chain's smallest unit. Part of what signers approve. */
   readonly maxFee: string;
+  /**
+   * Of Bitcoin, in whole satoshi per virtual byte: the largest fee rate, so that the cap of a transaction follows from its size
+   * (`feeCapFor`). Absent where `maxFee` alone counts.
+   */
+  readonly maxFeeRate?: string;
+  /**
+   * Of Bitcoin, in whole satoshi per virtual byte: the fee rate where no server knows one. Absent where a payment waits for a
+   * server that does.
+   */
+  readonly fallbackFeeRate?: string;
   /** Link to a transaction, with `{hash}`; null for local chains. */
   readonly explorer: string | null;
   readonly tokens: readonly ListedToken[];

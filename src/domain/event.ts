@@ -8,11 +8,13 @@ import type { Actor, AppraisedInclusion, Attempt, SendOutcome } from '#domain/tr
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
 export type FailureReason =
   | 'INSUFFICIENT_FUNDS'
+  | 'TOO_MANY_COINS'
   | 'SIMULATION_REVERTED'
   | 'ALLOWANCE_NOT_ZERO'
   | 'RECIPIENT_REFUSED'
   | 'TOKEN_REFUSED'
   | 'FEE_CAP_EXCEEDED'
+  | 'SPEED_UP_NEEDED'
   | 'PARENT_NOT_WAITING'
   | 'SIGNING_TIMEOUT'
   | 'SIGNERS_REFUSED'

@@ -93,6 +93,8 @@ export interface Attempt {
     readonly answer: string | null;
     readonly atMs: number;
     readonly times: number;
+    /** A person has asked for the attempt that follows. */
+    readonly isAsked?: true;
   } | null;
   /** Of these bytes, by the RPC nodes, since they last took them; null or absent where there is none. */
   readonly refusal?: NodeRefusal | null;

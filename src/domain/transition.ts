@@ -186,7 +186,9 @@ const speedUp: Step<'speedUp'> = (transaction) => {
   // Not sent yet, or a better one is on its way already.
   if (newest === null || newest.sent === null || callsForAnother(newest)) return null;
   if (isRefusedForGood(newest, transaction)) return null;
-  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'a faster one was asked for' };
+  // What RPC nodes want for another one stays known.
+  const answer = newest.sent.outcome === 'refused' ? newest.sent.answer : 'a faster one was asked for';
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer, isAsked: true as const };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 

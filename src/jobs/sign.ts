@@ -1,6 +1,8 @@
 import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-adapter.ts';
-import type { FailureReason, TransactionEvent } from '#domain/event.ts';
 import { unitsOf } from '#domain/amount.ts';
+import type { FailureReason, TransactionEvent } from '#domain/event.ts';
+import { waitsForPrice } from '#domain/fee-cap.ts';
+import { automaticFeeLimit } from '#domain/fee-raise.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
@@ -81,22 +83,15 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
   if (!wantsFresh) return;
   const fresh = await prepare({ ...preparation, instead: signingDigest });
   if (fresh.ok) await signAttempt(turn, preparation, fresh.value);
-  else if (isPriceAlone(fresh.refusal, work.transaction)) {
-    await vault.record(id, { type: 'delaySigning', reason: 'FEE_ABOVE_CAP' });
-  } else await recordFault(turn, fresh.refusal);
+  else await recordFault(turn, fresh.refusal);
 }
 
 async function recordFault({ env, vault, work }: SigningTurn, fault: NonceFault): Promise<void> {
+  const { transaction } = work;
   // What fills a nonce for others is not given up for a price: it may fall.
-  const isWaiting = fault.kind !== 'permanent' || fillsNonce(work.transaction);
+  const isWaiting = fault.kind !== 'permanent' || fillsNonce(transaction) || waitsForPrice(transaction, fault.reason);
   if (isWaiting) await vault.record(work.transaction.id, delayOf(fault));
   else await giveUp({ env, vault, work }, fault);
-}
-
-/** Reports whether a payment that was affordable when it was prepared waits for nothing but a lower price. */
-function isPriceAlone(fault: NonceFault, transaction: Transaction): boolean {
-  const isPrice = fault.kind === 'permanent' && fault.reason === 'FEE_CAP_EXCEEDED';
-  return isPrice && signedAttempts(transaction).length === 0;
 }
 
 /** Why nothing more is signed of a transaction, where its time is over. The end that a person chose needs no tolerance. */
@@ -120,7 +115,7 @@ function delayOf(fault: NonceFault): TransactionEvent {
     case 'behind':
       return { type: 'waitForNonce', blocker: { transactionId: fault.waitsFor } };
     case 'permanent':
-      return { type: 'delaySigning', reason: fault.reason };
+      return { type: 'delaySigning', reason: fault.reason === 'FEE_CAP_EXCEEDED' ? 'FEE_ABOVE_CAP' : fault.reason };
     default:
       return unreachable(fault);
   }
@@ -171,7 +166,12 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken) });
   if (!quote.ok) return refused(await wantOfFunds(preparation, quote.refusal));
-  const { coins = [], spending } = quote.value;
+  const { coins = [], maxFee, spending } = quote.value;
+  const limit = adapter.paysWithCoins ? automaticFeeLimit(transaction) : null;
+  if (limit !== null && unitsOf(maxFee) > limit) {
+    const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
+    return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
+  }
   // Somebody else was faster: there are others, or there will be.
   if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
   const allocation = spending === undefined ? preparation : { ...preparation, spending };
@@ -296,7 +296,8 @@ async function giveUp(
   const canFill = ordersNonces(chain) && !fillsNonce(transaction);
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
-  const after = await vault.record(id, { type: mayGo ? 'failSigning' : 'fillNonce', reason, detail });
+  const end = { reason, detail };
+  const after = await vault.record(id, mayGo ? { type: 'failSigning', ...end } : { type: 'fillNonce', ...end });
   // Another consumer was faster, and it goes on.
   if (canFill && mayGo && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }

@@ -2,8 +2,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { exposureOf } from '#chains/exposure.ts';
 import type { Amount } from '#domain/amount.ts';
-import { parseAmount, unitsOf } from '#domain/amount.ts';
+import { unitsOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
+import { feeCapFor } from '#domain/fee-cap.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Action, Intent } from '#domain/intent.ts';
@@ -23,6 +24,8 @@ export interface CreationRequest {
   readonly speed: Speed;
   /** When the time to carry it out is over; null or absent for no such end. */
   readonly notAfterMs?: number | null;
+  /** Of Bitcoin, in virtual bytes, as estimated now: the fee cap follows from it. Absent or null where it is not known. */
+  readonly virtualSize?: string | null;
   /** The known address that one of this request looks like, named by the caller: it is not meant. */
   readonly acceptLookalikeOf: string | null;
   /** The caller's Idempotency-Key and the hash of the request it came with. */
@@ -86,12 +89,12 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
 }
 
 function newIntent(
-  { action, note, notAfterMs = null }: CreationRequest,
+  { action, note, notAfterMs = null, virtualSize = null }: CreationRequest,
   origin: Origin,
   transactionId: TransactionId,
 ): Intent {
   const { vault, chain, from, lookalikeOf, nowMs } = origin;
-  const maxFee = maxFeeOf(chain, vault.policy);
+  const maxFee = maxFeeOf(chain, vault.policy, virtualSize);
   const frame = {
     vaultId: vault.id,
     transactionId,
@@ -109,10 +112,9 @@ function newIntent(
   return { ...frame, ...action, maxFee, lookalikeOf, ...end };
 }
 
-/** The smaller of the chain's fee cap and the policy's. */
-function maxFeeOf(chain: Chain, { rules }: Policy): Amount {
-  const ofChain = parseAmount(chain.maxFee);
-  if (ofChain === null) throw new Error(`chain ${chain.name} has no valid fee cap`);
+/** The smaller of the chain's fee cap for this size and the policy's. */
+function maxFeeOf(chain: Chain, { rules }: Policy, virtualSize: string | null): Amount {
+  const ofChain = feeCapFor(chain, virtualSize === null ? null : BigInt(virtualSize));
   const ofPolicy = feeCapOf(rules, chain.caip2);
   return ofPolicy !== null && unitsOf(ofPolicy) < unitsOf(ofChain) ? ofPolicy : ofChain;
 }

@@ -185,7 +185,8 @@ describe('another attempt', () => {
   });
 
   test('is called for where somebody wants to pay more', () => {
-    const sent = { outcome: 'underpriced', answer: 'a faster one was asked for', atMs: CREATED_AT_MS, times: 1 };
+    const answer = 'a faster one was asked for';
+    const sent = { outcome: 'underpriced', answer, atMs: CREATED_AT_MS, times: 1, isAsked: true };
     expect(step(broadcast([sentAttempt()]), speedUp)).toEqual({
       stateReason: 'REPRICING',
       attempts: [{ ...sentAttempt(), sent }],

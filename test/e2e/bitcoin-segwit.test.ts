@@ -95,11 +95,12 @@ test('a server that does not show where a coin comes from delays the signature, 
   expect([record.state, record.attempts.length, ledger.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
 });
 
-/** As a server lists them, the largest first, as they are chosen. */
+/** Those that suffice for a payment of one bitcoin, in the order in which they are chosen: the smallest first. */
 async function coins(): Promise<readonly { readonly txid: string; readonly value: number }[]> {
   const answer = await fetch(`${node.url}/address/${wallet}/utxo`);
   const all = (await answer.json()) as readonly { readonly txid: string; readonly value: number }[];
-  return all.toSorted((one, other) => other.value - one.value);
+  const sufficient = all.filter(({ value }) => value > BTC);
+  return sufficient.toSorted((one, other) => one.value - other.value || (one.txid < other.txid ? -1 : 1));
 }
 
 test('a message is signed for the address', async () => {

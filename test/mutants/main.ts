@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
+import { BITCOIN_BUGS } from './bitcoin-bugs.ts';
 import { COSIGNER_BUGS } from './cosigner-bugs.ts';
 import { FEE_BUGS } from './fee-bugs.ts';
 import { FLOW_BUGS } from './flow-bugs.ts';
@@ -38,6 +39,7 @@ const BUGS = [
   ...OUTSIDE_BUGS,
   ...PAGE_BUGS,
   ...GAME_BUGS,
+  ...BITCOIN_BUGS,
 ];
 const COPIES = 2;
 const MOST_MS = 3 * 60_000;

@@ -9,30 +9,40 @@ import { broadcastSigned } from '#chains/bitcoin/broadcast.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/compose.ts';
 import { estimateFee } from '#chains/bitcoin/estimate.ts';
 import { paysByHash, readEvidence } from '#chains/bitcoin/evidence.ts';
+import { readFeeRates } from '#chains/bitcoin/fee-rates.ts';
 import { holdingsOn } from '#chains/bitcoin/holdings.ts';
 import { readMessage } from '#chains/bitcoin/message.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import { observeTransaction } from '#chains/bitcoin/observe.ts';
-import type { BitcoinQuote } from '#chains/bitcoin/quote.ts';
+import type { FeeRates } from '#chains/bitcoin/question.ts';
+import type { BitcoinQuote, QuoteFault } from '#chains/bitcoin/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/scan.ts';
 import { MOST_SATOSHI } from '#chains/bitcoin/terms.ts';
 import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from '#chains/chain-adapter.ts';
+import type { RpcNode } from '#chains/json-rpc.ts';
 import { simulatedByQuote } from '#chains/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** Payments on their way at once: each holds coins, and what is beyond waits for its turn. Ours. */
 const MOST_IN_FLIGHT = 25;
 
+type Adapter = ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate>;
+
 /** A network of Bitcoin, behind the interface that all chains share. */
-export function bitcoinAdapter(
-  chain: Chain,
-  urls: readonly string[],
-): ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate> {
+export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
   const network = networkOf(chain.caip2);
   if (network === null) throw new Error(`${chain.caip2} is no network of Bitcoin that is known here`);
   const fleet = bitcoinFleet(network, urls);
+  // A rate is no fact of the chain: one server may know it for what another one says of the coins.
+  const withRates = async <T>(ask: (node: RpcNode, rates: FeeRates) => Promise<Result<T, QuoteFault>>) => {
+    const rates = await readFeeRates(fleet, chain);
+    return prepare(fleet, async (node): Promise<Result<T, QuoteFault>> => (rates.ok ? ask(node, rates.value) : rates));
+  };
+  const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal' } = {}) =>
+    withRates((node, rates) => quoteTransfer(node, chain, { intent, replaced, taken, speed, rates }));
   return {
     chain,
     largestAmount: MOST_SATOSHI,
@@ -50,16 +60,9 @@ export function bitcoinAdapter(
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: async (intent, replaced, { taken = new Set<string>(), speed = 'normal' } = {}) =>
-      prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken, speed })),
-    simulate: async (intent) =>
-      simulatedByQuote(
-        intent,
-        await prepare(fleet, (node) =>
-          quoteTransfer(node, chain, { intent, replaced: null, taken: new Set(), speed: 'normal' }),
-        ),
-      ),
-    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
+    quote,
+    simulate: async (intent) => simulatedByQuote(intent, await quote(intent, null)),
+    estimate: (intent) => withRates((node, rates) => estimateFee(node, intent, rates)),
     evidence: async (payload) =>
       paysByHash(payload) ? look(fleet, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.

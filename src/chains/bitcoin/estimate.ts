@@ -1,11 +1,13 @@
 import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
-import { askCoins, askFeeRates } from '#chains/bitcoin/question.ts';
-import type { Choice } from '#chains/bitcoin/quote.ts';
-import { choose, payable } from '#chains/bitcoin/quote.ts';
+import type { FeeRates } from '#chains/bitcoin/question.ts';
+import type { Choice } from '#chains/bitcoin/coin-selection.ts';
+import { readCoins } from '#chains/bitcoin/coins.ts';
+import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
+import { payable } from '#chains/bitcoin/quote.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
-import { totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import { totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { feeOf } from '#chains/bitcoin/transaction.ts';
+import { feeOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
@@ -22,15 +24,15 @@ import { accepted, refused } from '#domain/result.ts';
 export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
+  rates: FeeRates,
 ): Promise<Result<BitcoinFeeEstimate, PermanentFault | Trouble>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
-  const [coins, rates] = await Promise.all([node.ask(askCoins(intent.from)), node.ask(askFeeRates)]);
+  const coins = await readCoins(node, intent.from);
   if (!coins.ok) return coins;
-  if (!rates.ok) return rates;
-  const tiers = rateTiers(rates.value);
+  const tiers = rateTiers(rates);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
-    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replacedFee: null, parent: null } }),
+    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replaced: null, parent: null } }),
   );
   if (slow == null || normal == null || fast == null) {
     return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(coins.value)} satoshi`));
@@ -45,13 +47,11 @@ export async function estimateFee(
 
 /** Null when the coins do not suffice. */
 function tierAt(payment: Payment, choice: Choice) {
-  const terms = choose(payment, choice);
+  const terms = selectCoins(payment, choice);
   if (terms === null) return null;
-  const { own, to } = payment;
-  const scripts = [...(to === null ? [] : [to.script]), ...(terms.change > 0n ? [own] : [])];
   const fee = amountOf(feeOf(payment, terms));
   return {
-    virtualSize: virtualSizeOf(own, terms.coins.length, scripts),
+    virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
     // Unlike gas it is known to the satoshi before it is sent.
     tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
   };

@@ -8,7 +8,15 @@ import { bytesOfPayload } from '#chains/payload-text.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { feeOf, paymentOf, psbtOf, sighashesOf, termsIn, transactionOf } from '#chains/bitcoin/transaction.ts';
+import {
+  feeOf,
+  paymentOf,
+  psbtOf,
+  sighashesOf,
+  termsIn,
+  transactionOf,
+  sizeOfShape,
+} from '#chains/bitcoin/transaction.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
@@ -35,6 +43,8 @@ export interface BitcoinPayload {
   readonly payment: Payment;
   /** What only one transaction can ever use up: the first coin. */
   readonly nonce: bigint;
+  /** Of the signed transaction (BIP-141). */
+  readonly virtualSize: bigint;
   /** Satoshi: exactly what it pays. */
   readonly maxFee: bigint;
   /** The fee as a whole: that is what a bid of Bitcoin is. */
@@ -86,6 +96,7 @@ export const inspectBitcoinPayload = provenOnce(
       terms,
       payment,
       nonce: outpointOf(terms),
+      virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
       maxFee: fee,
       fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
       leastRisePercent: 100n,

@@ -25,6 +25,8 @@ export interface ChainTransfer {
   readonly weight: bigint;
   /** Empty for what a miner earned. */
   readonly inputs: readonly Output[];
+  /** The coins that the inputs spend, in their order. */
+  readonly spends: readonly Pick<Coin, 'txid' | 'vout'>[];
   readonly outputs: readonly Output[];
   readonly block: BlockPlace;
 }
@@ -98,13 +100,18 @@ export const askSpend = ({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Question<
 export const askHistory = (address: string, after: string | null): Question<readonly ChainTransfer[]> =>
   ask(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
 
+/** Those that wait to be mined, some 50 of them. */
+export const askWaiting = (address: string): Question<readonly ChainTransfer[]> =>
+  ask(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
+
+/** Empty where the server knows none. An entry that is odd (-1, null) says nothing of the others. */
 export const askFeeRates: Question<FeeRates> = ask('fee-estimates', (answer) => {
+  if (answer === null) return new Map();
   if (!isObject(answer)) return undefined;
   const rates = new Map<number, bigint>();
   for (const [blocks, rate] of Object.entries(answer)) {
     const found = /^[0-9]{1,4}$/.test(blocks) ? rateIn(rate) : undefined;
-    if (found === undefined) return undefined;
-    rates.set(Number.parseInt(blocks, 10), found);
+    if (found !== undefined) rates.set(Number.parseInt(blocks, 10), found);
   }
   return rates;
 });
@@ -116,10 +123,13 @@ function ask<T>(path: string, read: (answer: unknown) => T | undefined): Questio
   return { method: path, params: [], read };
 }
 
+/** Satoshi per virtual byte. A payment would cost more than a bitcoin. */
+const LARGEST_RATE = 1_000_000;
+
 /** A rate is a price of a byte and no amount: servers write it as a decimal number. A thousandth is as fine as nodes are. */
 function rateIn(value: unknown): bigint | undefined {
-  if (typeof value === 'bigint') return value < 0n ? undefined : value * 1000n;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0 || value > 1_000_000) return undefined;
+  if (typeof value === 'bigint') return value <= 0n || value > LARGEST_RATE ? undefined : value * 1000n;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0 || value > LARGEST_RATE) return undefined;
   return BigInt(Math.ceil(value * 1000));
 }
 
@@ -131,12 +141,21 @@ function transferIn(value: unknown): ChainTransfer | undefined {
   const block = placeIn(fieldOf(value, 'status'));
   if (hash === undefined || fee === undefined || weight === undefined || inputs === undefined) return undefined;
   if (outputs === undefined || block === undefined) return undefined;
-  return { hash, fee, weight, inputs: inputs.flatMap((input) => input ?? []), outputs, block };
+  const real = inputs.flatMap((input) => input ?? []);
+  return { hash, fee, weight, inputs: real, spends: real, outputs, block };
+}
+
+interface Input extends Output {
+  readonly txid: string;
+  readonly vout: number;
 }
 
 /** Null for the input of a miner's transaction, which spends nothing. */
-function inputIn(value: unknown): Output | null | undefined {
-  return fieldOf(value, 'is_coinbase') === true ? null : outputIn(fieldOf(value, 'prevout'));
+function inputIn(value: unknown): Input | null | undefined {
+  if (fieldOf(value, 'is_coinbase') === true) return null;
+  const [txid, vout] = [hashIn(fieldOf(value, 'txid')), smallIn(fieldOf(value, 'vout'))];
+  const spent = outputIn(fieldOf(value, 'prevout'));
+  return txid === undefined || vout === undefined || spent === undefined ? undefined : { txid, vout, ...spent };
 }
 
 function outputIn(value: unknown): Output | undefined {

@@ -1,12 +1,17 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
+import type { Bid, Parent } from '#chains/bitcoin/bid.ts';
+import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
+import { readCoins } from '#chains/bitcoin/coins.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
-import type { UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askCoins, askFeeRates, askTip, askTransaction } from '#chains/bitcoin/question.ts';
+import type { FeeRates, UnspentCoin } from '#chains/bitcoin/question.ts';
+import { askTip, askTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
-import { feeAt, larger, raisedFee, rateTiers } from '#chains/bitcoin/rate.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, nameOf, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import { rateTiers } from '#chains/bitcoin/rate.ts';
+import { replacedBy } from '#chains/bitcoin/replacement.ts';
+import { shortageOf } from '#chains/bitcoin/shortage.ts';
+import type { Terms } from '#chains/bitcoin/terms.ts';
+import { dustOf, nameOf, virtualBytes } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
@@ -24,12 +29,16 @@ export interface BitcoinQuote extends Quote {
   readonly terms: Terms;
 }
 
+/** Why there is no quote. */
+export type QuoteFault = PermanentFault | BusyFault | Trouble;
+
 interface QuoteRequest {
   readonly intent: OnChainIntent;
   readonly replaced: Attempt | null;
   /** Coins that other transactions of the wallet have claimed. */
   readonly taken: ReadonlySet<string>;
   readonly speed: Speed;
+  readonly rates: FeeRates;
 }
 
 /**
@@ -38,23 +47,18 @@ interface QuoteRequest {
  * adds more where its fee asks for them.
  *
  * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
- * block, gone, or pays the wallet nothing, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
+ * block, gone, or pays the wallet nothing, TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
  * that can be spent now.
  */
 export async function quoteTransfer(
   node: RpcNode,
   chain: Chain,
-  { intent, replaced, taken, speed }: QuoteRequest,
-): Promise<Result<BitcoinQuote, PermanentFault | BusyFault | Trouble>> {
+  { intent, replaced, taken, speed, rates }: QuoteRequest,
+): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
-  const [coins, rates, tip] = await Promise.all([
-    node.ask(askCoins(intent.from)),
-    node.ask(askFeeRates),
-    node.ask(askTip),
-  ]);
+  const [coins, tip] = await Promise.all([readCoins(node, intent.from), node.ask(askTip)]);
   if (!coins.ok) return coins;
-  if (!rates.ok) return rates;
   if (!tip.ok) return tip;
   const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
   if (!parent.ok) return parent;
@@ -67,12 +71,12 @@ export async function quoteTransfer(
   const free = others.filter((coin) => hasArrived(coin) && !taken.has(nameOf(coin)));
   const bid: Bid = {
     // Who pays for somebody else is in a hurry.
-    rate: rateTiers(rates.value)[parent.value === null ? speed : 'fast'],
-    replacedFee: replaced === null ? null : BigInt(replaced.maxFee),
+    rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
+    replaced: replaced === null ? null : replacedBy(replaced),
     parent: parent.value,
   };
-  const terms = choose(payment.value, { kept, free, bid });
-  if (terms === null) return refused(shortOf(payment.value, { coins: [...kept, ...others], bid }));
+  const terms = selectCoins(payment.value, { kept, free, bid });
+  if (terms === null) return refused(shortageOf(payment.value, [...kept, ...others], bid));
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
@@ -89,21 +93,6 @@ export function payable(intent: OnChainIntent): Result<Payment, PermanentFault> 
   if (payment.to === null || payment.to.amount >= least) return accepted(payment);
   const detail = `nodes relay no less than ${least} satoshi to this kind of address`;
   return refused(permanent('RECIPIENT_REFUSED', detail));
-}
-
-interface Bid {
-  /** Thousandths of a satoshi per virtual byte. */
-  readonly rate: bigint;
-  readonly replacedFee: bigint | null;
-  /** What the fee is for besides. */
-  readonly parent: Parent | null;
-}
-
-/** A transaction that waits to be mined, and what of it the wallet can spend. */
-interface Parent {
-  readonly fee: bigint;
-  readonly virtualSize: bigint;
-  readonly coins: readonly Coin[];
 }
 
 interface ParentQuestion {
@@ -132,59 +121,5 @@ async function parentOf(
   if (replaced !== null) return accepted(null);
   return refused(
     permanent('PARENT_NOT_WAITING', 'the transaction to pay for is in a block, gone, or pays the wallet nothing'),
-  );
-}
-
-/** What a transaction of so many coins has to pay: for its parent what that one lacks, but never less than for itself. */
-function feeFor({ own, to }: Payment, { rate, replacedFee, parent }: Bid, coins: number, hasChange: boolean): bigint {
-  const size = virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
-  const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;
-  return larger(larger(feeAt(rate, size), both), replacedFee === null ? 0n : raisedFee(replacedFee, size));
-}
-
-export interface Choice {
-  readonly kept: readonly Coin[];
-  readonly free: readonly Coin[];
-  readonly bid: Bid;
-}
-
-/**
- * The largest coins first: as few as it takes, since each costs a signature and some 58 bytes. What is left over comes back, or goes to the
- * miner where it is less than nodes relay. Null when they do not suffice.
- */
-export function choose(payment: Payment, { kept, free, bid }: Choice): Terms | null {
-  const largestFirst = free.toSorted((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0));
-  const coins = [...kept];
-  for (;;) {
-    const terms = coins.length === 0 ? null : settled(payment, coins, bid);
-    if (terms !== null) return terms;
-    const next = largestFirst.shift();
-    if (next === undefined || coins.length === mostCoinsOf(payment.own)) return null;
-    const { txid, vout, amount } = next;
-    coins.push({ txid, vout, amount });
-  }
-}
-
-/** Null when these coins are too little. */
-function settled(payment: Payment, coins: readonly Coin[], bid: Bid): Terms | null {
-  const { own, to } = payment;
-  const left = totalOf(coins) - (to?.amount ?? 0n);
-  const change = left - feeFor(payment, bid, coins.length, true);
-  if (change >= dustOf(own)) return { coins, change };
-  // There has to be an output.
-  const isEnough = to !== null && left >= feeFor(payment, bid, coins.length, false);
-  return isEnough ? { coins, change: 0n } : null;
-}
-
-/** Why no coins were found: there are too few, or they can not be spent yet. */
-function shortOf(
-  payment: Payment,
-  { coins, bid }: { readonly coins: readonly (Coin | UnspentCoin)[]; readonly bid: Bid },
-): PermanentFault | BusyFault {
-  if (choose(payment, { kept: [], free: coins, bid }) !== null) return { kind: 'busy' };
-  const needed = (payment.to?.amount ?? 0n) + feeFor(payment, bid, 1, false);
-  return permanent(
-    'INSUFFICIENT_FUNDS',
-    `the wallet holds ${totalOf(coins)} of ${needed} satoshi, or in too many coins`,
   );
 }

@@ -3,6 +3,9 @@ import type { FeeRates } from '#chains/bitcoin/question.ts';
 /** Thousandths of a satoshi per virtual byte. Nodes relay nothing below one satoshi (Bitcoin Core's default of long). */
 const LEAST_RATE = 1_000n;
 
+/** What RPC nodes want for the relay of a replacement, beside the fee of what it replaces (Bitcoin Core's default of long). */
+export const RELAY_RATE = 1_000n;
+
 /** Blocks within which each speed aims to be included. */
 const TARGETS = { slow: 12, normal: 3, fast: 1 } as const;
 
@@ -21,17 +24,13 @@ export function feeAt(rate: bigint, virtualSize: bigint): bigint {
 }
 
 /**
- * The least fee of a replacement: what nodes ask for (BIP-125, rules 3 and 4: the old fee, and one satoshi per virtual byte for its relay),
- * and half as much again as before, since whoever sends it again wants it to be taken.
+ * The rate for the nearest number of blocks that is not beyond the target. Where every one is beyond it the soonest of them, which
+ * is the least that the target can cost; 0 where there is none.
  */
-export function raisedFee(before: bigint, virtualSize: bigint): bigint {
-  return larger(before + feeAt(LEAST_RATE, virtualSize), before + before / 2n);
-}
-
-/** Of the nearest number of blocks that is named and not beyond; 0 where none is. */
 function rateWithin(rates: FeeRates, blocks: number): bigint {
-  const named = [...rates.keys()].filter((target) => target <= blocks).toSorted((a, b) => b - a);
-  return rates.get(named[0] ?? -1) ?? 0n;
+  const named = [...rates.keys()].toSorted((a, b) => a - b);
+  const nearest = named.findLast((target) => target <= blocks) ?? named[0];
+  return nearest === undefined ? 0n : (rates.get(nearest) ?? 0n);
 }
 
 export function larger(a: bigint, b: bigint): bigint {

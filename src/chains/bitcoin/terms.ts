@@ -53,6 +53,6 @@ export function totalOf(coins: readonly Coin[]): bigint {
 }
 
 /** What one transaction alone can use, as it is claimed. */
-export function nameOf({ txid, vout }: Coin): string {
+export function nameOf({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): string {
   return `${txid}:${vout}`;
 }

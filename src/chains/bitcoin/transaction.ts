@@ -4,7 +4,7 @@ import { scriptOf } from '#chains/bitcoin/address.ts';
 import { lockOf } from '#chains/bitcoin/lock.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { SEQUENCE, totalOf } from '#chains/bitcoin/terms.ts';
+import { SEQUENCE, totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 
@@ -47,6 +47,17 @@ export function transactionOf({ own, to }: Payment, { coins, change }: Terms): T
 /** As it travels and is stored: a PSBT (BIP-174), which holds what each coin is worth; signatures cover that. */
 export function psbtOf(transaction: Transaction): Uint8Array {
   return Uint8Array.from(transaction.toPSBT(0));
+}
+
+/** Of one transaction: how many coins it spends, and whether change comes back. */
+export interface Shape {
+  readonly coins: number;
+  readonly hasChange: boolean;
+}
+
+/** The size of a signed transaction of this shape, in virtual bytes. */
+export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): bigint {
+  return virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
 }
 
 /** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
@@ -107,6 +118,19 @@ export function ownScriptIn(psbt: Uint8Array): Uint8Array {
   const script = parsed(psbt)?.getInput(0).witnessUtxo?.script;
   if (script === undefined) throw new Error('a stored payload can be read');
   return Uint8Array.from(script);
+}
+
+/** The size of a stored payload once it is signed, in virtual bytes. Throws for one that was damaged. */
+export function virtualSizeIn(psbt: Uint8Array): bigint {
+  const transaction = parsed(psbt);
+  if (transaction === null) throw new Error('a stored payload can be read');
+  const scripts = Array.from({ length: transaction.outputsLength }, (_, i) => transaction.getOutput(i).script);
+  return virtualSizeOf(ownScriptIn(psbt), transaction.inputsLength, scripts.map(scriptIn));
+}
+
+function scriptIn(script: Uint8Array | undefined): Uint8Array {
+  if (script === undefined) throw new Error('a stored payload can be read');
+  return script;
 }
 
 function parsed(psbt: Uint8Array): Transaction | null {

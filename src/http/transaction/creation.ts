@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
-import type { PreparationFault } from '#chains/chain-adapter.ts';
+import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
@@ -18,7 +18,7 @@ import type { FieldFault } from '#http/problem.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
-import type { Action } from '#domain/intent.ts';
+import type { Action, OnChainIntent } from '#domain/intent.ts';
 import type { Speed } from '#domain/transaction.ts';
 import { SPEEDS } from '#domain/transaction.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
@@ -119,12 +119,12 @@ export async function create(context: HttpContext, body: CreationBody, action: A
   }
   const { vaultId, wish } = read.value;
   const request = { ...wish, idempotency };
-  const stop = await rehearse(context, vaultId, request);
-  if (stop !== null) return stop;
+  const rehearsed = await rehearse(context, vaultId, request);
+  if (rehearsed instanceof Response) return rehearsed;
   const actor = actorOf(context);
   const created = await askObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.create(actor, request),
+    (vault) => vault.create(actor, { ...request, ...rehearsed }),
   );
   if (!created.ok) return refusalProblem(context, created.refusal);
   const { view, replayed } = created.value;
@@ -167,13 +167,17 @@ export function readCreation(
 }
 
 /**
- * Asks the chain what the transaction would meet now; null when nothing speaks against it. A chain without nodes is not asked.
+ * Asks the chain what the transaction would meet now, and how large it would be; an answer where something speaks against it. A chain without nodes is not asked.
  * A fee above the cap does not stop it here: fees fall again in the time that approvals take; and what is on its way arrives in it.
  */
-async function rehearse(context: HttpContext, vaultId: VaultId, request: CreationRequest): Promise<Response | null> {
+async function rehearse(
+  context: HttpContext,
+  vaultId: VaultId,
+  request: CreationRequest,
+): Promise<Response | Pick<CreationRequest, 'virtualSize'>> {
   const chain = findChain(chainsFrom(context.env), request.chain);
   const adapter = chain === null ? null : chainAccess(context.env, chain);
-  if (adapter === null || request.action.kind === 'message') return null;
+  if (adapter === null || request.action.kind === 'message') return {};
   const actor = actorOf(context);
   const rehearsed = await askObject(
     () => vaultStub(context.env, vaultId),
@@ -182,11 +186,18 @@ async function rehearse(context: HttpContext, vaultId: VaultId, request: Creatio
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
-  if (replayed || intent.kind === 'message') return null;
+  if (replayed || intent.kind === 'message') return {};
   const quote = await adapter.quote(intent, null, { speed: request.speed });
-  if (quote.ok || quote.refusal.kind === 'busy') return null;
-  if (quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED') return null;
-  return preparationProblem(context, quote.refusal);
+  const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
+  if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return preparationProblem(context, quote.refusal);
+  return { virtualSize: await virtualSizeOf(adapter, intent) };
+}
+
+/** With whichever coins the wallet has; null on chains without virtual bytes, or where no node can say. */
+async function virtualSizeOf(adapter: ChainAdapter, intent: OnChainIntent): Promise<string | null> {
+  if (!adapter.paysWithCoins) return null;
+  const estimate = await adapter.estimate(intent);
+  return estimate.ok && 'virtualSize' in estimate.value ? estimate.value.virtualSize : null;
 }
 
 const RETRY_SECONDS = '5';
@@ -203,7 +214,8 @@ export function preparationProblem(context: HttpContext, fault: PreparationFault
     return problem(context, 'insufficient-funds', { detail });
   }
   const detail = fault.detail ?? 'The chain gives no reason.';
-  if (fault.reason === 'INSUFFICIENT_FUNDS') return problem(context, 'insufficient-funds', { detail });
+  if (fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'TOO_MANY_COINS')
+    return problem(context, 'insufficient-funds', { detail });
   if (fault.reason === 'ALLOWANCE_NOT_ZERO') return problem(context, 'allowance-not-zero', { detail });
   return problem(context, 'would-revert', { detail });
 }
