@@ -12,6 +12,7 @@ import { PAGE_BUGS } from './page-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { SIGHTING_BUGS } from './sighting-bugs.ts';
+import { SOLANA_BUGS } from './solana-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
 import { VAULT_BUGS } from './vault-bugs.ts';
 import { VOTE_BUGS } from './vote-bugs.ts';
@@ -27,6 +28,7 @@ const BUGS = [
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
   ...SIGHTING_BUGS,
+  ...SOLANA_BUGS,
   ...STATEMENT_BUGS,
   ...VAULT_BUGS,
   ...NETWORK_BUGS,

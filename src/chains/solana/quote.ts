@@ -5,11 +5,12 @@ import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Quote } from '#chains/chain-adapter.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
-import { priceTiers, pricePaid, raisedPrice } from '#chains/solana/price.ts';
+import type { ReplacedPrice } from '#chains/solana/price.ts';
+import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/price.ts';
 import { askAccounts, askPaidPrices, askRent, askSimulation } from '#chains/solana/question.ts';
 import { accountsOf, targetOf } from '#chains/solana/target.ts';
 import type { Terms, TokenTerms } from '#chains/solana/terms.ts';
-import { costOf, nonceAccountOf, SIGNATURE_FEE } from '#chains/solana/terms.ts';
+import { costOf, MICRO, nonceAccountOf, SIGNATURE_FEE } from '#chains/solana/terms.ts';
 import type { Payment } from '#chains/solana/transaction.ts';
 import { paymentOf, rehearsal } from '#chains/solana/transaction.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -34,8 +35,8 @@ export interface Prospect {
   readonly leastBalance: bigint;
   /** The wallet has a nonce account in its first place: most payments open none. */
   readonly hasNonce: boolean;
-  /** Prices paid of late for the accounts that this one writes to. */
-  readonly paid: readonly bigint[];
+  /** Prices paid of late: for the accounts that this one writes to, and for any. */
+  readonly paid: readonly (readonly bigint[])[];
 }
 
 /** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
@@ -58,10 +59,10 @@ export async function quoteTransfer(
   const prospect = looked.value;
   const { payment, balance, token, unitLimit, leastBalance, hasNonce } = prospect;
   const fresh = priceTiers(prospect.paid)[speed];
-  const unitPrice = replaced === null ? fresh : raisedPrice(fresh, pricePaid(replaced, payment.wallet));
-  const most = costAt(prospect, unitPrice, true);
-  if (most > BigInt(intent.maxFee)) {
-    return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${most} lamports, ${intent.maxFee} are allowed`));
+  const unitPrice = attemptPrice(fresh, mostPrice(prospect, intent), replacedPrice(payment, replaced));
+  if (unitPrice === null) {
+    const detail = `${intent.maxFee} lamports are allowed, which pay for no ${replaced === null ? '' : 'further '}attempt`;
+    return refused(permanent('FEE_CAP_EXCEEDED', detail));
   }
   const needed = (payment.mint === null ? payment.units : 0n) + costAt(prospect, unitPrice, !hasNonce);
   if (balance < needed) {
@@ -85,11 +86,13 @@ export async function prospectOf(
   if (payment === null) throw new Error('a stored intent is in canonical form');
   const { wallet } = payment;
   const addresses = accountsOf(payment);
-  const [accounts, nonceRent, leastBalance, prices] = await Promise.all([
+  const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
+  const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
     node.ask(askAccounts([...addresses, nonceAccountOf(wallet, 0)])),
     node.ask(askRent(NONCE_BYTES)),
     node.ask(askRent(0)),
-    node.ask(askPaidPrices([wallet, ...addresses.slice(3)])),
+    node.ask(askPaidPrices(written)),
+    node.ask(askPaidPrices([])),
   ]);
   if (!accounts.ok) return accounts;
   if (!nonceRent.ok) return nonceRent;
@@ -117,9 +120,21 @@ export async function prospectOf(
     nonceRent: nonceRent.value,
     leastBalance: leastBalance.value,
     hasNonce: storedNonce(accounts.value.value.at(-1) ?? null) !== null,
-    // Without them the floor has to do.
-    paid: prices.ok ? prices.value : [],
+    // Without them the floors have to do.
+    paid: prices.map((answer) => (answer.ok ? answer.value : [])),
   });
+}
+
+/** Returns the largest price that the fee cap allows, with everything that may have to be opened; negative where it allows none. */
+function mostPrice(prospect: Prospect, { maxFee }: OnChainIntent): bigint {
+  const left = BigInt(maxFee) - costAt(prospect, 0n, true);
+  return left < 0n ? -1n : (left * MICRO) / BigInt(prospect.unitLimit);
+}
+
+function replacedPrice({ wallet, to }: Payment, replaced: Attempt | null): ReplacedPrice | null {
+  if (replaced === null) return null;
+  const hasLapsed = replaced.sent?.outcome === 'lapsed';
+  return { paid: pricePaid(replaced, wallet), hasLapsed, isCancelled: to === wallet };
 }
 
 /** In lamports, for what may be opened and at a price. */

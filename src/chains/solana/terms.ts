@@ -49,7 +49,8 @@ export const SIGNATURE_FEE = 5_000n;
 /** Lamports that a token account (165 bytes) holds for good, so that it is not taken away; the same on every cluster. */
 export const TOKEN_ACCOUNT_RENT = 2_039_280n;
 
-const MICRO = 1_000_000n;
+/** Prices are millionths of a lamport. */
+export const MICRO = 1_000_000n;
 
 /** Where a wallet keeps the nonce of a place. */
 export function nonceAccountOf(wallet: Address, place: number): Address {

@@ -1,0 +1,35 @@
+import type { Bug } from './bug.ts';
+
+const PRICE = ['test/chains/solana/price.test.ts'];
+
+/** What a payment on Solana costs, takes from, says and may pay. */
+export const SOLANA_BUGS: readonly Bug[] = [
+  {
+    name: 'solana: an expired blockhash doubles the price',
+    file: 'src/chains/solana/price.ts',
+    was: 'const isRaised = replaced !== null && !replaced.hasLapsed;',
+    is: 'const isRaised = replaced !== null;',
+    caughtBy: PRICE,
+  },
+  {
+    name: 'solana: a further attempt pays less than co-signers sign',
+    file: 'src/chains/solana/price.ts',
+    was: 'isRaised ? 2n * replaced.paid : 0n), least);',
+    is: 'isRaised ? 2n * replaced.paid : 0n), 0n);',
+    caughtBy: PRICE,
+  },
+  {
+    name: 'solana: the price leaves the fee cap',
+    file: 'src/chains/solana/price.ts',
+    was: 'return wanted < most ? wanted : most;',
+    is: 'return wanted;',
+    caughtBy: PRICE,
+  },
+  {
+    name: 'solana: only the accounts of a payment are asked for prices',
+    file: 'src/chains/solana/quote.ts',
+    was: 'paid: prices.map((answer) => (answer.ok ? answer.value : [])),',
+    is: 'paid: prices.slice(0, 1).map((answer) => (answer.ok ? answer.value : [])),',
+    caughtBy: PRICE,
+  },
+];
