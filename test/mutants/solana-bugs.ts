@@ -1,5 +1,7 @@
 import type { Bug } from './bug.ts';
 
+const SOURCE = ['test/chains/solana/source.test.ts'];
+const FOREIGN = ['test/attacks/coordinator/foreign-token-account.test.ts'];
 const PRICE = ['test/chains/solana/price.test.ts'];
 
 /** What a payment on Solana costs, takes from, says and may pay. */
@@ -31,5 +33,33 @@ export const SOLANA_BUGS: readonly Bug[] = [
     was: 'paid: prices.map((answer) => (answer.ok ? answer.value : [])),',
     is: 'paid: prices.slice(0, 1).map((answer) => (answer.ok ? answer.value : [])),',
     caughtBy: PRICE,
+  },
+  {
+    name: 'solana: the delegate of a source account may pay',
+    file: 'src/chains/solana/transaction.ts',
+    was: '...(token.source === undefined ? [] : [getRevokeInstruction({ source, owner: signer })]),',
+    is: '',
+    caughtBy: FOREIGN,
+  },
+  {
+    name: 'solana: the account of the recipient pays itself',
+    file: 'src/chains/solana/transaction.ts',
+    was: 'return token.source !== tokenAccountOf(wallet, mint) && token.source !== tokenAccountOf(to, mint);',
+    is: 'return token.source !== tokenAccountOf(wallet, mint) || token.source === to;',
+    caughtBy: FOREIGN,
+  },
+  {
+    name: 'solana: an account that was only delegated counts as the wallet’s own',
+    file: 'src/chains/solana/source.ts',
+    was: 'return account !== null && account.owner === wallet && !account.isFrozen;',
+    is: 'return account !== null && wallet.length > 0 && !account.isFrozen;',
+    caughtBy: SOURCE,
+  },
+  {
+    name: 'solana: only the associated account of a token can pay',
+    file: 'src/chains/solana/source.ts',
+    was: '.filter((other) => other.account.units >= units)',
+    is: '.filter((other) => other.account.units < 0n)',
+    caughtBy: SOURCE,
   },
 ];

@@ -8,6 +8,7 @@ import { storedNonce } from '#chains/solana/accounts.ts';
 import type { ReplacedPrice } from '#chains/solana/price.ts';
 import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/price.ts';
 import { askAccounts, askPaidPrices, askRent, askSimulation } from '#chains/solana/question.ts';
+import { findSource } from '#chains/solana/source.ts';
 import { accountsOf, targetOf } from '#chains/solana/target.ts';
 import type { Terms, TokenTerms } from '#chains/solana/terms.ts';
 import { costOf, MICRO, nonceAccountOf, SIGNATURE_FEE } from '#chains/solana/terms.ts';
@@ -97,7 +98,9 @@ export async function prospectOf(
   if (!accounts.ok) return accounts;
   if (!nonceRent.ok) return nonceRent;
   if (!leastBalance.ok) return leastBalance;
-  const target = targetOf(payment, accounts.value.value);
+  const source = await findSource(node, payment, accounts.value.value[3] ?? null);
+  if (!source.ok) return source;
+  const target = targetOf(payment, accounts.value.value, source.value);
   if (!target.ok) return target;
   const balance = accounts.value.value[0]?.lamports ?? 0n;
   const sent = payment.mint === null ? payment.units : 0n;

@@ -38,6 +38,8 @@ export interface TokenTerms {
   readonly decimals: number;
   /** The recipient has no account for it yet: the wallet pays for one. */
   readonly opensAccount: boolean;
+  /** The account of the wallet that the units are taken from. Absent for the associated one. */
+  readonly source?: Address;
 }
 
 /** Payments that may be on their way from one wallet at the same time. More wait. */
