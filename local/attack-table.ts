@@ -47,8 +47,11 @@ const HEADER = new RegExp(
   ].join(String.raw`\n`),
   'u',
 );
-/** A section (2.1, 3), one of the lesser findings (12 to 21), or P4: the finding about operators. */
-const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4)$/u;
+/**
+ * A section (2.1, 3), one of the lesser findings (12 to 21), P4: the finding about operators; or of money on chain: a finding (C1,
+ * H1, M1) or an expectation of its users (E1).
+ */
+const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|[CHME][1-9]|[ME]1\d)$/u;
 
 /** The header of an attack file. Throws when it is missing or malformed. */
 export function parseAttack(path: string, text: string): Attack {
@@ -144,7 +147,7 @@ const HEAD = `# Attacks, and what withstands them
 
 Every attack is a test that plays the attacker. The test fails when the attacker gets what the column "Defence" denies; where that column names a documented limit, the test shows the limit.
 "Co-signers" is the number of co-signers in the attacker's hands; \`f\` stands for any number below the one that sign together, unless the attack says more.
-"Finding" is the section of the audit of the co-signers; P4 is a finding about operators, and 3 a proof that was missing.`;
+"Finding" is the section of the audit of the co-signers; P4 is a finding about operators, and 3 a proof that was missing. C, H and M are findings about money on chain, E an expectation of its users.`;
 
 function attackTables(attacks: readonly Attack[]): readonly string[] {
   return Object.entries(ATTACKERS).flatMap(([folder, title]) => {

@@ -113,13 +113,20 @@ const METHODS: Readonly<Record<string, Method>> = {
     const accounts = list.map((at) => encoded(ledger.account(addressOf(at), slot)));
     return inContext(ledger, accounts, slot);
   },
-  getTokenAccountsByOwner: (ledger, [owner, filter]) => {
-    const { programId } = filter as { readonly programId?: string };
-    const accounts = programId === TOKEN_PROGRAM_ADDRESS ? ledger.tokenAccounts(addressOf(owner)) : [];
-    return inContext(
-      ledger,
-      accounts.map(({ address, mint }) => ({ pubkey: address, account: { data: { parsed: { info: { mint } } } } })),
-    );
+  getTokenAccountsByOwner: (ledger, [owner, filter, options]) => {
+    const { programId, mint: wanted } = filter as { readonly programId?: string; readonly mint?: string };
+    if ((programId === undefined) === (wanted === undefined)) throw new Refusal(-32602, 'Invalid param: filter');
+    const isAsked = (mint: string) => (wanted === undefined ? programId === TOKEN_PROGRAM_ADDRESS : mint === wanted);
+    const { encoding } = (options ?? {}) as { readonly encoding?: string };
+    const accounts = ledger.tokenAccounts(addressOf(owner)).filter(({ mint }) => isAsked(mint));
+    const shown = accounts.map(({ address, mint }) => {
+      const parsed = { data: { parsed: { info: { mint } } } };
+      return {
+        pubkey: address,
+        account: encoding === 'base64' ? encoded(ledger.account(address, ledger.slot)) : parsed,
+      };
+    });
+    return inContext(ledger, shown);
   },
   simulateTransaction: (ledger, [wire]) => {
     const { error, logs, units } = ledger.simulate(bytesOf(wire));

@@ -14,6 +14,7 @@ import { PAGE_BUGS } from './page-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { SIGHTING_BUGS } from './sighting-bugs.ts';
+import { SOLANA_BUGS } from './solana-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
 import { TIME_BUGS } from './time-bugs.ts';
 import { VAULT_BUGS } from './vault-bugs.ts';
@@ -31,6 +32,7 @@ const BUGS = [
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
   ...SIGHTING_BUGS,
+  ...SOLANA_BUGS,
   ...STATEMENT_BUGS,
   ...VAULT_BUGS,
   ...TIME_BUGS,

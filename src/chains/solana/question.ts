@@ -104,6 +104,23 @@ export const askTokenAccounts = (
   },
 });
 
+/** Every account of the token program that holds a token for a wallet, with what is in it. */
+export const askAccountsOfMint = (
+  owner: Address,
+  mint: Address,
+): Question<readonly { readonly address: Address; readonly account: Account }[]> => ({
+  method: 'getTokenAccountsByOwner',
+  params: [owner, { mint }, { commitment: 'confirmed', encoding: 'base64' }],
+  read: (answer) => {
+    const told = withSlot(answer);
+    if (told === undefined || !Array.isArray(told.value)) return undefined;
+    return told.value.flatMap((row: unknown) => {
+      const [address, account] = [field(row, 'pubkey'), accountOf(field(row, 'account'))];
+      return isAddressText(address) && account ? [{ address, account }] : [];
+    });
+  },
+});
+
 export const askBlockhash: Question<{ readonly blockhash: string; readonly lastHeight: bigint }> = {
   method: 'getLatestBlockhash',
   params: [{ commitment: 'confirmed' }],

@@ -5,13 +5,16 @@ import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Quote } from '#chains/chain-adapter.ts';
-import { storedNonce, tokenAccountIn } from '#chains/solana/accounts.ts';
-import { priceTiers, pricePaid, raisedPrice } from '#chains/solana/price.ts';
+import { storedNonce } from '#chains/solana/accounts.ts';
+import type { ReplacedPrice } from '#chains/solana/price.ts';
+import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/price.ts';
 import type { Account } from '#chains/solana/question.ts';
 import { askAccounts, askPaidPrices, askRent, askSimulation } from '#chains/solana/question.ts';
+import type { Source } from '#chains/solana/source.ts';
+import { findSource } from '#chains/solana/source.ts';
 import { accountsOf, targetOf } from '#chains/solana/target.ts';
 import type { Terms, TokenTerms } from '#chains/solana/terms.ts';
-import { costOf, nonceAccountOf, PLACES, SIGNATURE_FEE } from '#chains/solana/terms.ts';
+import { costOf, MICRO, nonceAccountOf, PLACES, SIGNATURE_FEE } from '#chains/solana/terms.ts';
 import type { Payment } from '#chains/solana/transaction.ts';
 import { paymentOf, rehearsal } from '#chains/solana/transaction.ts';
 import { takesOf } from '#chains/takes.ts';
@@ -41,8 +44,8 @@ export interface Prospect {
   readonly openPlaces: readonly string[];
   /** Balances in the state of one slot. */
   readonly funds: Funds;
-  /** Prices paid of late for the accounts that this one writes to. */
-  readonly paid: readonly bigint[];
+  /** Prices paid of late: for the accounts that this one writes to, and for any. */
+  readonly paid: readonly (readonly bigint[])[];
 }
 
 /** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
@@ -71,10 +74,10 @@ export async function quoteTransfer(
   const prospect = looked.value;
   const { payment, balance, token, unitLimit, leastBalance, openPlaces, nonceRent, funds } = prospect;
   const fresh = priceTiers(prospect.paid)[speed];
-  const unitPrice = replaced === null ? fresh : raisedPrice(fresh, pricePaid(replaced, payment.wallet));
-  const most = costAt(prospect, unitPrice, true);
-  if (most > BigInt(intent.maxFee)) {
-    return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${most} lamports, ${intent.maxFee} are allowed`));
+  const unitPrice = attemptPrice(fresh, mostPrice(prospect, intent), replacedPrice(payment, replaced));
+  if (unitPrice === null) {
+    const detail = `${intent.maxFee} lamports are allowed, which pay for no ${replaced === null ? '' : 'further '}attempt`;
+    return refused(permanent('FEE_CAP_EXCEEDED', detail));
   }
   const opensNonce = replaced === null ? openPlaces.length === 0 : !openPlaces.includes(replaced.nonce);
   const maxFee = costAt(prospect, unitPrice, opensNonce);
@@ -108,18 +111,22 @@ export async function prospectOf(
   if (payment === null) throw new Error('a stored intent is in canonical form');
   const { wallet } = payment;
   const addresses = accountsOf(payment);
-  const [accounts, nonceRent, leastBalance, prices] = await Promise.all([
+  const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
+  const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
     // All of one slot: the balances, and the places that are open in the same state.
     node.ask(askAccounts([...addresses, ...PLACE_NUMBERS.map((place) => nonceAccountOf(wallet, place))])),
     node.ask(askRent(NONCE_BYTES)),
     node.ask(askRent(0)),
-    node.ask(askPaidPrices([wallet, ...addresses.slice(3)])),
+    node.ask(askPaidPrices(written)),
+    node.ask(askPaidPrices([])),
   ]);
   if (!accounts.ok) return accounts;
   if (!nonceRent.ok) return nonceRent;
   if (!leastBalance.ok) return leastBalance;
   const { slot, value: found } = accounts.value;
-  const target = targetOf(payment, found);
+  const source = await findSource(node, payment, found[SOURCE] ?? null);
+  if (!source.ok) return source;
+  const target = targetOf(payment, found, source.value);
   if (!target.ok) return target;
   const balance = found[0]?.lamports ?? 0n;
   const sent = payment.mint === null ? payment.units : 0n;
@@ -145,11 +152,11 @@ export async function prospectOf(
     funds: {
       blockNumber: slot.toString(),
       nonceCount: null,
-      holds: [{ tokenAddress: null, amount: amountOf(balance) }, ...tokensIn(payment, found)],
+      holds: [{ tokenAddress: null, amount: amountOf(balance) }, ...tokensIn(payment, source.value)],
       least: amountOf(leastBalance.value),
     },
-    // Without them the floor has to do.
-    paid: prices.ok ? prices.value : [],
+    // Without them the floors have to do.
+    paid: prices.map((answer) => (answer.ok ? answer.value : [])),
   });
 }
 
@@ -158,10 +165,24 @@ function openPlacesIn(accounts: readonly (Account | null)[], wallet: Address): r
   return PLACE_NUMBERS.filter((place) => storedNonce(accounts[place] ?? null)?.authority === wallet).map(String);
 }
 
-/** What the account holds that a payment of tokens is made from. */
-function tokensIn({ mint }: Payment, accounts: readonly (Account | null)[]): readonly Movement[] {
-  const source = tokenAccountIn(accounts[SOURCE] ?? null);
-  return mint === null || source === null ? [] : [{ tokenAddress: mint, amount: amountOf(source.units) }];
+/**
+ * What the account holds that a payment of tokens takes from. Payments from the other accounts of the token are weighed against it
+ * too, so one of them may wait although its account would suffice.
+ */
+function tokensIn({ mint }: Payment, { account }: Source): readonly Movement[] {
+  return mint === null || account === null ? [] : [{ tokenAddress: mint, amount: amountOf(account.units) }];
+}
+
+/** Returns the largest price that the fee cap allows, with everything that may have to be opened; negative where it allows none. */
+function mostPrice(prospect: Prospect, { maxFee }: OnChainIntent): bigint {
+  const left = BigInt(maxFee) - costAt(prospect, 0n, true);
+  return left < 0n ? -1n : (left * MICRO) / BigInt(prospect.unitLimit);
+}
+
+function replacedPrice({ wallet, to }: Payment, replaced: Attempt | null): ReplacedPrice | null {
+  if (replaced === null) return null;
+  const hasLapsed = replaced.sent?.outcome === 'lapsed';
+  return { paid: pricePaid(replaced, wallet), hasLapsed, isCancelled: to === wallet };
 }
 
 /** In lamports, for what may be opened and at a price. */

@@ -5,6 +5,7 @@ import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { mintIn, TOKEN_2022, tokenAccountIn } from '#chains/solana/accounts.ts';
 import { tokenAccountOf } from '#chains/solana/address.ts';
 import type { Account } from '#chains/solana/question.ts';
+import type { Source } from '#chains/solana/source.ts';
 import type { TokenTerms } from '#chains/solana/terms.ts';
 import type { Payment } from '#chains/solana/transaction.ts';
 import type { Result } from '#domain/result.ts';
@@ -23,8 +24,9 @@ export function accountsOf({ wallet, to, mint }: Payment): readonly Address[] {
 export function targetOf(
   { to, mint, units }: Payment,
   accounts: readonly (Account | null)[],
+  { address, account: held, total, largest }: Source,
 ): Result<TokenTerms | null, PermanentFault> {
-  const [, recipient = null, minted = null, source = null, destination = null] = accounts;
+  const [, recipient = null, minted = null, , destination = null] = accounts;
   if (recipient?.isExecutable === true) return refused(permanent('RECIPIENT_REFUSED', `${to} is a program`));
   if (recipient !== null && recipient.owner !== SYSTEM_PROGRAM_ADDRESS) {
     return refused(permanent('RECIPIENT_REFUSED', `${to} is no wallet: it belongs to ${recipient.owner}`));
@@ -35,15 +37,16 @@ export function targetOf(
   }
   const token = mintIn(minted);
   if (token === null) return refused(permanent('TOKEN_REFUSED', `${mint} is no mint of the token program`));
-  const [held, got] = [tokenAccountIn(source), tokenAccountIn(destination)];
-  const holding = held?.units ?? 0n;
-  if (holding < units) {
-    return refused(shortOf(mint, units - holding, `the wallet holds ${holding} of ${units} token units`));
-  }
+  const got = tokenAccountIn(destination);
   if (held?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'the account of the wallet is frozen'));
+  if (largest < units) {
+    const most = total > largest ? `, of which one payment takes ${largest} at most: its accounts pay one by one` : '';
+    return refused(shortOf(mint, units - largest, `the wallet holds ${total} of ${units} token units${most}`));
+  }
   if (got?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'the account of the recipient is frozen'));
   if (got !== null && got.owner !== to) {
     return refused(permanent('RECIPIENT_REFUSED', `the token account of ${to} has been given to ${got.owner}`));
   }
-  return accepted({ decimals: token.decimals, opensAccount: got === null });
+  const from = address === null ? {} : { source: address };
+  return accepted({ decimals: token.decimals, opensAccount: got === null, ...from });
 }

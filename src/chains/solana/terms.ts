@@ -38,6 +38,8 @@ export interface TokenTerms {
   readonly decimals: number;
   /** The recipient has no account for it yet: the wallet pays for one. */
   readonly opensAccount: boolean;
+  /** The account of the wallet that the units are taken from. Absent for the associated one. */
+  readonly source?: Address;
 }
 
 /** Payments that may be on their way from one wallet at the same time. More wait. */
@@ -49,7 +51,8 @@ export const SIGNATURE_FEE = 5_000n;
 /** Lamports that a token account (165 bytes) holds for good, so that it is not taken away; the same on every cluster. */
 export const TOKEN_ACCOUNT_RENT = 2_039_280n;
 
-const MICRO = 1_000_000n;
+/** Prices are millionths of a lamport. */
+export const MICRO = 1_000_000n;
 
 /** Where a wallet keeps the nonce of a place. */
 export function nonceAccountOf(wallet: Address, place: number): Address {

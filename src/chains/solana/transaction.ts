@@ -29,6 +29,7 @@ import {
 import {
   ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
   getCreateAssociatedTokenIdempotentInstruction,
+  getRevokeInstruction,
   getTransferCheckedInstruction,
   getTransferCheckedInstructionDataDecoder,
   TOKEN_PROGRAM_ADDRESS,
@@ -54,11 +55,12 @@ export interface Payment {
 
 /**
  * The one message (version 0, no look-up tables, one signature) that carries out a transfer on these terms. Null where the intent holds what
- * is no address, or the terms are not of its asset.
+ * is no address, or the terms are not of its asset, or take tokens from where they go to.
  */
 export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array | null {
   const payment = paymentOf(intent);
   if (payment === null || (payment.mint === null) !== (terms.token === null)) return null;
+  if (!isOtherSource(payment, terms.token)) return null;
   const { wallet } = payment;
   const { anchor } = terms;
   const message = setTransactionMessageFeePayer(wallet, createTransactionMessage({ version: 0 }));
@@ -134,16 +136,34 @@ function opening(wallet: Address, anchor: Anchor): readonly Instruction[] {
   ];
 }
 
+/**
+ * Reports whether a source that is named is neither the associated account, which is never named, so that bytes have one form, nor
+ * the account of the recipient: a payment from an account to itself would succeed and move nothing.
+ */
+function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null): boolean {
+  if (token?.source === undefined || mint === null) return true;
+  return token.source !== tokenAccountOf(wallet, mint) && token.source !== tokenAccountOf(to, mint);
+}
+
+/**
+ * The instructions of the payment itself. Co-signers see no chain, so the bytes prove by themselves that a source which is not the
+ * associated account belongs to the wallet. The token program takes a transfer from the owner of an account or from its delegate,
+ * and a coordinator must not pay with the tokens of another person who has made the wallet a delegate. After `Revoke` an account has
+ * no delegate, so the transfer succeeds for the owner alone. The program compares the mint by itself. Where any of it does not
+ * hold, the whole transaction fails, `Revoke` included, and only its fee is lost.
+ */
 function paying({ wallet, to, mint, units }: Payment, token: TokenTerms | null): readonly Instruction[] {
   const signer = createNoopSigner(wallet);
   if (mint === null || token === null) {
     return [getTransferSolInstruction({ source: signer, destination: to, amount: units })];
   }
-  const [source, destination] = [tokenAccountOf(wallet, mint), tokenAccountOf(to, mint)];
+  const { source = tokenAccountOf(wallet, mint) } = token;
+  const destination = tokenAccountOf(to, mint);
   const account = getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: destination, owner: to, mint });
   const { decimals } = token;
   return [
     ...(token.opensAccount ? [account] : []),
+    ...(token.source === undefined ? [] : [getRevokeInstruction({ source, owner: signer })]),
     getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount: units, decimals }),
   ];
 }
@@ -161,19 +181,26 @@ export function termsIn(bytes: Uint8Array, wallet: Address): Terms | null {
     const [limit, price] = of(COMPUTE_BUDGET_PROGRAM_ADDRESS);
     const anchor = anchorIn(of(SYSTEM_PROGRAM_ADDRESS), wallet, message.lifetimeToken);
     if (limit?.data === undefined || price?.data === undefined || anchor === null) return null;
-    const [moved] = of(TOKEN_PROGRAM_ADDRESS);
-    const checked = moved?.data === undefined ? null : getTransferCheckedInstructionDataDecoder().decode(moved.data);
-    const opensAccount = of(ASSOCIATED_TOKEN_PROGRAM_ADDRESS).length > 0;
     return {
       anchor,
       unitLimit: getSetComputeUnitLimitInstructionDataDecoder().decode(limit.data).units,
       unitPrice: getSetComputeUnitPriceInstructionDataDecoder().decode(price.data).microLamports,
-      token: checked === null ? null : { decimals: checked.decimals, opensAccount },
+      token: tokenTermsIn(of(TOKEN_PROGRAM_ADDRESS), wallet, of(ASSOCIATED_TOKEN_PROGRAM_ADDRESS).length > 0),
     };
   } catch {
     // kit throws for everything that is not the encoding of something.
     return null;
   }
+}
+
+function tokenTermsIn(instructions: readonly Instruction[], wallet: Address, opensAccount: boolean): TokenTerms | null {
+  const moved = instructions.at(-1);
+  if (moved?.data === undefined) return null;
+  const { decimals } = getTransferCheckedInstructionDataDecoder().decode(moved.data);
+  const [source, mint] = moved.accounts ?? [];
+  if (source === undefined || mint === undefined) return null;
+  const isAssociated = source.address === tokenAccountOf(wallet, mint.address);
+  return { decimals, opensAccount, ...(isAssociated ? {} : { source: source.address }) };
 }
 
 function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: string): Anchor | null {
