@@ -30,8 +30,8 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a node that has it in its mempool does not prevent an end',
     file: 'src/chains/agreed-observation.ts',
-    was: 'if (waiting !== undefined) return accepted(waiting);',
-    is: '',
+    was: 'if (waiting !== undefined) {',
+    is: 'if (waiting !== undefined && answers.length === 0) {',
     caughtBy: AGREED,
   },
   {
