@@ -66,11 +66,11 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     caughtBy: ['test/cosigner/request-body.test.ts'],
   },
   {
-    name: 'a co-signer reads the body of a stranger first',
+    name: 'a co-signer takes a recorded request of any age',
     file: 'src/cosigner/coordinator-check.ts',
     was: '  if (Math.abs(nowMs - Number.parseInt(atMs, 10)) > TOLERANCE_MS) return null;\n',
     is: '',
-    caughtBy: ['test/attacks/network/large-body.test.ts'],
+    caughtBy: ['test/cosigner/coordinator-check.test.ts'],
   },
   {
     name: 'a co-signer reads a body before it verifies who signed its hash',
