@@ -62,11 +62,11 @@ export interface Chain {
 
 /** `op-stack` and `scroll`: by a contract that answers for the bytes. `none`: bytes cost nothing but gas. */
 export const DATA_FEE_KINDS = ['op-stack', 'scroll', 'none'] as const;
-export type DataFeeKind = (typeof DATA_FEE_KINDS)[number];
+type DataFeeKind = (typeof DATA_FEE_KINDS)[number];
 
 /** `linea`: the tip depends on the bytes, and `linea_estimateGas` gives it. */
 export const GAS_ESTIMATE_KINDS = ['linea'] as const;
-export type GasEstimateKind = (typeof GAS_ESTIMATE_KINDS)[number];
+type GasEstimateKind = (typeof GAS_ESTIMATE_KINDS)[number];
 
 /** Of mainnet, as CAIP-2 names it (namespace bip122): the first 32 hexadecimal characters of its genesis block. */
 export const BITCOIN_MAINNET_GENESIS = '000000000019d6689c085ae165831e93';

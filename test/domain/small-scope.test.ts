@@ -166,7 +166,7 @@ function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
 const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
 
 /** From there on more refusals decide nothing else. */
-const refusals = ({ refusal }: Attempt) => Math.min(refusal?.times ?? 0, MAX_IDENTICAL_REFUSALS);
+const refusals = (attempt: Attempt) => Math.min(attempt.refusal?.times ?? 0, MAX_IDENTICAL_REFUSALS);
 
 const shape = (attempt: Attempt) => {
   const { purpose, signed, sent } = attempt;

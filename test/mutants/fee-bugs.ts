@@ -164,4 +164,18 @@ export const FEE_BUGS: readonly Bug[] = [
     is: 'return FINAL_AFTER_TIMES * BigInt(confirmations);',
     caughtBy: ['test/chains/registry.test.ts'],
   },
+  {
+    name: 'bytes that are too old are signed when co-signers are back',
+    file: 'src/jobs/asking.ts',
+    was: 'if (seen.isStale) return false;',
+    is: '',
+    caughtBy: ['test/cosigner/stale-attempt.test.ts'],
+  },
+  {
+    name: 'a payment fails for a price that was not above the cap when it was prepared',
+    file: 'src/jobs/sign.ts',
+    was: 'return isPrice && signedAttempts(transaction).length === 0;',
+    is: 'return false;',
+    caughtBy: ['test/cosigner/stale-attempt.test.ts'],
+  },
 ];

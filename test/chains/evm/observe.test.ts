@@ -268,6 +268,10 @@ test('the data fee of an OP-stack receipt is part of what was paid', async () =>
   const { feePaid } = await inclusionOf(watched(from, [hash]));
   const adapter = await forgeReceipt(hash, { l1Fee: '0x64' });
   expect((await inclusionOf(watched(from, [hash]), adapter)).feePaid).toBe((BigInt(feePaid) + 100n).toString());
+  // And so is what its operator takes since Isthmus: 21,000 gas at 2 wei, and 5 wei.
+  const terms = { l1Fee: '0x64', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x5' };
+  const operated = await inclusionOf(watched(from, [hash]), await forgeReceipt(hash, terms));
+  expect(operated.feePaid).toBe((BigInt(feePaid) + 42_105n).toString());
 });
 
 test.each<[string, Rule]>([

@@ -253,8 +253,8 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
   const oracle = '0x420000000000000000000000000000000000000F';
   const before = await quoteOf(native);
   // Of before Isthmus: reverts for a call of 36 bytes, getOperatorFee(uint256), and answers 8 * 10^12 to all others.
-  const bytecode = '0x3660241460185767' + '0000074696a5c00060005260206000f3' + '5b600080fd';
-  await chain.client.setCode({ address: oracle, bytecode: bytecode as Hex });
+  const bytecode = '0x36602414601857670000074696a5c00060005260206000f35b600080fd';
+  await chain.client.setCode({ address: oracle, bytecode });
   const fee = BigInt('0x0000074696a5c000');
   const quote = await quoteOf(native);
   const maxFee = before.ok ? BigInt(before.value.maxFee) : 0n;

@@ -47,7 +47,7 @@ function withOracle({ l1Fee, operator }: Oracle): void {
     const { functionName: name, args } = decodeFunctionData({ abi, data });
     asked.push({ to: to.toLowerCase(), name, argument: args[0] });
     if (name === 'getL1Fee') return { result: word(l1Fee) };
-    return typeof operator === 'function' ? operator(args[0] as bigint) : operator;
+    return typeof operator === 'function' ? operator(args[0]) : operator;
   });
 }
 
