@@ -29,6 +29,8 @@ export interface Quote {
   readonly coins?: readonly string[];
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
+  /** Of Bitcoin, in virtual bytes. */
+  readonly virtualSize?: string;
 }
 
 interface QuoteWish {
@@ -36,6 +38,8 @@ interface QuoteWish {
   readonly speed?: Speed;
   /** Coins that other transactions of the wallet have claimed; none when absent. */
   readonly taken?: ReadonlySet<string>;
+  /** Of a consolidation: how many of the smallest coins it spends. */
+  readonly joins?: number;
 }
 
 /** What an estimate says of each speed, in the chain's smallest unit. */

@@ -133,7 +133,8 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
   // Whoever sends it again does not want to wait any longer.
   const speed = newest !== null && transaction.speed === 'slow' ? 'normal' : transaction.speed;
-  const quote = await adapter.quote(effect, newest, { speed, taken: new Set(taken) });
+  const { joins = 0 } = transaction;
+  const quote = await adapter.quote(effect, newest, { speed, taken: new Set(taken), joins });
   if (!quote.ok) return quote;
   const { coins = [], maxFee } = quote.value;
   const limit = adapter.paysWithCoins ? automaticFeeLimit(transaction) : null;
