@@ -39,6 +39,8 @@ export interface Quote {
   readonly maxFee: Amount;
   /** What it takes of which balances, so that no other transaction of the wallet takes the same; absent where there are coins. */
   readonly spending?: Spending;
+  /** Of Bitcoin, in virtual bytes. */
+  readonly virtualSize?: string;
 }
 
 interface QuoteWish {
@@ -46,6 +48,8 @@ interface QuoteWish {
   readonly speed?: Speed;
   /** Coins that other transactions of the wallet have claimed; none when absent. */
   readonly taken?: ReadonlySet<string>;
+  /** Of a consolidation: how many of the smallest coins it spends. */
+  readonly joins?: number;
 }
 
 /** What an estimate says of each speed, in the chain's smallest unit. */

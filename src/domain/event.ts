@@ -9,6 +9,7 @@ import type { Actor, AppraisedInclusion, Attempt, SendOutcome } from '#domain/tr
 export type FailureReason =
   | 'INSUFFICIENT_FUNDS'
   | 'TOO_MANY_COINS'
+  | 'NOTHING_TO_CONSOLIDATE'
   | 'SIMULATION_REVERTED'
   | 'ALLOWANCE_NOT_ZERO'
   | 'RECIPIENT_REFUSED'

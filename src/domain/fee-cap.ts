@@ -10,7 +10,7 @@ import { signedAttempts } from '#domain/transaction.ts';
  * 1,000 for each virtual byte of a payment with one coin, which leaves room for a coin more at signing, for the parent that it
  * pays for, and for a replacement.
  */
-export const SMALL_TRANSACTION_CAP = 150_000n;
+const SMALL_TRANSACTION_CAP = 150_000n;
 
 /**
  * The most that one transaction may pay for its inclusion, in the chain's smallest unit. Where the chain has a largest fee rate

@@ -175,6 +175,8 @@ export interface Transaction {
   readonly signature: string | null;
   /** By which fees it is offered to the network, within the fee that is approved; no part of what is. */
   readonly speed: Speed;
+  /** Of a consolidation: how many of the smallest coins it joins. Absent for everything else; no part of what is approved. */
+  readonly joins?: number;
   /** From the decision to sign until the wallet's nonce allocator was told how it ended: a forgotten nonce blocks a wallet. */
   readonly nonceHeld: boolean;
   readonly externalId: string | null;

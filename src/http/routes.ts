@@ -68,6 +68,7 @@ import { rejectPolicyChange } from '#http/vault/policy-change/reject.ts';
 import { listPolicies } from '#http/vault/policies.ts';
 import { readPolicy } from '#http/vault/policy.ts';
 import { recoveryExports } from '#http/vault/recovery-exports.ts';
+import { consolidate } from '#http/vault/consolidate.ts';
 import { reprocess } from '#http/vault/reprocess.ts';
 import { vaultTransactions } from '#http/vault/transactions.ts';
 
@@ -92,6 +93,7 @@ const routes = [
   vaultBalances,
   vaultEvents,
   reprocess,
+  consolidate,
   vaultHistory,
   recoveryExports,
   readPolicy,

@@ -164,7 +164,8 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   // Bytes that nobody has signed are nowhere: what they take the place of is what counts.
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
-  const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken) });
+  const { joins = 0 } = transaction;
+  const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken), joins });
   if (!quote.ok) return refused(await wantOfFunds(preparation, quote.refusal));
   const { coins = [], maxFee, spending } = quote.value;
   const limit = adapter.paysWithCoins ? automaticFeeLimit(transaction) : null;

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { exposureOf } from '#chains/exposure.ts';
 import type { Amount } from '#domain/amount.ts';
-import { unitsOf } from '#domain/amount.ts';
+import { amountOf, unitsOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import { feeCapFor } from '#domain/fee-cap.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -24,6 +24,8 @@ export interface CreationRequest {
   readonly speed: Speed;
   /** When the time to carry it out is over; null or absent for no such end. */
   readonly notAfterMs?: number | null;
+  /** A consolidation of so many coins: the action pays nothing, and the vault names its own wallet as the recipient. */
+  readonly joins?: number;
   /** Of Bitcoin, in virtual bytes, as estimated now: the fee cap follows from it. Absent or null where it is not known. */
   readonly virtualSize?: string | null;
   /** The known address that one of this request looks like, named by the caller: it is not meant. */
@@ -80,6 +82,7 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
     inclusion: null,
     signature: null,
     speed: request.speed,
+    ...(request.joins === undefined ? {} : { joins: request.joins }),
     nonceHeld: false,
     externalId: request.externalId,
     createdBy: actor,
@@ -89,12 +92,13 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
 }
 
 function newIntent(
-  { action, note, notAfterMs = null, virtualSize = null }: CreationRequest,
+  { action: wanted, note, joins, notAfterMs = null, virtualSize = null }: CreationRequest,
   origin: Origin,
   transactionId: TransactionId,
 ): Intent {
   const { vault, chain, from, lookalikeOf, nowMs } = origin;
   const maxFee = maxFeeOf(chain, vault.policy, virtualSize);
+  const action = joins === undefined ? wanted : consolidation(from);
   const frame = {
     vaultId: vault.id,
     transactionId,
@@ -110,6 +114,11 @@ function newIntent(
   if (action.kind === 'message') return { ...frame, ...action };
   const end = notAfterMs === null ? {} : { notAfterMs };
   return { ...frame, ...action, maxFee, lookalikeOf, ...end };
+}
+
+/** A payment of nothing to oneself: all coins that it spends come back as one, less the fee. */
+export function consolidation(wallet: string): Extract<Action, { readonly kind: 'transfer' }> {
+  return { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n) };
 }
 
 /** The smaller of the chain's fee cap for this size and the policy's. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransferBody } from '#local/client.ts';
+import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import type { ReadyVault } from '#local/provision.ts';
@@ -93,4 +93,50 @@ test('a recipient who makes a replacement dear is paid for it only when a person
   expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([paid.attempts[2]?.hash]);
   node.ledger.mine();
   expect([(await finished(alice, id)).state, node.ledger.balance(mallory.address)]).toEqual(['SUCCEEDED', BTC]);
+});
+
+test('the smallest coins of a wallet are joined to one, as approved, and the large one is left alone', async () => {
+  const scattered = await world.vault('scattered', { chains: [CHAIN] });
+  const own = scattered.addresses[CHAIN] ?? '';
+  for (let i = 0; i < 8; i++) node.ledger.fund(own, 10_000n);
+  const large = node.ledger.fund(own, 2n * BTC);
+  const { alice, bob } = world.people();
+  const path = `/vault/${scattered.id}/consolidate`;
+  const created = await alice.client.ask<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
+  expect([created.status, created.body.state, created.body.to, created.body.amount]).toEqual([
+    201,
+    'SUBMITTED',
+    own,
+    '0',
+  ]);
+  expect([created.body.note, created.body.speed, created.body.maxFee]).toEqual([
+    'Joins up to 7 of the smallest coins of the wallet',
+    'slow',
+    // Seven inputs of 57.5 virtual bytes, an output of 43, and 10.5, at 500 satoshi.
+    String(500n * 456n),
+  ]);
+  await alice.client.approve(created.body.id);
+  await bob.client.approve(created.body.id);
+  await taken(alice, created.body.id);
+  const [waiting] = node.ledger.waiting();
+  expect([waiting?.inputs.length, waiting?.outputs.length]).toEqual([7, 1]);
+  node.ledger.mine();
+  const record = await finished(alice, created.body.id);
+  expect([record.state, node.ledger.balance(own)]).toEqual(['SUCCEEDED', 80_000n + 2n * BTC - (waiting?.fee ?? 0n)]);
+  expect(node.ledger.spenderOf(large, 0)).toBeNull();
+});
+
+test('no other chain has coins to join, and a wallet with one coin has nothing to join', async () => {
+  const { alice } = world.people();
+  const path = (id: number) => `/vault/${id}/consolidate`;
+  const elsewhere = await alice.client.ask<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });
+  expect(elsewhere.body.code).toBe('not-on-this-chain');
+  for (const coins of [1, 51, '7']) {
+    const wrong = await alice.client.ask('POST', path(vault.id), { body: { chain: CHAIN, coins } });
+    expect(wrong.status).toBe(400);
+  }
+  const tidy = await world.vault('tidy', { chains: [CHAIN] });
+  node.ledger.fund(tidy.addresses[CHAIN] ?? '', BTC);
+  const nothing = await alice.client.ask<{ code: string }>('POST', path(tidy.id), { body: { chain: CHAIN } });
+  expect([nothing.status, nothing.body.code]).toEqual([422, 'insufficient-funds']);
 });

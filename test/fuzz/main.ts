@@ -216,6 +216,11 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
     '/transaction/contract-interaction': { ...place, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
     '/transaction/erc20-approve': { ...place, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },
+    '/vault/:vaultId/consolidate': {
+      chain: pick(chance, ['bitcoin-regtest', 'bitcoin', 'anvil']),
+      coins: 3,
+      note: 'fuzz',
+    },
     '/vault/:vaultId/policy-change': {
       threshold: pick(chance, [1, 2, 3, 4]),
       approvalMode: chance() < 0.9 ? 'token' : 'device',

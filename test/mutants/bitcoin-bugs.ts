@@ -169,4 +169,18 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     is: 'if (worthy.length > most && left(worthy) < amount) {',
     caughtBy: COINS,
   },
+  {
+    name: 'many coins: a consolidation spends the coins of others',
+    file: 'src/chains/bitcoin/quote.ts',
+    was: 'const coins = smallestCoins(own, free, { rate, count });',
+    is: 'const coins = smallestCoins(own, others.concat(free.slice(0, 0)), { rate, count });',
+    caughtBy: COINS,
+  },
+  {
+    name: 'many coins: a consolidation joins what costs more than it is worth',
+    file: 'src/chains/bitcoin/coin-selection.ts',
+    was: 'const worthy = free.filter((coin) => isEconomical(own, coin, rate)).toSorted(byAmount);',
+    is: 'const worthy = free.filter((coin) => isEconomical(own, coin, 0n * rate)).toSorted(byAmount);',
+    caughtBy: COINS,
+  },
 ];

@@ -41,8 +41,8 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     const rates = await readFeeRates(fleet, chain);
     return prepare(fleet, async (node): Promise<Result<T, QuoteFault>> => (rates.ok ? ask(node, rates.value) : rates));
   };
-  const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal' } = {}) =>
-    withRates((node, rates) => quoteTransfer(node, chain, { intent, replaced, taken, speed, rates }));
+  const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
+    withRates((node, rates) => quoteTransfer(node, chain, { intent, replaced, taken, speed, joins, rates }));
   return {
     chain,
     largestAmount: MOST_SATOSHI,

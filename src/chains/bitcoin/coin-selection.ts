@@ -28,6 +28,21 @@ export function selectCoins(payment: Payment, choice: Choice): Terms | null {
   return alone ?? smallest(payment, sorted) ?? withoutChange(payment, sorted) ?? largestFirst(payment, sorted);
 }
 
+/**
+ * The smallest coins that are worth more than their inputs, as many as are wanted and one transaction can spend; null where there
+ * are not two to join.
+ *
+ * @param own script of the wallet
+ */
+export function smallestCoins(
+  own: Uint8Array,
+  free: readonly Coin[],
+  { rate, count }: { readonly rate: bigint; readonly count: number },
+): readonly Coin[] | null {
+  const worthy = free.filter((coin) => isEconomical(own, coin, rate)).toSorted(byAmount);
+  return worthy.length < 2 ? null : worthy.slice(0, Math.min(count, mostCoinsOf(own))).map(plain);
+}
+
 /** Reports whether a coin is worth more than the fee of its input. @param own script of the wallet */
 export function isEconomical(own: Uint8Array, { amount }: Coin, rate: bigint): boolean {
   return amount > feeAt(rate, virtualBytes(inputWeightOf(own)));

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
 import type { Bid, Parent } from '#chains/bitcoin/bid.ts';
-import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
+import { selectCoins, smallestCoins } from '#chains/bitcoin/coin-selection.ts';
 import { readCoins } from '#chains/bitcoin/coins.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { FeeRates, UnspentCoin } from '#chains/bitcoin/question.ts';
@@ -10,10 +10,10 @@ import { depthOf } from '#chains/bitcoin/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
 import { replacedBy } from '#chains/bitcoin/replacement.ts';
 import { shortageOf } from '#chains/bitcoin/shortage.ts';
-import type { Terms } from '#chains/bitcoin/terms.ts';
+import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, nameOf, virtualBytes } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
+import { coinsIn, feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
@@ -39,6 +39,8 @@ interface QuoteRequest {
   readonly taken: ReadonlySet<string>;
   readonly speed: Speed;
   readonly rates: FeeRates;
+  /** Of a consolidation: how many of the smallest coins it spends; 0 for everything else. */
+  readonly joins: number;
 }
 
 /**
@@ -53,7 +55,7 @@ interface QuoteRequest {
 export async function quoteTransfer(
   node: RpcNode,
   chain: Chain,
-  { intent, replaced, taken, speed, rates }: QuoteRequest,
+  { intent, replaced, taken, speed, rates, joins }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
@@ -75,13 +77,38 @@ export async function quoteTransfer(
     replaced: replaced === null ? null : replacedBy(replaced),
     parent: parent.value,
   };
-  const terms = selectCoins(payment.value, { kept, free, bid });
+  const joined = joins > 0 && replaced === null ? joinedOf(payment.value, { free, others, bid, count: joins }) : null;
+  if (joined !== null && !joined.ok) return joined;
+  const choice = joined === null ? { kept, free, bid } : { kept: joined.value, free: [], bid };
+  const terms = selectCoins(payment.value, choice);
   if (terms === null) return refused(shortageOf(payment.value, [...kept, ...others], bid));
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
   }
-  return accepted({ terms, coins: terms.coins.map(nameOf), maxFee: amountOf(fee) });
+  const size = sizeOfShape(payment.value, { coins: terms.coins.length, hasChange: terms.change > 0n });
+  return accepted({ terms, coins: terms.coins.map(nameOf), maxFee: amountOf(fee), virtualSize: size.toString() });
+}
+
+interface Joining {
+  readonly free: readonly Coin[];
+  /** Those that can not be spent now, too. */
+  readonly others: readonly Coin[];
+  readonly bid: Bid;
+  readonly count: number;
+}
+
+/** The coins of a consolidation. Refuses `busy`, and NOTHING_TO_CONSOLIDATE where there are not two that are worth their fee. */
+function joinedOf(
+  { own }: Payment,
+  { free, others, bid: { rate }, count }: Joining,
+): Result<readonly Coin[], PermanentFault | BusyFault> {
+  const coins = smallestCoins(own, free, { rate, count });
+  if (coins !== null) return accepted(coins);
+  if (smallestCoins(own, others, { rate, count }) !== null) return refused({ kind: 'busy' });
+  return refused(
+    permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee'),
+  );
 }
 
 /** An intent as a payment. Refuses an amount that no node relays. */

@@ -88,6 +88,8 @@ export interface CreationBody {
   readonly speed?: Speed | undefined;
   /** ISO 8601, as the schema has checked. */
   readonly notAfter?: string | null | undefined;
+  /** Of a consolidation: see `CreationRequest`. */
+  readonly joins?: number;
 }
 
 /** What a caller wants. */
@@ -158,12 +160,12 @@ export function readCreation(
     reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
   }
   const action = actionReader.read(reader);
-  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal' } = body;
+  const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
   const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const notAfterMs = body.notAfter == null ? null : Date.parse(body.notAfter);
   const wish = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
-  return accepted({ vaultId, wish });
+  return accepted({ vaultId, wish: joins === undefined ? wish : { ...wish, joins } });
 }
 
 /**
@@ -187,10 +189,12 @@ async function rehearse(
   const { view, replayed } = rehearsed.value;
   const { intent } = view.transaction;
   if (replayed || intent.kind === 'message') return {};
-  const quote = await adapter.quote(intent, null, { speed: request.speed });
+  const { speed, joins = 0 } = request;
+  const quote = await adapter.quote(intent, null, { speed, joins });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
   if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return preparationProblem(context, quote.refusal);
-  return { virtualSize: await virtualSizeOf(adapter, intent) };
+  const { virtualSize = null } = quote.ok ? quote.value : {};
+  return { virtualSize: virtualSize ?? (await virtualSizeOf(adapter, intent)) };
 }
 
 /** With whichever coins the wallet has; null on chains without virtual bytes, or where no node can say. */
@@ -199,6 +203,8 @@ async function virtualSizeOf(adapter: ChainAdapter, intent: OnChainIntent): Prom
   const estimate = await adapter.estimate(intent);
   return estimate.ok && 'virtualSize' in estimate.value ? estimate.value.virtualSize : null;
 }
+
+const LACKS_FUNDS: ReadonlySet<string> = new Set(['INSUFFICIENT_FUNDS', 'TOO_MANY_COINS', 'NOTHING_TO_CONSOLIDATE']);
 
 const RETRY_SECONDS = '5';
 
@@ -214,8 +220,7 @@ export function preparationProblem(context: HttpContext, fault: PreparationFault
     return problem(context, 'insufficient-funds', { detail });
   }
   const detail = fault.detail ?? 'The chain gives no reason.';
-  if (fault.reason === 'INSUFFICIENT_FUNDS' || fault.reason === 'TOO_MANY_COINS')
-    return problem(context, 'insufficient-funds', { detail });
+  if (LACKS_FUNDS.has(fault.reason)) return problem(context, 'insufficient-funds', { detail });
   if (fault.reason === 'ALLOWANCE_NOT_ZERO') return problem(context, 'allowance-not-zero', { detail });
   return problem(context, 'would-revert', { detail });
 }

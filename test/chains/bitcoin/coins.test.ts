@@ -133,3 +133,24 @@ test('small coins that do not fit into one transaction are too many, with what c
   const tooMuch = payment(wallet.address, { amount: units(650_000n) });
   expect(await adapterAt(node.url).quote(tooMuch, null)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_FUNDS' } });
 });
+
+test('a consolidation spends the smallest coins that are worth it, and waits for those on their way', async () => {
+  const joined = async (joins: number, taken: readonly string[] = []) => {
+    const intent = payment(wallet.address, { to: wallet.address, amount: units(0n) });
+    return adapterAt(node.url).quote(intent, null, { joins, speed: 'slow', taken: new Set(taken) });
+  };
+  const none = { ok: false, refusal: { kind: 'permanent', reason: 'NOTHING_TO_CONSOLIDATE' } };
+  node.ledger.fund(wallet.address, BTC);
+  expect(await joined(5)).toMatchObject(none);
+  node.rates['12'] = 10;
+  // An input of P2TR costs 580 satoshi at this rate.
+  const [speck, ...small] = [580n, 3_000n, 1_000n, 2_000n].map((amount) => node.ledger.fund(wallet.address, amount));
+  const names = (hashes: readonly (string | undefined)[]) => hashes.map((hash) => `${hash}:0`);
+  expect(await joined(3)).toMatchObject({ ok: true, value: { coins: names([small[1], small[2], small[0]]) } });
+  expect(await joined(2)).toMatchObject({ ok: true, value: { coins: names([small[1], small[2]]) } });
+  const all = await joined(50);
+  expect(all.ok && all.value.coins).toHaveLength(4);
+  expect(all.ok && all.value.coins).not.toContain(`${speck}:0`);
+  expect(await joined(2, all.ok ? all.value.coins : [])).toEqual({ ok: false, refusal: { kind: 'busy' } });
+  delete node.rates['12'];
+});

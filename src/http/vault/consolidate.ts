@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { adapterFor } from '#chains/adapters.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { HttpContext } from '#http/context.ts';
+import { route } from '#http/context.ts';
+import { problem } from '#http/problem.ts';
+import { create, creationFields, CREATION_REFUSALS } from '#http/transaction/creation.ts';
+import { transactionAnswer } from '#http/transaction/record-schema.ts';
+import { vaultIdOf } from '#http/vault/vault-path.ts';
+import { consolidation } from '#objects/new-transaction.ts';
+
+/** What one transaction of a P2TR wallet can spend. */
+const MAX_COINS = 50;
+
+const consolidateBody = z
+  .strictObject({
+    chain: creationFields.chain,
+    note: creationFields.note,
+    externalId: creationFields.externalId,
+    coins: z.int().min(2).max(MAX_COINS).optional().meta({
+      description: 'How many of the smallest coins are joined; as many as one transaction can spend when absent',
+    }),
+  })
+  .meta({ examples: [{ chain: 'bitcoin', coins: 40 }] });
+
+/**
+ * POST /vault/{vaultId}/consolidate (ours): proposes a transaction that joins the smallest coins of a Bitcoin wallet to one, at
+ * the slow fee. Nothing leaves the wallet but the fee, whose cap follows from the size. It is approved as any other; 201 with its
+ * record. Coins that cost more than they are worth are left alone, and so are those that others have claimed by then.
+ *
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request`,
+ * `not-on-this-chain` where the chain has no coins, then what `create` refuses.
+ */
+export const consolidate = route({
+  method: 'POST',
+  path: '/vault/:vaultId/consolidate',
+  access: 'write',
+  summary: 'joins the smallest coins of a Bitcoin wallet',
+  body: consolidateBody,
+  answer: transactionAnswer(201),
+  refuses: CREATION_REFUSALS,
+  handle: propose,
+});
+
+async function propose(context: HttpContext): Promise<Response> {
+  const vaultId = vaultIdOf(context);
+  if (vaultId instanceof Response) return vaultId;
+  const { coins: joins = MAX_COINS, note, ...body } = consolidateBody.parse(await context.req.json());
+  const chain = findChain(chainsFrom(context.env), body.chain);
+  if (chain !== null && !adapterFor(chain, []).paysWithCoins) {
+    return problem(context, 'not-on-this-chain', { detail: `There are no coins to join on ${chain.name}.` });
+  }
+  const request = { ...body, vaultId, note: note ?? defaultNote(joins), speed: 'slow', joins } as const;
+  // The vault names its wallet.
+  return create(context, request, { kind: 'transfer', read: () => consolidation('') });
+}
+
+/** Signers see a payment of nothing to the wallet itself; this says what it is for. */
+function defaultNote(joins: number): string {
+  return `Joins up to ${joins} of the smallest coins of the wallet`;
+}
