@@ -173,8 +173,8 @@ export const FEE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a payment fails for a price that was not above the cap when it was prepared',
-    file: 'src/jobs/sign.ts',
-    was: 'return isPrice && signedAttempts(transaction).length === 0;',
+    file: 'src/domain/fee-cap.ts',
+    was: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length === 0;",
     is: 'return false;',
     caughtBy: ['test/cosigner/stale-attempt.test.ts'],
   },

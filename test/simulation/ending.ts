@@ -1,5 +1,6 @@
 import type { Activity } from '#domain/activity.ts';
 import { unitsOf } from '#domain/amount.ts';
+import { WAITS_FOR_NONCE } from '#domain/nonce-wait.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isFinal } from '#domain/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';
@@ -56,6 +57,13 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
     if (BigInt(number) > finalNumber)
       world.oracle.fault(`I6: ${id} is final in block ${number}, and ${finalNumber} is`);
   }
+}
+
+/** Reports whether transactions of a chain wait above a nonce that no transaction owns: the next payment of the wallet gets it. */
+export function waitsForPayment(world: World, { row: { name } }: SimulatedChain): boolean {
+  return transactionsOf(world).some(
+    ({ chain, stateReason, waitsFor = null }) => chain === name && stateReason === WAITS_FOR_NONCE && waitsFor === null,
+  );
 }
 
 /** Every transaction has come to its end. */

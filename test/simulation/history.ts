@@ -1,7 +1,7 @@
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './clocks.ts';
-import { isQuiet, isSettled, judge, judgeFinality, underWay } from './ending.ts';
+import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } from './ending.ts';
 import { setBack } from './set-back.ts';
 import type { SimulatedChain } from './chain.ts';
 import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
@@ -109,6 +109,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
     isSettledNow = areDone && isSettled(world);
     // By itself it compares once an hour; whoever waits asks for it.
     if (!isSettledNow && areDone && isQuiet(world)) void lookAgain(world);
+    if (!isSettledNow && areDone) payWhereOneWaits(world);
     schedule.after(LOOK_MS, look);
   };
   look();
@@ -217,6 +218,32 @@ async function randomWish(world: World, index: number): Promise<void> {
   // A client that lost its memory asks once more.
   if (schedule.isLuck(0.2)) await create(world, wish, creator);
   await Promise.all(people.map((person) => decide(world, wish, person)));
+}
+
+/** One payment on a chain that is made for those that wait above an unused nonce. */
+const paying = new WeakMap<World, Set<SimulatedChain>>();
+
+/**
+ * The way out of a nonce that co-signers let no transaction use up (README, known limits): the next payment of the wallet gets it, so
+ * people make one, as `stateReason` says.
+ */
+function payWhereOneWaits(world: World): void {
+  const before = paying.get(world) ?? new Set();
+  paying.set(world, before);
+  for (const chain of world.chains) {
+    if (before.has(chain) || !waitsForPayment(world, chain)) continue;
+    before.add(chain);
+    void payAgain(world, chain).finally(() => before.delete(chain));
+  }
+}
+
+async function payAgain(world: World, chain: SimulatedChain): Promise<void> {
+  const [person] = world.people;
+  if (person === undefined) throw new Error('there are three people');
+  const amount = chain.unit + BigInt(world.oracle.wishes.length);
+  const wish = world.oracle.wish(chain, chain.recipients[0] ?? '', amount);
+  await create(world, wish, person);
+  for (const one of world.people) await approve(world, wish, one);
 }
 
 /** What one person does about one wish. */
