@@ -26,7 +26,7 @@ import { amount, FRAME as CAST_FRAME, messageIntent, policy, transactionIn, tran
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const intent = transferIntent();
 
-type Fields<I extends Intent> = { readonly [F in keyof Required<Omit<I, 'kind'>>]: I[F] };
+type Fields<I extends Intent> = { readonly [F in keyof Required<Omit<I, 'kind'>>]: Required<I>[F] };
 
 /** Another value for each field: the types make sure that a new field gets its line here. */
 const FRAME = {
@@ -52,6 +52,8 @@ const TRANSFER: Fields<TransferIntent> = {
   maxFee: amount('101'),
   lookalikeOf: ADDRESS,
   paysFor: 'ab'.repeat(32),
+  memo: '104729',
+  recipientMayHaveNoKey: true,
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
   ...FRAME,
@@ -136,14 +138,15 @@ test('the encoding is pinned: an approval given today must be readable in ten ye
 test.each<[Intent, readonly string[]]>([
   [
     { ...intent, ...TRANSFER, paysFor: 'ab'.repeat(32) },
-    ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor'],
+    ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor', 'memo', 'recipientMayHaveNoKey'],
   ],
+  [{ ...intent, memo: '104729' }, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'memo']],
   [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...interaction, ...INTERACTION }, ['to', 'data', 'value', 'maxFee', 'lookalikeOf']],
   [{ ...approval, ...APPROVAL }, ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...messageIntent(), ...MESSAGE }, ['format', 'message']],
 ])('what is signed for is every field with its name, in the one order: %o', (of, own) => {
-  const values: Readonly<Record<string, string | number | null | undefined>> = { ...of };
+  const values: Readonly<Record<string, string | number | boolean | null | undefined>> = { ...of };
   const names = ['kind', 'vaultId', 'transactionId', 'chain', 'from', ...own];
   names.push('policyVersion', 'policyHash', 'note', 'createdAtMs', 'expiresAtMs');
   expect(readCanonical(intentBytes(of))).toEqual({
