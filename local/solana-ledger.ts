@@ -24,6 +24,8 @@ import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 import { bytesOf } from '#chains/solana/address.ts';
 import { mintIn, storedNonce, tokenAccountIn } from '#chains/solana/accounts.ts';
 import type { Account } from '#chains/solana/question.ts';
+import type { LeaderRules, Waiting } from './solana-leader.ts';
+import { chosenFor, isSignedBy, offeredPrice } from './solana-leader.ts';
 import { errorOf } from './solana-error.ts';
 import { durableNonce } from './durable-nonce.ts';
 import type { Entry, LedgerView, Snapshot } from './solana-rpc.ts';
@@ -45,6 +47,8 @@ interface Written {
   readonly blockhash: string;
   readonly entries: readonly Entry[];
   readonly accounts: readonly WrittenAccount[];
+  /** Absent in what was written down before. */
+  readonly skipped?: readonly bigint[];
 }
 
 interface WrittenAccount {
@@ -57,8 +61,10 @@ interface WrittenAccount {
 
 /**
  * The real virtual machine of Solana, in this process (litesvm), as a ledger of one validator: each transaction that is carried out is a
- * block of its own, which is beyond every fork when `finalityDepth` more have come. What litesvm does differently from the network is put
- * right here: a blockhash lives for 150 blocks and not until the next, and a transaction that fails has used its durable nonce up.
+ * block of its own, which is beyond every fork when `finalityDepth` more have come. With a `leader` slots are as on the network: they hold
+ * several transactions, the dearest ones first, and come when the test lets time pass. What litesvm does differently from the network is
+ * put right here: a blockhash lives for 150 blocks and not until the next, a transaction that fails has used its durable nonce up, and a
+ * durable nonce that was advanced in a slot is not advanced in it again.
  */
 export class SolanaLedger implements LedgerView {
   readonly #svm = new LiteSVM();
@@ -69,9 +75,15 @@ export class SolanaLedger implements LedgerView {
   /** Blockhash to the last height that takes it. */
   readonly #recent = new Map<string, bigint>();
   #slot = 1n;
+  /** Slots whose leader made no block. */
+  readonly #skipped = new Set<bigint>();
+  #waiting: readonly Waiting[] = [];
+  #price = 0n;
   finalityDepth = 0n;
-  /** Nobody is in a hurry here. */
-  readonly price = 0n;
+  /** Null: whatever is sent is carried out at once, in a slot of its own. */
+  leader: LeaderRules | null = null;
+  /** The node knows no transaction of before this slot: it was started from a snapshot, or has pruned them. */
+  historyFrom = 0n;
 
   /** @param folder of an earlier run that is to go on */
   constructor(folder: string | null = null) {
@@ -90,11 +102,23 @@ export class SolanaLedger implements LedgerView {
 
   /** The newest slot that is beyond every fork. */
   get finalizedSlot(): bigint {
-    return this.#slot > this.finalityDepth ? this.#slot - this.finalityDepth : 0n;
+    let slot = this.#slot > this.finalityDepth ? this.#slot - this.finalityDepth : 0n;
+    while (this.#skipped.has(slot)) slot -= 1n;
+    return slot;
+  }
+
+  /** The lowest price in the newest block: what nodes report of it. */
+  get price(): bigint {
+    return this.#price;
+  }
+
+  /** Blocks up to a slot. */
+  heightAt(slot: bigint): bigint {
+    return slot - BigInt([...this.#skipped].filter((skipped) => skipped <= slot).length);
   }
 
   latestBlockhash(): { readonly blockhash: string; readonly lastHeight: bigint } {
-    return { blockhash: this.#svm.latestBlockhash(), lastHeight: this.#slot + BLOCKHASH_BLOCKS };
+    return { blockhash: this.#svm.latestBlockhash(), lastHeight: this.heightAt(this.#slot) + BLOCKHASH_BLOCKS };
   }
 
   rent(bytes: bigint): bigint {
@@ -116,12 +140,13 @@ export class SolanaLedger implements LedgerView {
   }
 
   entry(hash: string): Entry | null {
-    return this.#byHash.get(hash) ?? null;
+    const entry = this.#byHash.get(hash) ?? null;
+    return entry === null || entry.slot < this.historyFrom ? null : entry;
   }
 
   /** Newest first. */
   naming(at: Address): readonly Entry[] {
-    return this.#entries.filter(({ accounts }) => accounts.includes(at)).toReversed();
+    return this.#entries.filter(({ accounts, slot }) => slot >= this.historyFrom && accounts.includes(at)).toReversed();
   }
 
   /** Every transaction in a slot beyond one, oldest first. */
@@ -130,17 +155,41 @@ export class SolanaLedger implements LedgerView {
   }
 
   /**
-   * Carries a transaction out as a leader would: `null` when it is dropped without a trace (no such blockhash, or the fee can not be paid),
-   * and `signature` when its signature is wrong, which a node says at once.
+   * Takes a transaction as a node does. Without a leader it is carried out at once: `null` when it is dropped without a trace (no such
+   * blockhash, or the fee can not be paid), and `signature` when its signature is wrong, which a node says at once. With a leader it waits
+   * for a slot, or is lost.
    */
-  send(wire: Uint8Array): Entry | 'signature' | null {
+  send(wire: Uint8Array): Entry | Pick<Entry, 'hash'> | 'signature' | null {
+    if (this.leader !== null) return this.#passOn(wire, this.leader);
+    const entry = this.#carryOut(wire);
+    if (entry !== null && entry !== 'signature' && entry.slot > this.#slot) this.advance(1n);
+    return entry;
+  }
+
+  #passOn(wire: Uint8Array, { isLost }: LeaderRules): Pick<Entry, 'hash'> | 'signature' {
     const transaction = getTransactionDecoder().decode(wire);
     const hash = hashOf(transaction);
-    const known = this.entry(hash);
+    const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+    const [payer] = message.staticAccounts;
+    if (payer === undefined || !isSignedBy(payer, transaction)) return 'signature';
+    const isNew = !this.#byHash.has(hash) && this.#waiting.every((one) => one.hash !== hash);
+    if (isNew && isLost?.(hash) !== true) {
+      this.#waiting = [...this.#waiting, { hash, price: offeredPrice(message), wire }];
+    }
+    return { hash };
+  }
+
+  /** Carries a transaction out in the slot after the newest one. */
+  #carryOut(wire: Uint8Array): Entry | 'signature' | null {
+    const transaction = getTransactionDecoder().decode(wire);
+    const hash = hashOf(transaction);
+    const known = this.#byHash.get(hash) ?? null;
     if (known !== null) return known;
     const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
     const accounts = [...message.staticAccounts];
-    const lives = (this.#recent.get(message.lifetimeToken) ?? 0n) >= this.#slot;
+    const lives = (this.#recent.get(message.lifetimeToken) ?? 0n) >= this.heightAt(this.#slot);
+    // What hangs on the value that a nonce has got in this very slot is not carried out in it.
+    if (!lives && message.lifetimeToken === this.#newestNonce) return null;
     const before = accounts.map((at) => this.#snapshot(at));
     const payer = accounts[0] ?? SYSTEM_PROGRAM_ADDRESS;
     const paid = this.#svm.getBalance(payer) ?? 0n;
@@ -167,7 +216,6 @@ export class SolanaLedger implements LedgerView {
       lifetime: message.lifetimeToken,
     };
     this.#enter(entry);
-    this.advance(1n);
     return entry;
   }
 
@@ -182,12 +230,42 @@ export class SolanaLedger implements LedgerView {
     return { error: failed ? errorOf(result.err()) : null, logs: meta.logs(), units: meta.computeUnitsConsumed() };
   }
 
-  /** So many blocks, with nothing in them. */
+  /** So many blocks, with nothing in them but what waits for a leader. */
   advance(blocks: bigint): void {
-    this.#slot += blocks;
+    let empty = blocks;
+    for (; this.leader !== null && empty > 0n && this.#waiting.length > 0; empty -= 1n) {
+      this.#fillSlot(this.leader);
+      this.#goTo(this.#slot + 1n);
+    }
+    if (empty > 0n) this.#goTo(this.#slot + empty);
+  }
+
+  /** So many slots without a block: their leaders were away. */
+  skip(slots: bigint): void {
+    for (let i = 0n; i < slots; i += 1n) {
+      this.#slot += 1n;
+      this.#skipped.add(this.#slot);
+    }
     this.#svm.warpToSlot(this.#slot);
+  }
+
+  #fillSlot(leader: LeaderRules): void {
+    const { chosen, lowest } = chosenFor(leader, this.#waiting);
+    for (const { wire } of chosen) this.#carryOut(wire);
+    // What could not be carried out now is forgotten: the node that had it sends it once.
+    this.#waiting = this.#waiting.filter((one) => !chosen.includes(one));
+    this.#price = lowest;
+  }
+
+  #goTo(slot: bigint): void {
+    this.#slot = slot;
+    this.#svm.warpToSlot(slot);
     this.#svm.expireBlockhash();
     this.#remember();
+  }
+
+  get #newestNonce(): string {
+    return durableNonce(address(this.#svm.latestBlockhash()));
   }
 
   /**
@@ -203,8 +281,9 @@ export class SolanaLedger implements LedgerView {
     const signers = compiled.header.numSignerAccounts;
     const names = crypto.getRandomValues(new Uint8Array(64 * signers));
     this.#svm.withSigverify(false);
-    const entry = this.send(Uint8Array.of(signers, ...names, ...bytes));
+    const entry = this.#carryOut(Uint8Array.of(signers, ...names, ...bytes));
     this.#svm.withSigverify(true);
+    if (entry !== null && entry !== 'signature') this.advance(1n);
     if (entry === null || entry === 'signature' || entry.error !== null) {
       throw new Error(
         `not carried out: ${entry === null ? 'dropped' : JSON.stringify(entry === 'signature' ? entry : entry.error)}`,
@@ -225,8 +304,9 @@ export class SolanaLedger implements LedgerView {
     this.#svm.setAccount(account);
   }
 
-  /** The name of the block in a slot. */
-  blockhashOf(slot: bigint): string {
+  /** The name of the block in a slot; null for one that was skipped, or of before the history of the node. */
+  blockhashOf(slot: bigint): string | null {
+    if (this.#skipped.has(slot) || slot < this.historyFrom) return null;
     return getAddressDecoder().decode(createHash('sha256').update(`block ${slot}`).digest());
   }
 
@@ -238,6 +318,7 @@ export class SolanaLedger implements LedgerView {
       slot: this.#slot,
       blockhash: this.#svm.latestBlockhash(),
       entries: this.#entries,
+      skipped: [...this.#skipped],
       accounts: [...named].flatMap((at) => this.#written(at)),
     };
     writeFileSync(join(folder, WRITTEN), stringifyJsonWithBigInts(written));
@@ -251,7 +332,8 @@ export class SolanaLedger implements LedgerView {
   }
 
   /** Every machine draws the same row of blockhashes, so the old run's are passed by: one that came again would revive what it had signed. */
-  #goOn({ slot, blockhash: last, entries, accounts }: Written): void {
+  #goOn({ slot, blockhash: last, entries, accounts, skipped = [] }: Written): void {
+    for (const one of skipped) this.#skipped.add(one);
     for (let passed = 0n; this.#svm.latestBlockhash() !== last; passed += 1n) {
       if (passed === slot) throw new Error(`${WRITTEN} is of another version of the machine: begin again with --fresh`);
       this.#svm.expireBlockhash();
@@ -275,7 +357,7 @@ export class SolanaLedger implements LedgerView {
   }
 
   #remember(): void {
-    this.#recent.set(this.#svm.latestBlockhash(), this.#slot + BLOCKHASH_BLOCKS);
+    this.#recent.set(this.#svm.latestBlockhash(), this.heightAt(this.#slot) + BLOCKHASH_BLOCKS);
   }
 
   #snapshot(at: Address): Snapshot {
@@ -293,7 +375,7 @@ export class SolanaLedger implements LedgerView {
     for (const at of accounts) {
       const account = this.account(at);
       if (account === null || storedNonce(account)?.value !== value) continue;
-      account.data.set(bytesOf(durableNonce(address(this.#svm.latestBlockhash()))), 40);
+      account.data.set(bytesOf(address(this.#newestNonce)), 40);
       this.#place(at, account);
     }
   }

@@ -41,6 +41,8 @@ export interface LedgerView {
   /** The newest slot that is beyond every fork. */
   readonly finalizedSlot: bigint;
   latestBlockhash(): { readonly blockhash: string; readonly lastHeight: bigint };
+  /** Blocks up to a slot; absent where every slot has one. */
+  heightAt?(slot: bigint): bigint;
   rent(bytes: bigint): bigint;
   /** What the newest transactions that carry out paid for a compute unit, in millionths of a lamport. */
   readonly price: bigint;
@@ -94,12 +96,17 @@ export function hashOf({ signatures }: Pick<Transaction, 'signatures'>): string 
   return getBase58Decoder().decode(first ?? new Uint8Array(64));
 }
 
+/** Hashes that a node looks up for one question. */
+const MAX_HASHES = 256;
+/** What fits into a packet of the network. */
+const MAX_TRANSACTION_BYTES = 1_232;
+
 type Method = (ledger: LedgerView, params: readonly unknown[]) => unknown;
 
 const METHODS: Readonly<Record<string, Method>> = {
   getGenesisHash: () => GENESIS,
   getSlot: (ledger, [options]) => headFor(ledger, options),
-  getBlockHeight: (ledger, [options]) => headFor(ledger, options),
+  getBlockHeight: (ledger, [options]) => heightAt(ledger, headFor(ledger, options)),
   getLatestBlockhash: (ledger) => {
     const { blockhash, lastHeight } = ledger.latestBlockhash();
     return inContext(ledger, { blockhash, lastValidBlockHeight: lastHeight });
@@ -139,11 +146,15 @@ const METHODS: Readonly<Record<string, Method>> = {
     // A node passes on what the leader then drops, and names its signature all the same.
     return sent === null ? hashOf(getTransactionDecoder().decode(bytes)) : sent.hash;
   },
-  getSignatureStatuses: (ledger, [hashes]) =>
-    inContext(
+  getSignatureStatuses: (ledger, [hashes]) => {
+    if (!Array.isArray(hashes) || hashes.length > MAX_HASHES) {
+      throw new Refusal(-32602, `Too many inputs provided; max ${MAX_HASHES}`);
+    }
+    return inContext(
       ledger,
-      (hashes as readonly string[]).map((hash) => statusOf(ledger, ledger.entry(hash))),
-    ),
+      hashes.map((hash) => statusOf(ledger, ledger.entry(String(hash)))),
+    );
+  },
   getTransaction: (ledger, [hash, options]) => {
     const entry = ledger.entry(String(hash));
     return entry === null || entry.slot > headFor(ledger, options) ? null : transactionOf(entry);
@@ -151,8 +162,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   getBlock: (ledger, [slot]) => {
     const number = BigInt(numberOf(slot));
     const blockhash = number > ledger.slot ? null : ledger.blockhashOf(number);
-    if (blockhash === null) throw new Refusal(-32004, `Block not available for slot ${number}`);
-    return { blockhash, blockHeight: number, parentSlot: number - 1n, blockTime: null };
+    const isUnknown = number > ledger.slot || (blockhash === null && ledger.heightAt === undefined);
+    if (isUnknown) throw new Refusal(-32004, `Block not available for slot ${number}`);
+    // The node's own words: it does not say which of the two it is.
+    const isMissing = `Slot ${number} was skipped, or missing due to ledger jump to recent snapshot`;
+    if (blockhash === null) throw new Refusal(-32007, isMissing);
+    return { blockhash, blockHeight: heightAt(ledger, number), parentSlot: number - 1n, blockTime: null };
   },
   getSignaturesForAddress: (ledger, [at, options]) => {
     const { before, limit = 1000n } = (options ?? {}) as { readonly before?: string; readonly limit?: number | bigint };
@@ -167,6 +182,10 @@ const METHODS: Readonly<Record<string, Method>> = {
 
 function inContext(ledger: LedgerView, value: unknown, slot: bigint = ledger.slot) {
   return { context: { apiVersion: '3.0.0', slot }, value };
+}
+
+function heightAt(ledger: LedgerView, slot: bigint): bigint {
+  return ledger.heightAt?.(slot) ?? slot;
 }
 
 function headFor(ledger: LedgerView, options: unknown): bigint {
@@ -226,7 +245,10 @@ function addressOf(value: unknown): Address {
 
 function bytesOf(value: unknown): Uint8Array {
   if (typeof value !== 'string') throw new Refusal(-32602, 'invalid transaction');
-  return new Uint8Array(Buffer.from(value, 'base64'));
+  const bytes = new Uint8Array(Buffer.from(value, 'base64'));
+  if (bytes.length <= MAX_TRANSACTION_BYTES) return bytes;
+  const most = `(max: encoded/raw 1644/${MAX_TRANSACTION_BYTES})`;
+  throw new Refusal(-32602, `base64 encoded transaction too large: ${value.length} bytes ${most}`);
 }
 
 function numberOf(value: unknown): number {

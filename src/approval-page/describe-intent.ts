@@ -67,6 +67,12 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
         ...(intent.paysFor === undefined
           ? []
           : [{ label: 'Pays for', text: 'an earlier payment', raw: intent.paysFor }]),
+        ...(intent.memo === undefined
+          ? []
+          : [{ label: 'Memo', text: 'written into the chain', raw: visibleText(intent.memo) }]),
+        ...(intent.recipientMayHaveNoKey === undefined
+          ? []
+          : [{ label: 'Key of the recipient', text: 'none: the address belongs to a program' }]),
       ];
     case 'contract-interaction':
       return [

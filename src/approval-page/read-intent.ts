@@ -10,7 +10,7 @@ import {
 import { readTypedData, typedDataText } from '#chains/evm/typed-data.ts';
 import { parseAmount } from '#domain/amount.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
-import type { Action, Intent, OnChainIntent } from '#domain/intent.ts';
+import type { Action, Intent, OnChainIntent, TransferExtras } from '#domain/intent.ts';
 import { intentBytes, MESSAGE_FORMATS } from '#domain/intent.ts';
 
 export const INTENT_DOMAIN = 'conclave/intent/v1';
@@ -32,7 +32,7 @@ export function readIntent(canonical: string): Intent {
   const from = cursor.parsed('from', addressOf);
   const action = readAction(cursor, kind);
   const bound = action.kind === 'message' ? null : readBounds(cursor);
-  const paysFor = action.kind === 'transfer' && cursor.isAt('paysFor') ? cursor.parsed('paysFor', txHashOf) : undefined;
+  const extras = action.kind === 'transfer' ? readExtras(cursor) : {};
   const frame = {
     vaultId,
     transactionId,
@@ -47,7 +47,7 @@ export function readIntent(canonical: string): Intent {
   const hasEnd = action.kind !== 'message' && cursor.isAt('notAfterMs');
   const end = hasEnd ? { notAfterMs: cursor.count('notAfterMs') } : {};
   cursor.end();
-  const intent = intentOf(frame, action, { bound: bound === null ? null : { ...bound, ...end }, paysFor });
+  const intent = intentOf(frame, action, { bound: bound === null ? null : { ...bound, ...end }, extras });
   holdSame(bytes, intentBytes(intent));
   return intent;
 }
@@ -69,12 +69,20 @@ type Frame = Pick<
 function intentOf(
   frame: Frame,
   action: Action,
-  { bound, paysFor }: { readonly bound: Bounds | null; readonly paysFor: string | undefined },
+  { bound, extras }: { readonly bound: Bounds | null; readonly extras: TransferExtras },
 ): Intent {
   if (action.kind === 'message') return { ...frame, ...action };
   if (bound === null) throw new Error('every kind but a message has a largest fee');
-  if (action.kind !== 'transfer' || paysFor === undefined) return { ...frame, ...action, ...bound };
-  return { ...frame, ...action, ...bound, paysFor };
+  return action.kind === 'transfer' ? { ...frame, ...action, ...bound, ...extras } : { ...frame, ...action, ...bound };
+}
+
+/** What only some transfers have, in the order of the canonical bytes. */
+function readExtras(cursor: CanonicalCursor): TransferExtras {
+  const paysFor = cursor.isAt('paysFor') ? { paysFor: cursor.parsed('paysFor', txHashOf) } : {};
+  const memo = cursor.isAt('memo') ? { memo: cursor.text('memo') } : {};
+  if (!cursor.isAt('recipientMayHaveNoKey')) return { ...paysFor, ...memo };
+  cursor.oneOf('recipientMayHaveNoKey', ['true']);
+  return { ...paysFor, ...memo, recipientMayHaveNoKey: true };
 }
 
 function readAction(cursor: CanonicalCursor, kind: string): Action {

@@ -100,6 +100,9 @@ export interface AnchorPlace {
   readonly replaced: Attempt | null;
 }
 
+/** What chains say whose payments carry no memo. */
+export const NO_MEMO = 'is carried by payments on Solana alone';
+
 /** A message in the one spelling that is signed, and how it is hashed. */
 export type MessageText = Pick<MessageIntent, 'format' | 'message'>;
 
@@ -208,11 +211,15 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   readonly paysWithCoins: boolean;
   /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and what is wrong on this chain. */
   parseRecipient(text: string): Result<string, AddressFault>;
+  /** The canonical spelling of an address that a program derives, which `parseRecipient` refuses; null for any other one. */
+  parseKeylessRecipient(text: string): string | null;
   parseToken(text: string): Result<string, AddressFault>;
   /** The canonical spelling of calldata; null for what is none, or too long. */
   parseCalldata(text: string): string | null;
   /** Refuses in words. */
   parseMessage(text: string): Result<MessageText, string>;
+  /** Returns what is wrong with the memo of a payment, in words; null when nothing is. */
+  memoFault(memo: string): string | null;
   /** The unsigned bytes of an intent. */
   compose(intent: OnChainIntent, quote: Q, anchor: A): ComposedBytes;
   /** Joins bytes and signatures. Refuses what is not exactly the intent, signed by exactly its wallet. */

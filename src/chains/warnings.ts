@@ -2,7 +2,7 @@ import type { DecodedCall } from '#chains/evm/decode-call.ts';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import { isUnboundMessage } from '#chains/evm/message.ts';
 import { readTypedData } from '#chains/evm/typed-data.ts';
-import type { Intent, MessageIntent } from '#domain/intent.ts';
+import type { Intent, MessageIntent, TransferIntent } from '#domain/intent.ts';
 
 /** What a signer should not overlook. Codes are for programs, an open set; details are for people. */
 export interface Warning {
@@ -28,7 +28,7 @@ const PERMITS: ReadonlySet<string> = new Set([
 export function warningsOf(intent: Intent): Warning[] {
   switch (intent.kind) {
     case 'transfer':
-      return lookalike(intent.lookalikeOf);
+      return [...lookalike(intent.lookalikeOf), ...keyless(intent)];
     case 'erc20-approve':
       return [...lookalike(intent.lookalikeOf), ...allowanceWarnings(intent.amount, intent.spender)];
     case 'contract-interaction':
@@ -41,6 +41,12 @@ export function warningsOf(intent: Intent): Warning[] {
 function lookalike(known: string | null): Warning[] {
   if (known === null) return [];
   return [{ code: 'looks-alike', detail: `an address here begins and ends like ${known} and is another one` }];
+}
+
+function keyless({ to, recipientMayHaveNoKey }: TransferIntent): Warning[] {
+  if (recipientMayHaveNoKey === undefined) return [];
+  const detail = `${to} is an address of a program, and no key exists for it: only that program can move what it gets`;
+  return [{ code: 'recipient-may-have-no-key', detail }];
 }
 
 function unlimited(amount: string, spender: string): Warning[] {

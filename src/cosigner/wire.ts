@@ -5,7 +5,8 @@ import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import { ATTEMPT_PURPOSES, type AttemptPurpose, type Intent, MESSAGE_FORMATS } from '#domain/intent.ts';
+import type { AttemptPurpose, Intent, TransferExtras } from '#domain/intent.ts';
+import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
 import type { Vote } from '#domain/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
@@ -107,14 +108,14 @@ export function intentOf(value: unknown): Intent {
   const ends = Object.hasOwn(Object(value), 'notAfterMs') ? ['notAfterMs'] : [];
   switch (kind) {
     case 'transfer': {
-      const isChild = Object.hasOwn(Object(value), 'paysFor');
-      const own = ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', ...(isChild ? ['paysFor'] : [])];
+      const extras = TRANSFER_EXTRAS.filter((name) => Object.hasOwn(Object(value), name));
+      const own = ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', ...extras];
       const fields = fieldsOf(value, [...FRAME_FIELDS, ...own, ...ends]);
       return {
         kind,
         ...frameOf(fields),
         ...endIn(fields),
-        ...(isChild ? { paysFor: hexOf(fields['paysFor'], 32) } : {}),
+        ...extrasOf(fields),
         to: textOf(fields['to'], 128),
         tokenAddress: fields['tokenAddress'] === null ? null : textOf(fields['tokenAddress'], 128),
         amount: amountOf(fields['amount']),
@@ -163,6 +164,21 @@ export function intentOf(value: unknown): Intent {
 /** The end of an intent that has one. */
 function endIn(fields: Fields) {
   return Object.hasOwn(fields, 'notAfterMs') ? { notAfterMs: wholeNumberOf(fields['notAfterMs']) } : {};
+}
+
+const TRANSFER_EXTRAS = ['paysFor', 'memo', 'recipientMayHaveNoKey'] as const;
+
+/** What only some transfers have: a field that was not sent stays absent, so that old intents keep their bytes. */
+function extrasOf(fields: Fields): TransferExtras {
+  const has = (name: (typeof TRANSFER_EXTRAS)[number]) => Object.hasOwn(fields, name);
+  if (has('recipientMayHaveNoKey') && fields['recipientMayHaveNoKey'] !== true) {
+    throw new Malformed('recipientMayHaveNoKey');
+  }
+  return {
+    ...(has('paysFor') ? { paysFor: hexOf(fields['paysFor'], 32) } : {}),
+    ...(has('memo') ? { memo: textOf(fields['memo']) } : {}),
+    ...(has('recipientMayHaveNoKey') ? { recipientMayHaveNoKey: true } : {}),
+  };
 }
 
 function frameOf(fields: Fields) {

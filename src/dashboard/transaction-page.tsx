@@ -154,7 +154,7 @@ async function askedOf(txId: string) {
 function Facts({ transaction }: { readonly transaction: Transaction }) {
   const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
     transaction;
-  const { lookalikeOf, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
+  const { lookalikeOf, memo, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
   const { expiresAt, notAfter, usdValue } = transaction;
   const rows: readonly (readonly [string, preact.ComponentChildren])[] = [
     ['From', <code>{from}</code>],
@@ -168,6 +168,7 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ['Fee at most', maxFee === null ? null : <Fee amount={maxFee} transaction={transaction} />],
     ['Fee paid', feePaid === null ? null : <Fee amount={feePaid} transaction={transaction} />],
     ['Speed', speed],
+    ['Memo in the chain', memo],
     ['Note', note],
     ['Decided until', expiresAt === null ? null : <Time iso={expiresAt} />],
     ['Carried out until', notAfter === null ? null : <Time iso={notAfter} />],

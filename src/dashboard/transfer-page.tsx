@@ -20,6 +20,10 @@ interface Wish {
   /** Of the smallest unit. */
   readonly amount: string;
   readonly note: string | null;
+  /** Written into the chain with the payment (Solana). */
+  readonly memo: string | null;
+  /** The recipient may be an address of a program, for which there is no key (Solana). */
+  readonly recipientMayHaveNoKey: boolean;
   /** A known address that this one only looks like, where it is meant all the same. */
   readonly acceptLookalikeOf: string | null;
 }
@@ -62,6 +66,11 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
   );
 }
 
+/** Chains of this family have names that begin so. */
+function isOnSolana(chain: string): boolean {
+  return chain.startsWith('solana');
+}
+
 function Form(props: {
   readonly vaultId: number;
   readonly balances: readonly Balance[];
@@ -73,6 +82,7 @@ function Form(props: {
   const [similar, doubt] = useState<Wish | null>(null);
   const [isAsking, ask] = useState(false);
   const [place, choose] = useState(0);
+  const [isKeyless, acknowledge] = useState(false);
   const balance = balances[place];
   if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
   const submit = (event: SubmitEvent) => {
@@ -84,6 +94,7 @@ function Form(props: {
     }
     const { chain, asset } = balance;
     const note = typed('note').trim();
+    const memo = isOnSolana(chain) ? typed('memo').trim() : '';
     const wish: Wish = {
       vaultId,
       chain,
@@ -91,6 +102,8 @@ function Form(props: {
       to: typed('to').trim(),
       amount,
       note: note === '' ? null : note,
+      memo: memo === '' ? null : memo,
+      recipientMayHaveNoKey: isOnSolana(chain) && isKeyless,
       acceptLookalikeOf: null,
     };
     estimate(wish);
@@ -144,6 +157,21 @@ function Form(props: {
       <label>
         Note (what it is for) <input name="note" maxLength={500} autoComplete="off" />
       </label>
+      {isOnSolana(balance.chain) && (
+        <>
+          <label>
+            Memo in the chain (exchanges route by it) <input name="memo" maxLength={256} autoComplete="off" />
+          </label>
+          <label class="choice">
+            <input
+              type="checkbox"
+              checked={isKeyless}
+              onChange={({ currentTarget }) => acknowledge(currentTarget.checked)}
+            />
+            <span>The recipient may be an address of a program, for which there is no key</span>
+          </label>
+        </>
+      )}
       <button type="submit" disabled={isAsking}>
         Look at it
       </button>
@@ -189,6 +217,18 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
             <code>{wish.to}</code>
           </dd>
         </div>
+        {wish.recipientMayHaveNoKey && (
+          <div>
+            <dt>Key of the recipient</dt>
+            <dd>It may have none: only the program that the address belongs to can move what it gets</dd>
+          </div>
+        )}
+        {wish.memo !== null && (
+          <div>
+            <dt>Memo in the chain</dt>
+            <dd>{wish.memo}</dd>
+          </div>
+        )}
         {wish.note !== null && (
           <div>
             <dt>Note</dt>

@@ -43,7 +43,17 @@ export interface TransferIntent extends OnChainFrame {
    * for parent). Absent from every other transfer.
    */
   readonly paysFor?: string;
+  /** A text that is written into the chain with the payment, by which exchanges route it (Solana). Absent from every other transfer. */
+  readonly memo?: string;
+  /**
+   * The creator acknowledges that the recipient is an address that a program derives, for which there is no key (Solana): only that
+   * program can move what it gets. Present for such a recipient and for no other one; shown to every signer.
+   */
+  readonly recipientMayHaveNoKey?: true;
 }
+
+/** What only some transfers have. An absent field is absent from the canonical bytes, too. */
+export type TransferExtras = Pick<TransferIntent, 'paysFor' | 'memo' | 'recipientMayHaveNoKey'>;
 
 /** Calls a contract with exactly these bytes. */
 export interface ContractInteractionIntent extends OnChainFrame {
@@ -86,7 +96,7 @@ export type Intent = OnChainIntent | MessageIntent;
 
 /** What somebody wants done, before it belongs to a vault: everything in the chain's canonical spelling. */
 export type Action =
-  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount' | 'paysFor'>
+  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount' | keyof TransferExtras>
   | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
   | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
   | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
@@ -168,6 +178,14 @@ export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/intent/v1', fields);
 }
 
+function extraFields({ paysFor, memo, recipientMayHaveNoKey }: TransferExtras): readonly CanonicalField[] {
+  return [
+    ...(paysFor === undefined ? [] : [['paysFor', paysFor] as const]),
+    ...(memo === undefined ? [] : [['memo', memo] as const]),
+    ...(recipientMayHaveNoKey === undefined ? [] : [['recipientMayHaveNoKey', String(recipientMayHaveNoKey)] as const]),
+  ];
+}
+
 function actionFields(intent: Intent): readonly CanonicalField[] {
   switch (intent.kind) {
     case 'transfer':
@@ -177,7 +195,7 @@ function actionFields(intent: Intent): readonly CanonicalField[] {
         ['amount', intent.amount],
         ['maxFee', intent.maxFee],
         ['lookalikeOf', intent.lookalikeOf],
-        ...(intent.paysFor === undefined ? [] : [['paysFor', intent.paysFor] as const]),
+        ...extraFields(intent),
       ];
     case 'contract-interaction':
       return [

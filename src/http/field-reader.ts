@@ -16,7 +16,8 @@ const ADDRESS_DETAILS = {
   malformed: 'is not an address of this chain',
   'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
   'zero-address': 'is the zero address, from which nothing ever comes back',
-  'off-curve': 'is an address that a program has derived, and nobody has a key for: name the wallet itself',
+  'off-curve':
+    'is an address that a program has derived, for which there is no key: name the wallet itself, or say recipientMayHaveNoKey where the program is meant',
   'other-network': 'is an address of another network of Bitcoin: what is sent there does not arrive',
 } as const;
 

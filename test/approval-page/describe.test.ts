@@ -38,6 +38,15 @@ test('the end of a payment that has one is shown', () => {
   expect(factOf(transferOf(policy), 'Not after')).toBe(undefined);
 });
 
+test('a memo is shown with every letter to be seen', () => {
+  expect(factOf(transferOf(policy, { memo: '104729\u202E' }), 'Memo')).toEqual({
+    label: 'Memo',
+    text: 'written into the chain',
+    raw: '104729⟨U+202E⟩',
+  });
+  expect(factOf(transferOf(policy), 'Memo')).toBeUndefined();
+});
+
 test('a token has decimals only where this page lists it, and its contract is shown', () => {
   const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
   const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });

@@ -35,6 +35,11 @@ function withFields(change: (fields: readonly CanonicalField[]) => readonly Cano
   return requestOf(policy, intent, { canonical: bytesToHex(canonicalBytes(domain, change(fields))) });
 }
 
+/** The same transfer with further fields where only some transfers have any. */
+function withExtras(extras: readonly CanonicalField[]): ApprovalRequest {
+  return withFields((fields) => fields.flatMap((field) => (field[0] === 'lookalikeOf' ? [field, ...extras] : [field])));
+}
+
 test('an intent that names a confirmed policy can be approved by the digest of its bytes', () => {
   const request = requestOf(policy, intent);
   const question = readQuestion(request, NOW_MS);
@@ -48,8 +53,34 @@ test('an intent with an end is read with it', () => {
   expect(readQuestion(requestOf(policy, ending), NOW_MS).subject).toEqual({ kind: 'intent', intent: ending });
 });
 
+test('a memo and an acknowledgement are read out of the bytes, in their one order', () => {
+  const extras = { memo: '104729', recipientMayHaveNoKey: true } as const;
+  for (const of of [
+    { ...intent, ...extras },
+    { ...intent, memo: '104729' },
+    { ...intent, paysFor: 'ab'.repeat(32), ...extras },
+  ]) {
+    expect(readQuestion(requestOf(policy, of), NOW_MS).subject).toEqual({ kind: 'intent', intent: of });
+  }
+});
+
 test.each<[string, ApprovalRequest]>([
   ['an end that is no time', withFields((fields) => [...fields, ['notAfterMs', 'soon']])],
+  ['an acknowledgement that is not true', withExtras([['recipientMayHaveNoKey', 'false']])],
+  [
+    'a memo behind the acknowledgement',
+    withExtras([
+      ['recipientMayHaveNoKey', 'true'],
+      ['memo', 'x'],
+    ]),
+  ],
+  [
+    'two memos',
+    withExtras([
+      ['memo', 'x'],
+      ['memo', 'y'],
+    ]),
+  ],
   ['a field that is not known', withFields((fields) => [...fields, ['gift', 'all']])],
   ['a field twice', withFields((fields) => [...fields.slice(0, 1), ...fields])],
   ['a field that is missing', withFields((fields) => fields.filter(([name]) => name !== 'note'))],

@@ -55,6 +55,8 @@ const TRANSFER: Fields<TransferIntent> = {
   lookalikeOf: ADDRESS,
   notAfterMs: intent.expiresAtMs + 2,
   paysFor: 'ab'.repeat(32),
+  memo: '104729',
+  recipientMayHaveNoKey: true,
 };
 const INTERACTION: Fields<ContractInteractionIntent> = {
   ...FRAME,
@@ -139,13 +141,17 @@ test('the encoding is pinned: an approval given today must be readable in ten ye
 });
 
 test.each<[Intent, readonly string[]]>([
-  [{ ...intent, ...TRANSFER }, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor']],
+  [
+    { ...intent, ...TRANSFER },
+    ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'paysFor', 'memo', 'recipientMayHaveNoKey'],
+  ],
+  [{ ...intent, memo: '104729' }, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf', 'memo']],
   [intent, ['to', 'tokenAddress', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...interaction, ...INTERACTION }, ['to', 'data', 'value', 'maxFee', 'lookalikeOf']],
   [{ ...approval, ...APPROVAL }, ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...messageIntent(), ...MESSAGE }, ['format', 'message']],
 ])('what is signed for is every field with its name, in the one order: %o', (of, own) => {
-  const values: Readonly<Record<string, string | number | null | undefined>> = { ...of };
+  const values: Readonly<Record<string, string | number | boolean | null | undefined>> = { ...of };
   const names = ['kind', 'vaultId', 'transactionId', 'chain', 'from', ...own];
   names.push('policyVersion', 'policyHash', 'note', 'createdAtMs', 'expiresAtMs');
   if ('notAfterMs' in of) names.push('notAfterMs');

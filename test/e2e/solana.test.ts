@@ -2,7 +2,7 @@ import { verify } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isPublicKey } from '#chains/solana/address.ts';
+import { derivedAddress, isPublicKey } from '#chains/solana/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import { good } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
@@ -107,6 +107,35 @@ test('tokens arrive at a wallet that never had any, and the estimate has told wh
     body: { vaultId, chain, to, amount, tokenAddress },
   });
   expect(again.body.accountRent).toBe('0');
+});
+
+test('a memo is shown to the signers and written into the chain', async () => {
+  const { alice } = world.people();
+  const to = stranger();
+  const id = await approved(payment(to, { memo: '104729' }));
+  const record = await done(id);
+  expect([record.state, record.memo]).toEqual(['SUCCEEDED', '104729']);
+  expect(ledger.entry(record.txHash ?? '')?.logs.join()).toContain('104729');
+  const unreadable = await alice.client.ask<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
+    body: payment(to, { memo: 'a\u202Eb' }),
+  });
+  expect([unreadable.status, unreadable.body.errors[0]?.code]).toEqual([400, 'invalid-memo']);
+});
+
+test('an address of a program is paid only where the request acknowledges it, and signers are warned', async () => {
+  const { alice } = world.people();
+  const to = derivedAddress([Buffer.from('vault')], stranger());
+  const refused = await alice.client.ask<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
+    body: payment(to),
+  });
+  expect([refused.status, refused.body.errors[0]?.code]).toEqual([400, 'off-curve']);
+  const id = await approved(payment(to, { recipientMayHaveNoKey: true }));
+  const record = await done(id);
+  expect([record.state, record.warnings.map(({ code }) => code)]).toEqual(['SUCCEEDED', ['recipient-may-have-no-key']]);
+  expect(balance(to)).toBe(SOL);
+  // Of a person it says nothing, and warns of nothing.
+  const { warnings } = await alice.client.transfer(payment(stranger(), { recipientMayHaveNoKey: true }));
+  expect(warnings).toEqual([]);
 });
 
 test('a message is signed for the wallet and ends without a transaction', async () => {

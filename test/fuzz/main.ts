@@ -205,7 +205,14 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
   const place = { vaultId, chain: 'anvil', note: 'fuzz' };
   const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     '/transaction/estimate-fee': { vaultId, chain: 'anvil', to: RECIPIENT, amount: '1' },
-    '/transaction/transfer': { ...place, to: RECIPIENT, amount: '1', tokenAddress: null },
+    '/transaction/transfer': {
+      ...place,
+      to: RECIPIENT,
+      amount: '1',
+      tokenAddress: null,
+      memo: null,
+      recipientMayHaveNoKey: false,
+    },
     '/transaction/message': { ...place, message: 'hello' },
     '/transaction/message/verify': {
       chain: pick(chance, ['anvil', 'ethereum', 'solana', 'bitcoin']),

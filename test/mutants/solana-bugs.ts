@@ -2,6 +2,9 @@ import type { Bug } from './bug.ts';
 
 const SOURCE = ['test/chains/solana/source.test.ts'];
 const FOREIGN = ['test/attacks/coordinator/foreign-token-account.test.ts'];
+const MEMO = ['test/attacks/coordinator/changed-memo.test.ts'];
+const KEYLESS = ['test/attacks/coordinator/keyless-recipient.test.ts'];
+const NETWORK = ['test/local/solana-network.test.ts'];
 const PRICE = ['test/chains/solana/price.test.ts'];
 
 /** What a payment on Solana costs, takes from, says and may pay. */
@@ -61,5 +64,61 @@ export const SOLANA_BUGS: readonly Bug[] = [
     was: '.filter((other) => other.account.units >= units)',
     is: '.filter((other) => other.account.units < 0n)',
     caughtBy: SOURCE,
+  },
+  {
+    name: 'solana: a memo is not under the approvals',
+    file: 'src/domain/intent.ts',
+    was: "...(memo === undefined ? [] : [['memo', memo] as const]),",
+    is: '',
+    caughtBy: MEMO,
+  },
+  {
+    name: 'solana: a memo is not in the bytes',
+    file: 'src/chains/solana/transaction.ts',
+    was: 'const said = memo === null ? [] : [memoInstruction(memo)];',
+    is: 'const said: Instruction[] = memo === null ? [] : [];',
+    caughtBy: MEMO,
+  },
+  {
+    name: 'solana: any text is a memo',
+    file: 'src/chains/solana/payload.ts',
+    was: 'if ((memo !== undefined && memoFault(memo) !== null) || !isAcknowledged(intent)) return null;',
+    is: 'if (!isAcknowledged(intent)) return null;',
+    caughtBy: MEMO,
+  },
+  {
+    name: 'solana: a payment of another chain takes a memo that it does not carry',
+    file: 'src/chains/evm/call.ts',
+    was: 'if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;',
+    is: 'if (paysFor !== undefined || recipientMayHaveNoKey !== undefined) return null;',
+    caughtBy: MEMO,
+  },
+  {
+    name: 'solana: an address without a key is paid without an acknowledgement',
+    file: 'src/chains/solana/payload.ts',
+    was: 'return recipient.ok && recipientMayHaveNoKey === (recipient.value.mayHaveNoKey ? true : undefined);',
+    is: 'return recipient.ok;',
+    caughtBy: KEYLESS,
+  },
+  {
+    name: 'solana: an acknowledgement is not under the approvals',
+    file: 'src/domain/intent.ts',
+    was: "...(recipientMayHaveNoKey === undefined ? [] : [['recipientMayHaveNoKey', String(recipientMayHaveNoKey)] as const]),",
+    is: '',
+    caughtBy: KEYLESS,
+  },
+  {
+    name: 'solana: signers are not warned of an address without a key',
+    file: 'src/chains/warnings.ts',
+    was: 'if (recipientMayHaveNoKey === undefined) return [];',
+    is: 'if (recipientMayHaveNoKey !== false) return [];',
+    caughtBy: KEYLESS,
+  },
+  {
+    name: 'solana: more attempts than a node looks up at once are asked for at once',
+    file: 'src/chains/solana/question.ts',
+    was: 'export const MAX_STATUSES = 256;',
+    is: 'export const MAX_STATUSES = 1_000;',
+    caughtBy: NETWORK,
   },
 ];

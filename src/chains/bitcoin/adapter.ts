@@ -20,6 +20,7 @@ import { quoteTransfer } from '#chains/bitcoin/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/scan.ts';
 import { MOST_SATOSHI } from '#chains/bitcoin/terms.ts';
 import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from '#chains/chain-adapter.ts';
+import { NO_MEMO } from '#chains/chain-adapter.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { simulatedByQuote } from '#chains/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -50,10 +51,12 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     mostInFlight: MOST_IN_FLIGHT,
     paysWithCoins: true,
     parseRecipient: (text) => parseAddress(network, text),
+    parseKeylessRecipient: () => null,
     // There is nothing but bitcoin.
     parseToken: () => refused('malformed' as const),
     parseCalldata: () => null,
     parseMessage: readMessage,
+    memoFault: () => NO_MEMO,
     // Coins are what the bytes hang on, and they come with the quote.
     anchor: async ({ nonce }) => accepted(nonce),
     compose: composeTransaction,

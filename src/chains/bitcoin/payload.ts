@@ -121,7 +121,8 @@ export function inspectBitcoinMessage(
 
 /** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
 function canonicalPayment(intent: TransferIntent): Payment | null {
-  const { chain, from, to, tokenAddress, amount, maxFee, paysFor } = intent;
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientMayHaveNoKey } = intent;
+  if (memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
   if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
   if (parseAmount(amount, MOST_SATOSHI) === null || parseAmount(maxFee, MOST_SATOSHI) === null) return null;

@@ -2,6 +2,7 @@ import { readHoldings } from '#chains/agreed-holdings.ts';
 import { observeOnAll } from '#chains/agreed-observation.ts';
 import { look, prepare } from '#chains/answers.ts';
 import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
+import { NO_MEMO } from '#chains/chain-adapter.ts';
 import { accountNonce, provenNonce } from '#chains/evm/account-nonce.ts';
 import { readActivity } from '#chains/evm/activity.ts';
 import { parseAddress } from '#chains/evm/address.ts';
@@ -37,9 +38,11 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     mostInFlight: null,
     paysWithCoins: false,
     parseRecipient: parseAddress,
+    parseKeylessRecipient: () => null,
     parseToken: parseAddress,
     parseCalldata,
     parseMessage: (text) => readMessage(chain.caip2, text),
+    memoFault: () => NO_MEMO,
     anchor: async ({ nonce }) => accepted(nonce),
     compose: composeTransaction,
     assemble: assembleTransaction,

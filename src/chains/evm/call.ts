@@ -46,8 +46,9 @@ export function callOf(intent: OnChainIntent): Call | null {
 }
 
 /** A plain payment for the native asset, `transfer(to, amount)` for a token. */
-function transferCall({ to, tokenAddress, amount, paysFor }: TransferIntent): Call | null {
-  if (paysFor !== undefined) return null;
+function transferCall(intent: TransferIntent): Call | null {
+  const { to, tokenAddress, amount, paysFor, memo, recipientMayHaveNoKey } = intent;
+  if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
   const recipient = canonicalAddress(to);
   const units = parseAmount(amount, UINT256_MAX);
   if (recipient === null || units === null) return null;

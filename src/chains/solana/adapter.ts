@@ -3,7 +3,7 @@ import { observeOnAll } from '#chains/agreed-observation.ts';
 import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
 import { look, prepare } from '#chains/answers.ts';
 import { readActivity } from '#chains/solana/activity.ts';
-import { parseMint, parseWallet } from '#chains/solana/address.ts';
+import { parseMint, parseRecipient, parseWallet } from '#chains/solana/address.ts';
 import { anchorNow } from '#chains/solana/anchor.ts';
 import { assembleMessage, assembleTransaction } from '#chains/solana/assemble.ts';
 import { broadcastSigned } from '#chains/solana/broadcast.ts';
@@ -11,6 +11,7 @@ import type { AnchorNow } from '#chains/solana/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/solana/compose.ts';
 import { estimateFee } from '#chains/solana/estimate.ts';
 import { holdingsOn } from '#chains/solana/holdings.ts';
+import { memoFault } from '#chains/solana/memo.ts';
 import { readMessage } from '#chains/solana/message.ts';
 import { observeTransaction } from '#chains/solana/observe.ts';
 import { UINT64_MAX } from '#chains/solana/payload.ts';
@@ -37,10 +38,15 @@ export function solanaAdapter(
     mostInFlight: PLACES,
     paysWithCoins: false,
     parseRecipient: parseWallet,
+    parseKeylessRecipient: (text) => {
+      const recipient = parseRecipient(text);
+      return recipient.ok && recipient.value.mayHaveNoKey ? recipient.value.address : null;
+    },
     parseToken: parseMint,
     // A call names its accounts, and there is no place for them in calldata.
     parseCalldata: () => null,
     parseMessage: readMessage,
+    memoFault,
     anchor: (place) => look(fleet, (node) => anchorNow(node, place)),
     compose: composeTransaction,
     assemble: assembleTransaction,

@@ -20,15 +20,28 @@ export function isPublicKey(text: string): text is Address {
  * somebody: nobody has its key, and most programs do not give back what is sent there).
  */
 export function parseWallet(text: string): Result<Address, AddressFault> {
+  const recipient = parseRecipient(text);
+  if (!recipient.ok) return recipient;
+  return recipient.value.mayHaveNoKey ? refused('off-curve') : accepted(recipient.value.address);
+}
+
+interface Recipient {
+  readonly address: Address;
+  /** A program has derived it: what goes there only that program can move, if it is made to. */
+  readonly mayHaveNoKey: boolean;
+}
+
+/** Gives any address that can be paid, with a key or of a program. Refuses, in order: `malformed`, `zero-address`. */
+export function parseRecipient(text: string): Result<Recipient, AddressFault> {
   if (!isPublicKey(text)) return refused('malformed');
   if (text === SYSTEM_PROGRAM_ADDRESS) return refused('zero-address');
-  return isOffCurveAddress(text) ? refused('off-curve') : accepted(text);
+  return accepted({ address: text, mayHaveNoKey: isOffCurveAddress(text) });
 }
 
 /** A mint, which may be of a program. Refuses, in order: `malformed`, `zero-address`. */
 export function parseMint(text: string): Result<Address, AddressFault> {
-  if (!isPublicKey(text)) return refused('malformed');
-  return text === SYSTEM_PROGRAM_ADDRESS ? refused('zero-address') : accepted(text);
+  const parsed = parseRecipient(text);
+  return parsed.ok ? accepted(parsed.value.address) : parsed;
 }
 
 /** @param publicKey 32 bytes. Throws for bytes that are no point of Ed25519: that key was never generated. */

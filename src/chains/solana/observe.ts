@@ -10,7 +10,7 @@ import { readLanded } from '#chains/solana/activity.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
 import { findAnchorUser } from '#chains/solana/nonce-user.ts';
 import type { At, Status } from '#chains/solana/question.ts';
-import { askAccounts, askHeight, askStatuses, BLOCKS } from '#chains/solana/question.ts';
+import { askAccounts, askHeight, askStatuses, BLOCKS, MAX_STATUSES } from '#chains/solana/question.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import { termsIn } from '#chains/solana/transaction.ts';
@@ -98,16 +98,23 @@ interface Found {
   readonly status: Status;
 }
 
-/** Of those that were carried out, be it in vain; at most one has succeeded. */
+/** Of those that were carried out, be it in vain; at most one has succeeded. All pages are of the oldest slot that any of them is of. */
 async function statusesOf(node: RpcNode, hashes: readonly string[]): Promise<Result<At<readonly Found[]>, Trouble>> {
-  const statuses = await node.ask(askStatuses(hashes));
-  if (!statuses.ok) return statuses;
-  const { slot, value } = statuses.value;
-  const found = value.flatMap((status, i) => {
-    const hash = hashes[i];
-    return status === null || hash === undefined ? [] : [{ hash, status }];
-  });
-  return accepted({ slot, value: found });
+  const found: Found[] = [];
+  let least: bigint | null = null;
+  // A node that forwards nothing for hours leads to more attempts than one question may name.
+  for (let start = 0; start < hashes.length; start += MAX_STATUSES) {
+    const page = hashes.slice(start, start + MAX_STATUSES);
+    const statuses = await node.ask(askStatuses(page));
+    if (!statuses.ok) return statuses;
+    const { slot, value } = statuses.value;
+    for (const [i, hash] of page.entries()) {
+      const status = value[i] ?? null;
+      if (status !== null) found.push({ hash, status });
+    }
+    if (least === null || slot < least) least = slot;
+  }
+  return accepted({ slot: least ?? 0n, value: found });
 }
 
 /** Behind one address there can be several nodes: whoever knows nothing of a transaction must have seen as much as who tells its end. */

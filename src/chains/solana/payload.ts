@@ -1,9 +1,10 @@
 import { provenOnce } from '#chains/inspection.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
-import { isPublicKey, parseMint, parseWallet, bytesOf } from '#chains/solana/address.ts';
+import { isPublicKey, parseMint, parseRecipient, bytesOf } from '#chains/solana/address.ts';
 import { clusterOf } from '#chains/solana/cluster.ts';
 import { bytesOfPayload } from '#chains/payload-text.ts';
+import { memoFault } from '#chains/solana/memo.ts';
 import { offchainMessage } from '#chains/solana/message.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
 import { costOf, nonceAccountOf } from '#chains/solana/terms.ts';
@@ -107,13 +108,22 @@ export function inspectSolanaMessage(
 }
 
 /** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
-function canonicalWallet({ chain, from, to, tokenAddress, amount, maxFee, paysFor }: TransferIntent): Address | null {
-  const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...(tokenAddress === null ? [] : [tokenAddress])];
+function canonicalWallet(intent: TransferIntent): Address | null {
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo } = intent;
+  const optional = [...(tokenAddress === null ? [] : [tokenAddress]), ...(memo === undefined ? [] : [memo])];
+  const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...optional];
   if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null || paysFor !== undefined) return null;
+  if ((memo !== undefined && memoFault(memo) !== null) || !isAcknowledged(intent)) return null;
   const units = parseAmount(amount, UINT64_MAX);
   const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;
-  const isNamed = parseWallet(to).ok && (tokenAddress === null || parseMint(tokenAddress).ok);
+  const isNamed = tokenAddress === null || parseMint(tokenAddress).ok;
   return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
+}
+
+/** Reports whether a recipient has a key, or signers were shown that it may have none; not one that says so of a wallet with a key. */
+function isAcknowledged({ to, recipientMayHaveNoKey }: TransferIntent): boolean {
+  const recipient = parseRecipient(to);
+  return recipient.ok && recipientMayHaveNoKey === (recipient.value.mayHaveNoKey ? true : undefined);
 }
 
 /**

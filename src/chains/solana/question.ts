@@ -164,6 +164,9 @@ export const askSend = (transaction: string): Question<string> => ({
   read: (answer) => (typeof answer === 'string' ? answer : undefined),
 });
 
+/** What a node looks up for one question. */
+export const MAX_STATUSES = 256;
+
 /** Null for one that the node does not know. It searches all that it has of its history. */
 export const askStatuses = (hashes: readonly string[]): Question<At<readonly (Status | null)[]>> => ({
   method: 'getSignatureStatuses',

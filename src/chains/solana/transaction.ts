@@ -36,6 +36,7 @@ import {
 } from '@solana-program/token';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/address.ts';
+import { memoInstruction } from '#chains/solana/memo.ts';
 import type { Anchor, Terms, TokenTerms } from '#chains/solana/terms.ts';
 import { nonceAccountOf, nonceSeed, PLACES } from '#chains/solana/terms.ts';
 import type { TransferIntent } from '#domain/intent.ts';
@@ -51,6 +52,8 @@ export interface Payment {
   /** Null for SOL. */
   readonly mint: Address | null;
   readonly units: bigint;
+  /** Null for none. */
+  readonly memo: string | null;
 }
 
 /**
@@ -108,10 +111,10 @@ function encoded(message: Parameters<typeof compileTransactionMessage>[0]): Uint
 }
 
 /** Null where the intent holds what is no address. */
-export function paymentOf({ from, to, tokenAddress, amount }: TransferIntent): Payment | null {
+export function paymentOf({ from, to, tokenAddress, amount, memo }: TransferIntent): Payment | null {
   if (!isPublicKey(from) || !isPublicKey(to)) return null;
   if (tokenAddress !== null && !isPublicKey(tokenAddress)) return null;
-  return { wallet: from, to, mint: tokenAddress, units: unitsOf(amount) };
+  return { wallet: from, to, mint: tokenAddress, units: unitsOf(amount), memo: memo ?? null };
 }
 
 /**
@@ -152,10 +155,12 @@ function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null):
  * no delegate, so the transfer succeeds for the owner alone. The program compares the mint by itself. Where any of it does not
  * hold, the whole transaction fails, `Revoke` included, and only its fee is lost.
  */
-function paying({ wallet, to, mint, units }: Payment, token: TokenTerms | null): readonly Instruction[] {
+function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | null): readonly Instruction[] {
   const signer = createNoopSigner(wallet);
+  // Before the transfer, where Solana Pay has it and programs that demand a memo look for it.
+  const said = memo === null ? [] : [memoInstruction(memo)];
   if (mint === null || token === null) {
-    return [getTransferSolInstruction({ source: signer, destination: to, amount: units })];
+    return [...said, getTransferSolInstruction({ source: signer, destination: to, amount: units })];
   }
   const { source = tokenAccountOf(wallet, mint) } = token;
   const destination = tokenAccountOf(to, mint);
@@ -164,6 +169,7 @@ function paying({ wallet, to, mint, units }: Payment, token: TokenTerms | null):
   return [
     ...(token.opensAccount ? [account] : []),
     ...(token.source === undefined ? [] : [getRevokeInstruction({ source, owner: signer })]),
+    ...said,
     getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount: units, decimals }),
   ];
 }

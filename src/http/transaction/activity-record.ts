@@ -17,6 +17,7 @@ const NOT_OURS = {
   call: null,
   maxFee: null,
   paysFor: null,
+  memo: null,
   lookalikeOf: null,
   warnings: [],
   messageFormat: null,

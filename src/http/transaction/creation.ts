@@ -161,7 +161,9 @@ export function readCreation(
   }
   const action = actionReader.read(reader);
   const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
-  const acceptLookalikeOf = named === null ? null : reader.recipient(named, '/acceptLookalikeOf');
+  // A known address may be one without a key, too: it is only named here.
+  const keyless = named === null ? null : reader.adapter.parseKeylessRecipient(named);
+  const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const notAfterMs = body.notAfter == null ? null : Date.parse(body.notAfter);
   const wish = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };

@@ -14,7 +14,7 @@ import {
   preparationProblem,
   readCreation,
 } from '#http/transaction/creation.ts';
-import { readTransfer } from '#http/transaction/transfer.ts';
+import { readTransfer, solanaFields } from '#http/transaction/transfer.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const estimateBody = z
@@ -24,6 +24,7 @@ const estimateBody = z
     amount: amountField,
     /** Ours: a token transfer takes other gas than a payment. */
     tokenAddress: addressField.nullish(),
+    ...solanaFields,
     acceptLookalikeOf: addressField.nullish(),
   })
   .meta({

@@ -92,12 +92,13 @@ const transactionFields = {
     description:
       'The hash of somebody else’s transaction that waits to be mined, for which this one pays (child pays for parent)',
   }),
+  memo: text.nullable().meta({ description: 'A text that is written into the chain with the payment (Solana)' }),
   lookalikeOf: text
     .nullable()
     .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
   warnings: z.array(warning).meta({
     description:
-      'What a signer should not overlook; an open set of codes. `valid-on-every-chain`: the signature of this message names no chain (EIP-191, EIP-712 without `chainId`)',
+      'What a signer should not overlook; an open set of codes. `valid-on-every-chain`: the signature of this message names no chain (EIP-191, EIP-712 without `chainId`). `recipient-may-have-no-key`: the recipient is an address that a program derives',
   }),
   messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),

@@ -96,13 +96,14 @@ function actionRecord(intent: Intent, chain: Chain | null) {
     call: null,
     lookalikeOf: null,
     paysFor: null,
+    memo: null,
   };
   const none = { ...nothing, maxFee: null, messageFormat: null, message: null };
   switch (intent.kind) {
     case 'transfer': {
       const { to, tokenAddress, amount, maxFee } = intent;
-      const { lookalikeOf, paysFor = null } = intent;
-      return { ...none, to, asset: assetRecord(tokenAddress, chain), amount, maxFee, lookalikeOf, paysFor };
+      const { lookalikeOf, paysFor = null, memo = null } = intent;
+      return { ...none, to, asset: assetRecord(tokenAddress, chain), amount, maxFee, lookalikeOf, paysFor, memo };
     }
     case 'contract-interaction': {
       const { to, data, value: amount, maxFee } = intent;

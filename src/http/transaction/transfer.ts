@@ -11,12 +11,25 @@ import {
 } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
+/** Ours: what payments on Solana may say besides. */
+export const solanaFields = {
+  memo: z.string().max(256).nullish().meta({
+    description:
+      'Solana: a text of at most 256 bytes that is written into the chain with the payment; exchanges route by it',
+  }),
+  recipientMayHaveNoKey: z.boolean().optional().meta({
+    description:
+      'Solana: acknowledges that the recipient is an address that a program derives, for which there is no key; signers are warned of it',
+  }),
+};
+
 const transferBody = z
   .strictObject({
     ...counterpartyFields,
     to: addressField,
     amount: amountField,
     tokenAddress: addressField.nullish(),
+    ...solanaFields,
   })
   .meta({
     examples: [
@@ -59,17 +72,28 @@ async function createTransfer(context: HttpContext): Promise<Response> {
   return create(context, body, readTransfer(body));
 }
 
+/** Said of such a recipient alone: of any other one the acknowledgement says nothing, and is dropped. */
+const KEYLESS = { recipientMayHaveNoKey: true } as const;
+
 /** A transfer in the spelling of its chain. */
 export function readTransfer(body: {
   readonly to: string;
   readonly amount: string;
   readonly tokenAddress?: string | null | undefined;
+  readonly memo?: string | null | undefined;
+  readonly recipientMayHaveNoKey?: boolean | undefined;
 }): ActionReader {
   const read: ActionReader['read'] = (reader) => {
-    const to = reader.recipient(body.to, '/to');
+    const keyless = body.recipientMayHaveNoKey === true ? reader.adapter.parseKeylessRecipient(body.to) : null;
+    const to = keyless ?? reader.recipient(body.to, '/to');
     const tokenAddress = body.tokenAddress == null ? null : reader.token(body.tokenAddress, '/tokenAddress');
     const amount = reader.amount(body.amount, '/amount', '1');
-    return to === null || amount === null ? null : { kind: 'transfer', to, tokenAddress, amount };
+    const { memo = null } = body;
+    const detail = memo === null ? null : reader.adapter.memoFault(memo);
+    if (detail !== null) reader.fault({ pointer: '/memo', code: 'invalid-memo', detail });
+    if (to === null || amount === null) return null;
+    const extras = { ...(memo === null ? {} : { memo }), ...(keyless === null ? {} : KEYLESS) };
+    return { kind: 'transfer', to, tokenAddress, amount, ...extras };
   };
   return { kind: 'transfer', read };
 }

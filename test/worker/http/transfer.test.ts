@@ -151,6 +151,11 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['externalId', '', 'invalid_format'],
   ['externalId', 'with space', 'invalid_format'],
   ['externalId', tooLong, 'invalid_format'],
+  // This chain carries none.
+  ['memo', '104729', 'invalid-memo'],
+  ['memo', 7, 'invalid_type'],
+  ['memo', 'x'.repeat(257), 'too_big'],
+  ['recipientMayHaveNoKey', 'true', 'invalid_type'],
 ];
 
 test('every bad field is named by its pointer, and nothing is stored', async () => {

@@ -1,0 +1,25 @@
+import type { Instruction } from '@solana/kit';
+import { address } from '@solana/kit';
+
+/** SPL Memo, version 2: it writes its data, which has to be UTF-8, into the log of the transaction. */
+const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+
+/** Ours: enough for every reference of an exchange, and a payment with it fits into a packet. */
+const MAX_MEMO_BYTES = 256;
+
+/** Control and format characters, line breaks and halves of pairs: they make a memo read as what it is not. */
+const UNREADABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+/** Returns what is wrong with the memo of a payment; null when nothing is. */
+export function memoFault(memo: string): string | null {
+  if (memo.length === 0) return 'is empty: leave it out';
+  if (!memo.isWellFormed() || UNREADABLE.test(memo))
+    return 'has letters that cannot be seen, or is not well-formed Unicode';
+  const bytes = new TextEncoder().encode(memo).length;
+  return bytes > MAX_MEMO_BYTES ? `has at most ${MAX_MEMO_BYTES} bytes in UTF-8` : null;
+}
+
+/** Returns the instruction that writes a memo. It names no signer: the wallet signs the whole transaction. */
+export function memoInstruction(memo: string): Instruction {
+  return { programAddress: MEMO_PROGRAM, accounts: [], data: new TextEncoder().encode(memo) };
+}
