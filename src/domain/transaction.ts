@@ -59,6 +59,12 @@ export interface Vote {
   readonly atMs: number;
 }
 
+/** A transaction that made a coin of an attempt, or one before it, by what it spends itself: `<transaction>:<number of the output>`. */
+export interface CoinParent {
+  readonly txid: string;
+  readonly spends: readonly string[];
+}
+
 /** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
 export interface Attempt {
   readonly number: number;
@@ -74,6 +80,8 @@ export interface Attempt {
   readonly validUntil: string | null;
   /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
   readonly anchoredAt?: string;
+  /** Where a chain pays with coins, of those that are new in this attempt; absent elsewhere and in older records. */
+  readonly coinParents?: readonly CoinParent[];
   readonly preparedAtMs: number;
   /** The signed bytes, hex, and their hash: stored before the first send. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;

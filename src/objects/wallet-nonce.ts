@@ -34,6 +34,12 @@ export interface AllocationRequest extends CountTexts {
   readonly held?: readonly { readonly transactionId: string; readonly nonce: string }[];
 }
 
+interface EndRequest {
+  readonly transactionId: string;
+  readonly isSpent: boolean;
+  readonly keepsCoins?: boolean;
+}
+
 export type AllocationAnswer =
   | { readonly nonce: string }
   /** `over`: so is this transaction. `unproven`: the counts name transactions that are not known, and want proof. */
@@ -125,10 +131,16 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
    * For a transaction that is over: its nonce is used for good, or is the next one's. A consumer that comes late with it gets nothing more: what
    * it took nobody would ever give back. Idempotent.
    *
+   * With `keepsCoins` no other payment gets its coins, until it is ended without: it may be included all the same, or go on.
+   *
    * @param isSpent a final block holds it
    */
-  end({ transactionId, isSpent }: { readonly transactionId: string; readonly isSpent: boolean }): void {
+  end({ transactionId, isSpent, keepsCoins = false }: EndRequest): void {
     const { sql } = this.ctx.storage;
+    if (keepsCoins) {
+      this.#store(release(this.#load(), transactionId));
+      return;
+    }
     const nowMs = Date.now();
     this.ctx.storage.transactionSync(() => {
       sql.exec('INSERT OR REPLACE INTO ended (transaction_id, at_ms) VALUES (?, ?)', transactionId, nowMs);

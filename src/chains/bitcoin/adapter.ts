@@ -6,6 +6,7 @@ import { parseAddress } from '#chains/bitcoin/address.ts';
 import { assembleMessage, assembleTransaction } from '#chains/bitcoin/assemble.ts';
 import { bitcoinFleet } from '#chains/bitcoin/bitcoin-fleet.ts';
 import { broadcastSigned } from '#chains/bitcoin/broadcast.ts';
+import { witnessesOf } from '#chains/bitcoin/coin-proof.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/compose.ts';
 import { estimateFee } from '#chains/bitcoin/estimate.ts';
 import { paysByHash, readEvidence } from '#chains/bitcoin/evidence.ts';
@@ -51,12 +52,12 @@ export function bitcoinAdapter(
     composeMessage,
     assembleMessage,
     quote: async (intent, replaced, { taken = new Set<string>(), speed = 'normal' } = {}) =>
-      prepare(fleet, (node) => quoteTransfer(node, chain, { intent, replaced, taken, speed })),
+      prepare(fleet, (node) => quoteTransfer(witnessesOf(fleet, node), chain, { intent, replaced, taken, speed })),
     simulate: async (intent) =>
       simulatedByQuote(
         intent,
         await prepare(fleet, (node) =>
-          quoteTransfer(node, chain, { intent, replaced: null, taken: new Set(), speed: 'normal' }),
+          quoteTransfer(witnessesOf(fleet, node), chain, { intent, replaced: null, taken: new Set(), speed: 'normal' }),
         ),
       ),
     estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),

@@ -1,5 +1,7 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
+import type { Witnesses } from '#chains/bitcoin/coin-proof.ts';
+import { chooseProven } from '#chains/bitcoin/coin-proof.ts';
+import { keptCoins } from '#chains/bitcoin/kept-coins.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { UnspentCoin } from '#chains/bitcoin/question.ts';
 import { askCoins, askFeeRates, askTip, askTransaction } from '#chains/bitcoin/question.ts';
@@ -8,7 +10,7 @@ import { feeAt, larger, raisedFee, rateTiers } from '#chains/bitcoin/rate.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, nameOf, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { coinsIn, feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
+import { feeOf, paymentOf } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
@@ -18,10 +20,12 @@ import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, Speed } from '#domain/transaction.ts';
+import type { Attempt, CoinParent, Speed } from '#domain/transaction.ts';
 
 export interface BitcoinQuote extends Quote {
   readonly terms: Terms;
+  /** What the transactions that made the coins spend. */
+  readonly parents?: readonly CoinParent[];
 }
 
 interface QuoteRequest {
@@ -33,7 +37,7 @@ interface QuoteRequest {
 }
 
 /**
- * Which coins carry an intent out now, and at what fee. Only coins that are as deep as a payment has to be to count are spent: what spends
+ * Which coins carry an intent out now, and at what fee. Only coins are spent that servers show (see `chooseProven`) and that are as deep as a payment has to be to count are spent: what spends
  * a coin that a reorganisation takes away can never be included. A replacement keeps every coin of what it replaces, in the same order, and
  * adds more where its fee asks for them.
  *
@@ -42,12 +46,13 @@ interface QuoteRequest {
  * that can be spent now.
  */
 export async function quoteTransfer(
-  node: RpcNode,
+  witnesses: Witnesses,
   chain: Chain,
   { intent, replaced, taken, speed }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, PermanentFault | BusyFault | Trouble>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
+  const { node } = witnesses;
   const [coins, rates, tip] = await Promise.all([
     node.ask(askCoins(intent.from)),
     node.ask(askFeeRates),
@@ -58,7 +63,7 @@ export async function quoteTransfer(
   if (!tip.ok) return tip;
   const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
   if (!parent.ok) return parent;
-  const kept = replaced === null ? (parent.value?.coins ?? []) : coinsIn(hexToBytes(replaced.payload.slice(2)));
+  const kept = replaced === null ? (parent.value?.coins ?? []) : await keptCoins(witnesses, replaced, payment.value);
   const isKept = new Set(kept.map(nameOf));
   if (replaced === null && kept.some((coin) => taken.has(nameOf(coin)))) return refused({ kind: 'busy' });
   const others = coins.value.filter((coin) => !isKept.has(nameOf(coin)));
@@ -71,13 +76,24 @@ export async function quoteTransfer(
     replacedFee: replaced === null ? null : BigInt(replaced.maxFee),
     parent: parent.value,
   };
-  const terms = choose(payment.value, { kept, free, bid });
-  if (terms === null) return refused(shortOf(payment.value, { coins: [...kept, ...others], bid }));
+  const claim = {
+    coins: replaced === null ? coins.value : others,
+    own: payment.value.own,
+    chain,
+    tip: tip.value,
+    isOrderFree: kept.length === 0,
+  };
+  const proven = await chooseProven(witnesses, claim, (unproven) =>
+    choose(payment.value, { kept, free: free.filter((coin) => !unproven.has(nameOf(coin))), bid }),
+  );
+  if (!proven.ok) return proven;
+  if (proven.value === null) return refused(shortOf(payment.value, { coins: [...kept, ...others], bid }));
+  const { terms, parents } = proven.value;
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
   }
-  return accepted({ terms, coins: terms.coins.map(nameOf), maxFee: amountOf(fee) });
+  return accepted({ terms, parents, coins: terms.coins.map(nameOf), maxFee: amountOf(fee) });
 }
 
 /** An intent as a payment. Refuses an amount that no node relays. */
