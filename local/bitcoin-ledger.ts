@@ -1,20 +1,23 @@
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schnorr } from '@noble/curves/secp256k1.js';
 import { RawTx, Transaction } from '@scure/btc-signer';
-import { bytesToHex, concatBytes, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { equalBytes } from '@noble/curves/utils.js';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
+import { coinbase, deposit, doubleSpend, FAUCET_SCRIPT } from './bitcoin-faucet.ts';
+import { isUnlocked } from './input-signature.ts';
 import { feeFault, RELAY_RATE, replacementFault } from './mempool-rules.ts';
-import { segwitSighashHalf } from './segwit-sighash.ts';
-import { taprootSighash } from './taproot-sighash.ts';
 
 /** Of regtest, as every node has it. */
 const GENESIS_HASH = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
 const REGTEST = networkOf(`bip122:${GENESIS.regtest}`);
 
-const WRITTEN = 'bitcoin.json';
+/** The number is that of the shape: an older file is left alone. */
+const WRITTEN = 'bitcoin-2.json';
+/** Blocks until what a miner earned can be spent, counting the one that holds it (Bitcoin Core: COINBASE_MATURITY). */
+const MATURITY = 100;
 
 const DUST_LIMITS: Readonly<Record<number, bigint>> = { 0x51: 330n, 0x00: 294n, 0x76: 546n, 0xa9: 540n };
 const REPLACEABLE = 0xfffffffe;
@@ -40,6 +43,11 @@ interface Block {
   readonly transactions: readonly Taken[];
 }
 
+interface Written {
+  readonly faucet: readonly string[];
+  readonly blocks: readonly (readonly string[])[];
+}
+
 /** What a node says no with: Bitcoin Core's own words and number. */
 export class Rejected extends Error {
   readonly code: number;
@@ -63,11 +71,14 @@ export class BitcoinLedger {
   /** Thousandths of a satoshi per virtual byte: what a full mempool wants at least. Tests raise it. */
   mempoolMinimum = RELAY_RATE;
 
+  /** A switch: what miners earn can be spent at once, as no real node has it. */
+  ignoresMaturity = false;
   /** @param folder of an earlier run that is to go on */
   constructor(folder: string | null = null) {
     if (folder === null || !existsSync(join(folder, WRITTEN))) return;
-    const written: readonly (readonly string[])[] = JSON.parse(readFileSync(join(folder, WRITTEN), 'utf8'));
-    for (const raws of written) this.#append(raws.map((raw) => this.#read(raw)));
+    const written: Written = JSON.parse(readFileSync(join(folder, WRITTEN), 'utf8'));
+    for (const raw of written.faucet) this.#endow(raw);
+    for (const raws of written.blocks) this.#append(raws.map((raw) => this.#read(raw)));
   }
 
   get height(): number {
@@ -189,29 +200,48 @@ export class BitcoinLedger {
   /** As a node knows it that has not heard of the newest blocks yet: what is in them still waits. */
   before(blocks: number): BitcoinLedger {
     const then = new BitcoinLedger();
-    then.#blocks.push(...this.#blocks.slice(1, Math.max(1, this.#blocks.length - blocks)));
+    then.#blocks.splice(0, 1, ...this.#blocks.slice(0, Math.max(1, this.#blocks.length - blocks)));
     for (const [hash, one] of this.#all) then.#all.set(hash, one);
     const waiting = this.#blocks.slice(then.#blocks.length).flatMap(({ transactions }) => transactions);
     for (const one of [...waiting, ...this.waiting()]) if (one.inputs.length > 0) then.#mempool.set(one.hash, one);
     return then;
   }
 
-  /** Satoshi for anybody, in a block of its own as its miner would earn them. Gives the hash. */
+  /** Satoshi for anybody from the faucet, in a block of their own. Gives the hash. */
   fund(address: string, amount: bigint): string {
-    const script = ofAddress(address);
-    // The height makes each one another (BIP-34); here so does chance.
-    const finalScriptSig = concatBytes(Uint8Array.of(8), randomBytes(8));
-    const coinbase = RawTx.encode({
-      version: 2,
-      segwitFlag: false,
-      inputs: [{ txid: new Uint8Array(32), index: 0xffffffff, finalScriptSig, sequence: 0xffffffff }],
-      outputs: [{ amount, script }],
-      lockTime: 0,
-      witnesses: undefined,
-    });
-    const earned = this.#read(bytesToHex(Uint8Array.from(coinbase)));
-    this.#append([earned]);
-    return earned.hash;
+    const { source, payment } = deposit(ofAddress(address), amount);
+    this.#endow(source);
+    return this.#appendOne(payment);
+  }
+
+  /** Satoshi that a miner earns, in a block of their own: nobody may spend them for a hundred blocks. Gives the hash. */
+  earn(address: string, amount: bigint): string {
+    return this.#appendOne(coinbase(ofAddress(address), amount));
+  }
+
+  #appendOne(raw: string): string {
+    const taken = this.#read(raw);
+    this.#append([taken]);
+    return taken.hash;
+  }
+
+  /** What the faucet has, it has had since the first block: no reorganisation takes it. */
+  #endow(source: string): void {
+    const [genesis = { hash: GENESIS_HASH, transactions: [] }] = this.#blocks;
+    const earned = this.#read(source);
+    this.#all.set(earned.hash, earned);
+    this.#blocks.splice(0, 1, { ...genesis, transactions: [...genesis.transactions, earned] });
+  }
+
+  /** Loses the newest blocks. In those that stand there instead the faucet takes a deposit back; all else waits again, where it can. */
+  doubleSpend(blocks: number, lost: string): string {
+    const spent = this.find(lost)?.inputs[0];
+    if (spent === undefined || spent.spent === null) throw new Error('only a deposit can be taken back');
+    this.undo(blocks, ({ hash }) => hash !== lost);
+    const back = this.send(doubleSpend({ txid: spent.txid, amount: spent.spent.amount }));
+    this.mine(1, ({ hash }) => hash === back);
+    for (let i = 0; i < blocks; i++) this.#append([]);
+    return back;
   }
 
   /** Takes over what another node says: blocks after those that both have, and everything that waits. Nothing is validated here. */
@@ -240,7 +270,8 @@ export class BitcoinLedger {
   /** Writes the blocks down, for the next run. */
   save(folder: string): void {
     mkdirSync(folder, { recursive: true });
-    const written = this.#blocks.slice(1).map(({ transactions }) => transactions.map(({ raw }) => raw));
+    const [faucet = [], ...blocks] = this.#blocks.map(({ transactions }) => transactions.map(({ raw }) => raw));
+    const written: Written = { faucet, blocks };
     writeFileSync(join(folder, WRITTEN), JSON.stringify(written));
   }
 
@@ -294,6 +325,7 @@ export class BitcoinLedger {
     };
     const isThere = (input: Taken['inputs'][number]) => input.spent !== null && this.find(input.txid) !== null;
     if (!inputs.every(isThere) || inputs.some(isSpent)) throw new Rejected('bad-txns-inputs-missingorspent');
+    for (const { txid } of inputs) this.#checkMaturity(txid);
     if (fee < 0n) throw new Rejected('bad-txns-in-belowout');
     for (const { script, amount } of outputs) {
       if (amount < (DUST_LIMITS[script[0] ?? -1] ?? 0n)) throw new Rejected('dust');
@@ -301,11 +333,19 @@ export class BitcoinLedger {
     const tooCheap = feeFault(taken, this.mempoolMinimum);
     if (tooCheap !== null) throw new Rejected(tooCheap);
     const coins = inputs.flatMap(({ spent }) => spent ?? []);
-    for (const [i, coin] of coins.entries()) {
-      if (!isUnlocked(raw, i, coins, coin)) {
+    for (const i of coins.keys()) {
+      if (!isUnlocked(decoded(raw), i, coins)) {
         throw new Rejected('mandatory-script-verify-flag-failed (Signature check failed)');
       }
     }
+  }
+
+  #checkMaturity(txid: string): void {
+    const made = this.find(txid);
+    const isEarned = made?.inputs.length === 0 && !made.outputs.some(({ script }) => equalBytes(script, FAUCET_SCRIPT));
+    const depth = this.height - (this.heightOf(txid) ?? this.height) + 1;
+    if (!this.ignoresMaturity && isEarned && depth < MATURITY)
+      throw new Rejected(`bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth ${depth}`);
   }
 
   /** BIP-125: whatever spends the same coin has to say that it may be replaced, and the new one has to pay for all that goes. */
@@ -333,28 +373,6 @@ function ofAddress(address: string): Uint8Array {
   if (script === null) throw new Error('no address of regtest');
   return script;
 }
-
-/** Whether an input may spend its coin: of P2TR by its key (BIP-341, default hash), of P2WPKH by a key of this hash (BIP-141, hash type ALL). */
-function isUnlocked(raw: string, index: number, coins: readonly TxOut[], coin: TxOut): boolean {
-  const { script } = coin;
-  const transaction = decoded(raw);
-  const witness = (transaction.witnesses?.[index] ?? []).map((item) => Uint8Array.from(item));
-  const [signature, publicKey] = witness;
-  if (signature === undefined) return false;
-  if (script.length === 34 && script[0] === 0x51) {
-    if (witness.length !== 1 || signature.length !== 64) return false;
-    return schnorr.verify(signature, taprootSighash(transaction, index, coins), script.slice(2));
-  }
-  if (script.length !== 22 || script[0] !== 0x00 || witness.length !== 2 || publicKey?.length !== 33) return false;
-  const keyHash = createHash('ripemd160').update(createHash('sha256').update(publicKey).digest()).digest();
-  if (Buffer.compare(keyHash, script.slice(2)) !== 0 || signature.at(-1) !== 0x01) return false;
-  const der = Buffer.concat([COMPRESSED_SECP256K1, publicKey]);
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-  return verify('sha256', segwitSighashHalf(transaction, index, coin), key, signature.slice(0, -1));
-}
-
-/** Before a compressed point: SubjectPublicKeyInfo for secp256k1 (RFC 5480). */
-const COMPRESSED_SECP256K1 = Buffer.from('3036301006072a8648ce3d020106052b8104000a032200', 'hex');
 
 export type Decoded = ReturnType<typeof decoded>;
 

@@ -208,7 +208,7 @@ function addressOf(script: Uint8Array): string | null {
 }
 
 function spendOf(ledger: BitcoinLedger, txid: string, vout: number) {
-  if (ledger.find(txid) === null) return null;
+  // Of a transaction that it does not know, electrs says the same as of a coin that nobody spends.
   const spender = ledger.spenderOf(txid, vout);
   return spender === null
     ? { spent: false }

@@ -94,5 +94,7 @@ function absenceAmong(answers: readonly Answer[]): Result<Observation, Trouble> 
     return accepted({ ...nothing, nonceTaken: true });
   }
   const isUsed = absent.some(({ nonceTaken, isUnexplained }) => nonceTaken || isUnexplained === true);
-  return accepted(isUsed ? { ...nothing, isUnexplained: true } : nothing);
+  if (isUsed) return accepted({ ...nothing, isUnexplained: true });
+  const isGone = absent.length > 0 && told.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
+  return accepted(isGone ? { ...nothing, isCoinUnknown: true } : nothing);
 }

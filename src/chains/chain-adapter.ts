@@ -9,7 +9,7 @@ import type { Asset } from '#domain/movement.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
-import type { Attempt, Inclusion, Speed } from '#domain/transaction.ts';
+import type { Attempt, CoinParent, Inclusion, Speed } from '#domain/transaction.ts';
 import type { ChainCounts } from '#domain/wallet-nonce.ts';
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
@@ -143,6 +143,8 @@ export type Observation =
       readonly isUnexplained?: true;
       /** Some nodes have it in their mempool, and another node that answers knows nothing of it. */
       readonly isWithheld?: true;
+      /** No node that answers shows a coin that the attempts spend: they cannot be included unless it comes back. */
+      readonly isCoinUnknown?: true;
     }
   /** No attempt can be included any more, and nothing has been in their place: it calls for another. */
   | { readonly type: 'lapsed' };
@@ -189,6 +191,10 @@ export interface Watched {
   readonly hashes: readonly string[];
   /** The newest one that is signed, with the last block that can hold any of them. */
   readonly newest: Pick<Attempt, 'payload' | 'validUntil' | 'anchoredAt'>;
+  /** Of all that are signed, where an attempt may leave out a coin of the one before; the newest alone when absent. */
+  readonly payloads?: readonly string[];
+  /** Of the coins of all attempts, as far as they are known. */
+  readonly coinParents?: readonly CoinParent[];
   /** The transaction that it pays for, and hangs on; null for one that pays for itself alone. */
   readonly parent: string | null;
   /** Where it was found before, or null. */

@@ -54,8 +54,10 @@ export async function onFirstFitNode<T, R extends Settled>(
     }
     const result = await operation(node);
     if (result.ok) return result;
-    if (isSettled(result.refusal)) ended ??= result.refusal;
-    else trouble = result.refusal;
+    const { refusal } = result;
+    if (!isSettled(refusal)) trouble = refusal;
+    // A node for which time would do has seen what another one says is not there.
+    else if (ended === null || refusal.kind === 'busy') ended = refusal;
   }
   return refused(ended ?? trouble);
 }

@@ -95,6 +95,10 @@ function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
   );
 }
 
+const END_WARNING =
+  'No server shows a coin that this payment spends. If the coin comes back, the payment may still be made. ' +
+  'A second payment may then pay twice. Its other coins stay reserved for 14 days. End it?';
+
 /** What else its reader may do with it. */
 function Further(props: {
   readonly transaction: Transaction;
@@ -113,6 +117,15 @@ function Further(props: {
     'child-pays-for-parent': [
       'Pay so that this is mined',
       () => good<Transaction>(line['child-pays-for-parent'].$post({ param })),
+    ],
+    'end-unknown': [
+      'End it, although it may still be mined',
+      () =>
+        good<Transaction>(
+          window.confirm(END_WARNING)
+            ? line.cancel.$post({ param, json: { acknowledge: 'COIN_UNKNOWN' } })
+            : line.$get({ param }),
+        ),
     ],
     cancel: [isOnItsWay ? 'Try to stop it' : 'Take it back', () => good<Transaction>(line.cancel.$post({ param }))],
   };

@@ -1,8 +1,11 @@
+import { COIN_UNKNOWN } from '#domain/job.ts';
+
 /** What of a running service wants a person, and nobody else would tell. */
 
 export const ATTENTIONS = [
   'stuck-transactions',
   'unexplained-transactions',
+  'unknown-coins',
   'late-deliveries',
   'failed-deliveries',
   'dead-letters',
@@ -87,6 +90,9 @@ export function attentionsOf(
   const unexplained = quietest.filter(
     ({ stateReason, updatedAtMs }) => UNEXPLAINED.has(stateReason) && isBefore(updatedAtMs, UNEXPLAINED_MS),
   );
+  const unknown = quietest.filter(
+    ({ stateReason, updatedAtMs }) => stateReason === COIN_UNKNOWN && isBefore(updatedAtMs, UNEXPLAINED_MS),
+  );
   const found: (Attention | null)[] = [
     stuck.length === 0
       ? null
@@ -99,6 +105,12 @@ export function attentionsOf(
       : {
           code: 'unexplained-transactions',
           detail: `${unexplained.length} at least: the RPC nodes do not show what became of them`,
+        },
+    unknown.length === 0
+      ? null
+      : {
+          code: 'unknown-coins',
+          detail: `${unknown.length} at least: the RPC nodes do not show a coin that they spend`,
         },
     isBefore(oldestDueAtMs, LATE_DELIVERY_MS)
       ? {

@@ -3,7 +3,7 @@ import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Actor, AppraisedInclusion, Attempt, SendOutcome } from '#domain/transaction.ts';
+import type { Actor, AppraisedInclusion, Attempt, CoinParent, SendOutcome } from '#domain/transaction.ts';
 
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
 export type FailureReason =
@@ -36,6 +36,8 @@ export type TransactionEvent =
     }
   | { readonly type: 'reject'; readonly actor: Actor }
   | { readonly type: 'cancel'; readonly actor: Actor }
+  /** Of one whose coin no RPC node shows: it ends for people, who know that it may be included all the same. */
+  | { readonly type: 'endUnknown'; readonly actor: Actor }
   /** Whoever waits for it wants to pay more, within what was approved. */
   | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
@@ -97,6 +99,8 @@ export type TransactionEvent =
       readonly isTooCheap?: boolean;
       /** The nonce is used, and no node shows by what. */
       readonly isUnexplained?: boolean;
+      /** No node shows a coin that the attempts spend. */
+      readonly isCoinUnknown?: boolean;
       readonly lookedFor?: LookedFor;
     }
   /** The time of its intent may be over. */
@@ -105,8 +109,8 @@ export type TransactionEvent =
   | { readonly type: 'watch' }
   /** The newest attempt can not be included any more, and nothing else has taken its place. */
   | { readonly type: 'lapse'; readonly attempt: number }
-  /** The nonce allocator knows how it ended. */
-  | { readonly type: 'settle' };
+  /** The nonce allocator knows how it ended; what it keeps of its coins is what the record asked for then. */
+  | { readonly type: 'settle'; readonly keepsCoins?: boolean };
 
 /** How many signed attempts were looked for; all that there are when absent. */
 type LookedFor = number;
@@ -124,6 +128,8 @@ export interface ComposedBytes {
   readonly validUntil: string | null;
   /** The newest block when what they hang on was read; absent where the bytes say it. */
   readonly anchoredAt?: string;
+  /** See `Attempt.coinParents`. */
+  readonly coinParents?: readonly CoinParent[];
 }
 
 export interface PreparedAttempt extends ComposedBytes {

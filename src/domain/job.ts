@@ -38,6 +38,17 @@ export function isWatchedAfterFailure({ state, inclusion, watchedSinceMs = null 
   return state === 'FAILED' && inclusion === null && watchedSinceMs !== null;
 }
 
+/** No RPC node shows a coin that the transaction spends. With FAILED a person ended it for that, and it may be included all the same. */
+export const COIN_UNKNOWN = 'COIN_UNKNOWN';
+
+/**
+ * Reports whether the coins of a transaction stay claimed although it has ended: it is still watched, and what another
+ * payment spent of them would be lost to that one when this one is included after all.
+ */
+export function keepsCoins(transaction: Transaction): boolean {
+  return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;
+}
+
 function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJob {
   if (attempt === null || attempt.signed === null) return 'sign';
   if (callsForCancellation(attempt, cancelling)) return 'sign';

@@ -1,7 +1,7 @@
 import type { EventOf, PriceObstacle } from '#domain/event.ts';
 import { isSameBlock, isSameInclusion, typeAfter } from '#domain/inclusion.ts';
 import { isPastItsEnd } from '#domain/intent.ts';
-import { isWatchedAfterFailure } from '#domain/job.ts';
+import { COIN_UNKNOWN, isWatchedAfterFailure, keepsCoins } from '#domain/job.ts';
 import { ruleOnSecondNode } from '#domain/second-node.ts';
 import type { Change, Step } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
@@ -52,7 +52,9 @@ export const includeAgain: Step<'include'> = (transaction, event, circumstances)
   if (before === null && transaction.state !== 'FAILED') return null;
   const isHeard = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
   if (isSameBlock(before, event.inclusion) && !finalized && !isHeard) return null;
-  return include(transaction, event, circumstances);
+  const change = include(transaction, event, circumstances);
+  // The allocator gives the coins back when this inclusion is final.
+  return change === null || 'code' in change || !keepsCoins(transaction) ? change : { ...change, nonceHeld: true };
 };
 
 /** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
@@ -63,20 +65,23 @@ function isOutdated(
   return signedAttempts(transaction).length > lookedFor;
 }
 
-/** A record with this reason waits for a node that has the history. */
+/** Reasons of records that wait for what RPC nodes do not show: for the history, or for a coin. */
 const UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
+const UNSHOWN: ReadonlySet<string | null> = new Set([UNEXPLAINED, COIN_UNKNOWN]);
 
 /** One with this reason waits for blocks that take it for what was approved. */
 const FEE_ABOVE_CAP: PriceObstacle = 'FEE_ABOVE_CAP';
 
 export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => {
-  const { nonceTaken, isUnexplained = false, inMempool } = event;
+  const { nonceTaken, isUnexplained = false, isCoinUnknown = false, inMempool } = event;
   const { stateReason, cancelling } = transaction;
-  if ((nonceTaken || isUnexplained) && isOutdated(transaction, event)) return null;
+  if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
-  if (isUnexplained) return stateReason === UNEXPLAINED ? null : { stateReason: UNEXPLAINED };
+  const unshown = isUnexplained ? UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
+  // Nothing is sent again meanwhile: every node refuses it, and it would never look stuck to the operators.
+  if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
   const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
-  const healed = stateReason === UNEXPLAINED || isFairAgain ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
+  const healed = UNSHOWN.has(stateReason) || isFairAgain ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
   // A payment whose time is over is not sent again.
@@ -105,9 +110,20 @@ const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
 
 export const missAfterFailure: Step<'miss'> = (transaction, event, circumstances) => {
   if (!isWatchedAfterFailure(transaction)) return reorganise(transaction, event, circumstances);
+  const isKept = keepsCoins(transaction);
+  // From here on it is never included: the allocator gives its coins back.
+  if (isKept && event.nonceTaken && !isOutdated(transaction, event))
+    return { stateReason: 'CONFLICTED', nonceHeld: true };
   const isOver = circumstances.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
-  return isOver ? { watchedSinceMs: null } : null;
+  if (!isOver) return null;
+  return isKept ? { watchedSinceMs: null, nonceHeld: true } : { watchedSinceMs: null };
 };
+
+/** A person ends what no RPC node can tell the end of. It is looked for under its hashes as one that failed. */
+export const endUnknown: Step<'endUnknown'> = ({ state, stateReason }, _event, { nowMs }) =>
+  stateReason === COIN_UNKNOWN
+    ? { state: 'FAILED', stateReason: COIN_UNKNOWN, watchedSinceMs: nowMs }
+    : { code: 'coin-not-unknown', state };
 
 export const watch: Step<'watch'> = (transaction, _event, { nowMs }) =>
   transaction.inclusion !== null || isWatchedAfterFailure(transaction) || signedAttempts(transaction).length === 0

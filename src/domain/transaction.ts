@@ -65,6 +65,12 @@ export interface NodeRefusal {
   readonly times: number;
 }
 
+/** A transaction that made a coin of an attempt, or one before it, by what it spends itself: `<transaction>:<number of the output>`. */
+export interface CoinParent {
+  readonly txid: string;
+  readonly spends: readonly string[];
+}
+
 /** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
 export interface Attempt {
   readonly number: number;
@@ -80,6 +86,8 @@ export interface Attempt {
   readonly validUntil: string | null;
   /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
   readonly anchoredAt?: string;
+  /** Where a chain pays with coins, of those that are new in this attempt; absent elsewhere and in older records. */
+  readonly coinParents?: readonly CoinParent[];
   readonly preparedAtMs: number;
   /** Of the run that prepared it, drawn at random: another run may have composed the same bytes. Absent where nobody asks for it. */
   readonly preparedBy?: string;

@@ -5,7 +5,7 @@ import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { callsForAnother, callsForCancellation, outstandingJob } from '#domain/job.ts';
+import { callsForAnother, callsForCancellation, keepsCoins, outstandingJob } from '#domain/job.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/nonce-wait.ts';
 import { ask, askInVain, prepareInstead } from '#domain/unsigned-attempt.ts';
 import { countRefusal, isRefusedRepeatedly } from '#domain/node-refusal.ts';
@@ -13,7 +13,7 @@ import { dayBreach, ruleBreach } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { include, includeAgain, missAfterFailure, missInBroadcast } from '#domain/sighting.ts';
+import { endUnknown, include, includeAgain, missAfterFailure, missInBroadcast } from '#domain/sighting.ts';
 import { reorganise, watch } from '#domain/sighting.ts';
 import type { Circumstances, Step } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
@@ -222,8 +222,9 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason },
   return stays || givenUp === null ? change : { ...change, givenUp: null };
 };
 
-const settle: Step<'settle'> = (transaction) =>
-  outstandingJob(transaction) === 'settle' ? { nonceHeld: false } : null;
+/** What the allocator kept, or gave back, may not be what the record asks for by now: then it is asked again. */
+const settle: Step<'settle'> = (transaction, { keepsCoins: kept = false }) =>
+  outstandingJob(transaction) === 'settle' && kept === keepsCoins(transaction) ? { nonceHeld: false } : null;
 
 const setVisibility: Step<'setVisibility'> = (transaction, { visible }) =>
   transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };
@@ -251,6 +252,7 @@ const TABLE: Record<TransactionState, Row> = {
   },
   BROADCAST: {
     cancel: cancelInBroadcast,
+    endUnknown,
     prepare,
     ask,
     askInVain,
@@ -276,7 +278,7 @@ const TABLE: Record<TransactionState, Row> = {
   EXPIRED: { setVisibility },
 };
 
-const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 'cancel']);
+const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 'cancel', 'endUnknown']);
 
 /**
  * Decides what an event does to a transaction. Pure: the same arguments give the same decision.

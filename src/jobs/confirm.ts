@@ -66,6 +66,8 @@ export async function whereabouts(
     nonce: BigInt(newest.nonce),
     hashes: signed.map((attempt) => attempt.signed.hash),
     newest: { ...newest, validUntil: lastBlockOf(attempts) },
+    payloads: signed.map(({ payload }) => payload),
+    coinParents: attempts.flatMap(({ coinParents = [] }) => coinParents),
     parent: intent.kind === 'transfer' ? (intent.paysFor ?? null) : null,
     inclusion,
   });
@@ -101,8 +103,9 @@ export async function report({ env, vault, work }: Watch, seen: Observation): Pr
     const newest = newestAttempt(work.transaction);
     if (newest !== null) await vault.record(id, { type: 'lapse', attempt: newest.number });
   } else {
-    const { inMempool, nonceTaken, isUnexplained = false, isTooCheap = false } = seen;
-    await vault.record(id, { type: 'miss', inMempool, nonceTaken, isUnexplained, isTooCheap, lookedFor });
+    const { inMempool, nonceTaken, isUnexplained = false, isCoinUnknown = false, isTooCheap = false } = seen;
+    const found = { inMempool, nonceTaken, isUnexplained, isCoinUnknown, isTooCheap };
+    await vault.record(id, { type: 'miss', ...found, lookedFor });
   }
 }
 

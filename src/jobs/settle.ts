@@ -1,11 +1,13 @@
 import { adapterFor } from '#chains/adapters.ts';
 import type { TransactionId } from '#domain/id.ts';
+import { keepsCoins } from '#domain/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
 /**
  * Tells the nonce allocator how a transaction ended: on chain, or never. A nonce that ended unused is given to the next
  * transaction of the wallet, because a gap blocks everything behind it; so is one that is used and used again, as a place on Solana.
+ * The coins of one that a person has ended, and that may be included all the same, stay its own while it is watched.
  */
 export async function settle(
   env: CoordinatorEnv,
@@ -21,6 +23,8 @@ export async function settle(
   const isSpent = adapterFor(work.chain, []).mostInFlight === null;
   // Of one that was conflicted with, the count of the chain says that its nonce is used. What is settled has a final inclusion or none.
   const used = isSpent && inclusion !== null;
-  await allocator.end({ transactionId: id, isSpent: used, includedIn: inclusion?.blockNumber ?? null });
-  await vault.record(id, { type: 'settle' });
+  const kept = keepsCoins(work.transaction);
+  const includedIn = inclusion?.blockNumber ?? null;
+  await allocator.end({ transactionId: id, isSpent: used, includedIn, keepsCoins: kept });
+  await vault.record(id, { type: 'settle', keepsCoins: kept });
 }

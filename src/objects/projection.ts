@@ -12,7 +12,7 @@ export interface PublicTransaction extends Omit<Transaction, 'attempts'> {
   readonly attempts: readonly PublicAttempt[];
 }
 
-export interface PublicAttempt extends Omit<Attempt, 'payload' | 'signed'> {
+export interface PublicAttempt extends Omit<Attempt, 'payload' | 'signed' | 'coinParents'> {
   readonly signed: { readonly hash: string; readonly atMs: number } | null;
 }
 
@@ -65,7 +65,7 @@ export function projectedActivity(activity: Activity): ProjectedTransaction {
 }
 
 export function publicTransaction(transaction: Transaction): PublicTransaction {
-  const attempts = transaction.attempts.map(({ payload: _payload, signed, ...attempt }) => ({
+  const attempts = transaction.attempts.map(({ payload: _payload, coinParents: _coinParents, signed, ...attempt }) => ({
     ...attempt,
     signed: signed === null ? null : { hash: signed.hash, atMs: signed.atMs },
   }));

@@ -9,7 +9,7 @@ import type { AssetName, Movement } from '#domain/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { effectOf } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { outstandingJob } from '#domain/job.ts';
+import { keepsCoins, outstandingJob } from '#domain/job.ts';
 import type { Permission } from '#domain/member.ts';
 import { mayStop } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -120,15 +120,18 @@ export class TransactionDesk {
 
   /**
    * Takes a pending transaction back; of one that waits to be mined, takes its nonce. A signer may stop what is on its way, as a
-   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`, `coin-not-unknown`.
+   *
+   * @param endsUnknown the caller knows that it may be included all the same, and ends it without a cancellation
    */
-  async cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
+  async cancel(actor: Actor, id: TransactionId, endsUnknown = false): Promise<Result<TransactionView, Refusal>> {
     const found = this.#find(actor, id, 'view');
     if (!found.ok) return found;
     const { transaction, viewer } = found.value;
+    if (endsUnknown && keepsCoins(transaction)) return found;
     if (!mayStop(viewer, transaction)) return refused({ code: 'forbidden' });
-    if (transaction.state === 'CANCELLED') return found;
-    return this.#decided(found.value, { type: 'cancel', actor });
+    if (transaction.state === 'CANCELLED' && !endsUnknown) return found;
+    return this.#decided(found.value, { type: endsUnknown ? 'endUnknown' : 'cancel', actor });
   }
 
   /** Another attempt at the same nonce for a higher price. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-broadcast`. */

@@ -216,8 +216,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.reject(actor, id);
   }
 
-  cancel(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
-    return this.#transactions.cancel(actor, id);
+  cancel(actor: Actor, id: TransactionId, endsUnknown = false): Answer<TransactionView> {
+    return this.#transactions.cancel(actor, id, endsUnknown);
   }
 
   speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {

@@ -56,6 +56,7 @@ interface Ending {
   readonly transactionId: string;
   readonly isSpent: boolean;
   readonly includedIn?: string | null;
+  readonly keepsCoins?: boolean;
 }
 
 export interface ReservationRequest {
@@ -223,11 +224,17 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
    * For a transaction that is over: its nonce is used for good, or is the next one's. A consumer that comes late with it gets nothing more: what
    * it took nobody would ever give back. Idempotent.
    *
+   * With `keepsCoins` no other payment gets its coins, until it is ended without: it may be included all the same, or go on.
+   *
    * @param isSpent a final block holds it, and its nonce is not used again
    * @param includedIn the block that holds it, as decimal text; nothing, or null, for none
    */
-  end({ transactionId, isSpent, includedIn = null }: Ending): void {
+  end({ transactionId, isSpent, includedIn = null, keepsCoins = false }: Ending): void {
     const { sql } = this.ctx.storage;
+    if (keepsCoins) {
+      this.#store(release(this.#load(), transactionId));
+      return;
+    }
     const nowMs = Date.now();
     this.ctx.storage.transactionSync(() => {
       sql.exec('INSERT OR REPLACE INTO ended (transaction_id, at_ms) VALUES (?, ?)', transactionId, nowMs);

@@ -52,6 +52,8 @@ test('what the nodes do not explain is told sooner than what is only slow', () =
     expect(codes({ quietest: [{ ...quiet(9), stateReason }] })).toEqual([]);
   }
   expect(codes({ quietest: [{ ...quiet(11), stateReason: 'REBROADCASTING' }] })).toEqual([]);
+  expect(codes({ quietest: [{ ...quiet(11), stateReason: 'COIN_UNKNOWN' }] })).toEqual(['unknown-coins']);
+  expect(codes({ quietest: [{ ...quiet(9), stateReason: 'COIN_UNKNOWN' }] })).toEqual([]);
 });
 
 test('a failure of the day before yesterday is in the list, and no alarm', () => {
@@ -76,7 +78,7 @@ test('a co-signer that is away, and one that has caught another cheating, are na
 test('all at once come in one order, worst for money first', () => {
   const all = codes(
     {
-      quietest: [{ ...quiet(100), stateReason: 'NODES_DISAGREE' }],
+      quietest: ['NODES_DISAGREE', 'COIN_UNKNOWN'].map((stateReason) => ({ ...quiet(100), stateReason })),
       oldestDueAtMs: ago(100),
       newestFailureAtMs: ago(100),
       newestDeadLetterAtMs: ago(100),

@@ -24,6 +24,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, device: null, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
   cancel: { type: 'cancel', actor: alice },
+  endUnknown: { type: 'endUnknown', actor: alice },
   speedUp: { type: 'speedUp', actor: alice },
   reprice: { type: 'reprice', attempt: 1, obstacle: null },
   ask: { type: 'ask', signingDigest: PREPARED.signingDigest },
@@ -63,6 +64,10 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   ),
   cancel: row(
     '      CANCELLED    CANCELLED    no           BROADCAST     no           no           no           no       no        no',
+  ),
+  // The coins of these are known; coin-unknown.test.ts has the other.
+  endUnknown: row(
+    '  no           no           no           no            no           no           no           no       no        no',
   ),
   speedUp: row(
     '     no           no           no           BROADCAST     no           no           no           no       no        no',
@@ -159,7 +164,9 @@ for (const [type, cells] of Object.entries(MATRIX)) {
       const nowMs = event.type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
       const decided = decide(before, event, { nowMs, policy, spentOf: UNSPENT });
       if (expected === 'no') {
-        const code = type === 'speedUp' ? 'transaction-not-broadcast' : 'transaction-not-pending';
+        const isKnown = type === 'endUnknown' && state === 'BROADCAST';
+        const late = type === 'speedUp' ? 'transaction-not-broadcast' : 'transaction-not-pending';
+        const code = isKnown ? 'coin-not-unknown' : late;
         expect(decided).toEqual({ ok: false, refusal: { code, state } });
       } else if (expected === '.') {
         expect(decided).toEqual({ ok: true, value: { transaction: before, changed: false, effects: [] } });

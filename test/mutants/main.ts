@@ -13,6 +13,7 @@ import { OUTSIDE_BUGS } from './outside-bugs.ts';
 import { PAGE_BUGS } from './page-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
+import { COIN_BUGS } from './coin-bugs.ts';
 import { SIGHTING_BUGS } from './sighting-bugs.ts';
 import { SOLANA_BUGS } from './solana-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
@@ -31,6 +32,7 @@ const BUGS = [
   ...VOTE_BUGS,
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
+  ...COIN_BUGS,
   ...SIGHTING_BUGS,
   ...SOLANA_BUGS,
   ...STATEMENT_BUGS,

@@ -162,16 +162,16 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   },
   {
     name: 'sightings: a payment that a server of Bitcoin has lost was made impossible by somebody else',
-    file: 'src/chains/bitcoin/observe.ts',
-    was: "if (isOwn || spender.value?.block?.hash !== spend.value.block.hash) use = 'unexplained';",
-    is: "if (spender.value !== null && isOwn) use = 'unexplained';",
+    file: 'src/chains/bitcoin/coin-fate.ts',
+    was: "return accepted(spend.value.block === null ? 'open' : 'unexplained');",
+    is: "return accepted(spend.value.block === null ? 'open' : 'final');",
     caughtBy: ['test/chains/bitcoin/spender.test.ts'],
   },
   {
     name: 'sightings: nodes without history end payments in the simulation',
     file: 'src/chains/agreed-observation.ts',
-    was: 'return accepted(isUsed ? { ...nothing, isUnexplained: true } : nothing);',
-    is: 'return accepted(isUsed ? { ...nothing, nonceTaken: true } : nothing);',
+    was: 'if (isUsed) return accepted({ ...nothing, isUnexplained: true });',
+    is: 'if (isUsed) return accepted({ ...nothing, nonceTaken: true });',
     caughtBy: SIM,
   },
   {

@@ -6,6 +6,7 @@ import { parseAddress } from '#chains/bitcoin/address.ts';
 import { assembleMessage, assembleTransaction } from '#chains/bitcoin/assemble.ts';
 import { bitcoinFleet } from '#chains/bitcoin/bitcoin-fleet.ts';
 import { broadcastSigned } from '#chains/bitcoin/broadcast.ts';
+import { witnessesOf } from '#chains/bitcoin/coin-proof.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/compose.ts';
 import { estimateFee } from '#chains/bitcoin/estimate.ts';
 import { paysByHash, readEvidence } from '#chains/bitcoin/evidence.ts';
@@ -43,7 +44,9 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     return prepare(fleet, async (node): Promise<Result<T, QuoteFault>> => (rates.ok ? ask(node, rates.value) : rates));
   };
   const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
-    withRates((node, rates) => quoteTransfer(node, chain, { intent, replaced, taken, speed, joins, rates }));
+    withRates((node, rates) =>
+      quoteTransfer(witnessesOf(fleet, node), chain, { intent, replaced, taken, speed, joins, rates }),
+    );
   return {
     chain,
     largestAmount: MOST_SATOSHI,

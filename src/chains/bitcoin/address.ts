@@ -1,4 +1,5 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { Address, OutScript } from '@scure/btc-signer';
 import type { AddressFault } from '#chains/chain-adapter.ts';
 import type { Network } from '#chains/bitcoin/network.ts';
@@ -16,14 +17,27 @@ const SHAPE =
 
 /**
  * Gives an address in its canonical spelling: bech32 in lower case. Refuses, in order: `other-network`; `bad-checksum` for what looks like
- * an address; `malformed`, which includes outputs that anybody can spend, or nobody yet.
+ * an address; `malformed`, which includes outputs that anybody can spend, or nobody yet, and P2TR without a key.
  */
 export function parseAddress(network: Network, text: string): Result<string, AddressFault> {
   const canonical = canonicalAddress(network, text);
-  if (canonical !== null) return accepted(canonical);
+  if (canonical !== null) return hasKey(network, canonical) ? accepted(canonical) : refused('malformed');
   if (NETWORKS.some((other) => canonicalAddress(other, text) !== null)) return refused('other-network');
   const isOdd = NETWORKS.some((other) => outputOf(other, text) !== null);
   return refused(SHAPE.test(text) && !isOdd ? 'bad-checksum' : 'malformed');
+}
+
+/** Reports whether a P2TR address has an output key: what is paid to an x-coordinate of no point (BIP-340, `lift_x`) nobody ever spends. */
+function hasKey(network: Network, address: string): boolean {
+  const output = outputOf(network, address);
+  if (output?.type !== 'tr') return true;
+  try {
+    schnorr.utils.lift_x(BigInt(`0x${bytesToHex(Uint8Array.from(output.pubkey))}`));
+    return true;
+  } catch {
+    // noble throws for an x-coordinate of no point.
+    return false;
+  }
 }
 
 /** Null for what is no address of this network, or is one that nothing should be paid to. */

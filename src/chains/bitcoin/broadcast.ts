@@ -9,6 +9,8 @@ const KNOWN = /already in (?:block chain|mempool|utxo set)|txn-already|already k
 const SPENT = /missingorspent|missing-inputs|txn-mempool-conflict|bad-txns-spends-conflicting/i;
 const TOO_CHEAP =
   /min relay fee not met|mempool min fee not met|insufficient fee|insufficient priority|fee rate too low/i;
+/** A miner's coin that is too young: the same bytes are taken some blocks later. */
+const TOO_EARLY = /premature-spend-of-coinbase/i;
 const WRONG =
   /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|fee exceeds maximum configured|absurdly-high|non-standard|decode failed/i;
 
@@ -31,6 +33,7 @@ function judgementOf(answer: string): BroadcastVerdict {
   if (KNOWN.test(answer)) return { outcome: 'accepted' };
   if (TOO_CHEAP.test(answer)) return { outcome: 'underpriced', answer };
   if (SPENT.test(answer)) return { outcome: 'conflicted', answer };
+  if (TOO_EARLY.test(answer)) return unknown(answer);
   return WRONG.test(answer) ? { outcome: 'refused', answer } : unknown(answer);
 }
 

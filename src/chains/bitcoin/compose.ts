@@ -8,6 +8,7 @@ import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts
 import { amountOf } from '#domain/amount.ts';
 import type { ComposedBytes } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import type { CoinParent } from '#domain/transaction.ts';
 
 /**
  * The unsigned transaction of an intent as a PSBT. It goes through the same inspection that every co-signer makes; bytes that it refuses
@@ -17,7 +18,7 @@ import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
  */
 export function composeTransaction(
   intent: OnChainIntent,
-  { terms }: { readonly terms: Terms },
+  { terms, parents = [] }: { readonly terms: Terms; readonly parents?: readonly CoinParent[] },
   place: bigint,
 ): ComposedBytes {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
@@ -33,6 +34,7 @@ export function composeTransaction(
     signingDigest: `0x${bytesToHex(signingDigest)}`,
     maxFee: amountOf(maxFee),
     validUntil: null,
+    ...(parents.length === 0 ? {} : { coinParents: parents }),
   };
 }
 

@@ -1,10 +1,9 @@
 import { equalBytes } from '@noble/curves/utils.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { RawTx } from '@scure/btc-signer';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BitcoinPayload } from '#chains/bitcoin/payload.ts';
 import { lockOf } from '#chains/bitcoin/lock.ts';
-import { askRaw } from '#chains/bitcoin/question.ts';
+import type { RawTransaction } from '#chains/bitcoin/raw-transaction.ts';
+import { askProven, readRaw } from '#chains/bitcoin/raw-transaction.ts';
 import { coinsIn, ownScriptIn } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
@@ -28,32 +27,10 @@ export function isWorthProven({ payment, terms }: BitcoinPayload, previous: read
   });
 }
 
-interface Output {
-  readonly amount: bigint;
-  readonly script: Uint8Array;
-}
-
 /** The name of a transaction and its outputs; null for what is none in its one encoding. */
-function madeBy(raw: string): readonly [readonly [string, readonly Output[]]] | null {
-  try {
-    const { outputs } = RawTx.decode(hexToBytes(raw));
-    if (withoutWitness(raw) !== raw) return null;
-    const made = outputs.map(({ amount, script }) => ({ amount, script: Uint8Array.from(script) }));
-    return [[nameOf(raw), made]];
-  } catch {
-    // btc-signer throws for everything that is not the encoding of something.
-    return null;
-  }
-}
-
-/** As its hash has it: the last byte first. */
-function nameOf(stripped: string): string {
-  return bytesToHex(sha256(sha256(hexToBytes(stripped))).toReversed());
-}
-
-function withoutWitness(raw: string): string {
-  const { witnesses: _, ...rest } = RawTx.decode(hexToBytes(raw));
-  return bytesToHex(Uint8Array.from(RawTx.encode({ ...rest, segwitFlag: false, witnesses: undefined })));
+function madeBy(raw: string): readonly [readonly [string, RawTransaction['outputs']]] | null {
+  const read = readRaw(raw);
+  return read === null || read.stripped !== raw ? null : [[read.name, read.outputs]];
 }
 
 /** Whether the coins of a stored payload are those of an ECDSA key. */
@@ -66,19 +43,10 @@ export async function readEvidence(node: RpcNode, payload: string): Promise<Resu
   const names = new Set(coinsIn(hexToBytes(payload.slice(2))).map(({ txid }) => txid));
   const previous: string[] = [];
   for (const name of names) {
-    const raw = await node.ask(askRaw(name));
-    if (!raw.ok) return raw;
-    const stripped = raw.value === null ? null : strippedOf(raw.value);
-    if (stripped === null || nameOf(stripped) !== name) return unfit('the node lacks the transaction of a coin');
-    previous.push(stripped);
+    const proven = await askProven(node, name);
+    if (!proven.ok) return proven;
+    if (proven.value === null) return unfit('the node lacks the transaction of a coin');
+    previous.push(proven.value.stripped);
   }
   return accepted(previous);
-}
-
-function strippedOf(raw: string): string | null {
-  try {
-    return withoutWitness(raw);
-  } catch {
-    return null;
-  }
 }

@@ -1,10 +1,9 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
 import { absenceOf } from '#chains/absence.ts';
+import { fateOf } from '#chains/bitcoin/coin-fate.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { movementsIn } from '#chains/bitcoin/movements.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
-import { askSpend, askTip, askTransaction, BLOCKS } from '#chains/bitcoin/question.ts';
-import { coinsIn } from '#chains/bitcoin/transaction.ts';
+import { askTip, askTransaction, BLOCKS } from '#chains/bitcoin/question.ts';
 import type { Observation, Watched } from '#chains/chain-adapter.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import { unfit } from '#chains/fleet.ts';
@@ -17,7 +16,8 @@ import { accepted } from '#domain/result.ts';
 
 /**
  * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
- * one of their coins, in a block that is beyond any reorganisation.
+ * one of their coins, or what made the coin possible, in a block that is beyond any reorganisation. That the server does not know a coin
+ * ends nothing.
  */
 export async function observeTransaction(
   node: RpcNode,
@@ -37,14 +37,16 @@ export async function observeTransaction(
   const gone = await absenceOf(node, watched, BLOCKS);
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
-  const spent = await spenderOf(node, chain, watched);
-  if (!spent.ok) return spent;
-  if (spent.value === 'unexplained') return accepted(UNEXPLAINED);
-  const isOrphan = spent.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
-  return isOrphan.ok ? accepted({ type: 'absent', inMempool, nonceTaken: isOrphan.value }) : isOrphan;
+  const fate = await fateOf(node, chain, watched);
+  if (!fate.ok) return fate;
+  if (fate.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
+  const isOrphan = fate.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
+  if (!isOrphan.ok) return isOrphan;
+  if (isOrphan.value) return accepted({ ...NOWHERE, nonceTaken: true });
+  return accepted(fate.value === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
 }
 
-const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
+const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const;
 
 /**
  * Whether nobody knows (any more) what a child was to pay for: so it can not be included. Should the parent come back there can be another
@@ -80,30 +82,4 @@ async function included(
       ...movementsOf(from, movementsIn(transfer), chain),
     },
   });
-}
-
-/**
- * What became of the coins. `final`: a transaction that is none of the attempts, and that the server shows, has spent one of them, beyond
- * any reorganisation. `unexplained`: one is spent, and the server has an attempt, or nothing at all, under the name of what spent it. `open`:
- * neither, so that the attempts may still be mined.
- */
-type CoinUse = 'open' | 'final' | 'unexplained';
-
-/** Every attempt spends the coins of the one before, so those of the newest are all that there are. */
-async function spenderOf(node: RpcNode, chain: Chain, { hashes, newest }: Watched): Promise<Result<CoinUse, Trouble>> {
-  let use: CoinUse = 'open';
-  for (const coin of coinsIn(hexToBytes(newest.payload.slice(2)))) {
-    const spend = await node.ask(askSpend(coin));
-    if (!spend.ok) return spend;
-    if (spend.value === null || spend.value.block === null) continue;
-    const spender = await node.ask(askTransaction(spend.value.hash));
-    if (!spender.ok) return spender;
-    const isOwn = hashes.includes(spend.value.hash);
-    if (isOwn && spender.value !== null) return unfit('the transaction came only now');
-    const tip = await node.ask(askTip);
-    if (!tip.ok) return tip;
-    if (isOwn || spender.value?.block?.hash !== spend.value.block.hash) use = 'unexplained';
-    else if (depthOf(spend.value.block, tip.value, chain).isFinal) return accepted('final');
-  }
-  return accepted(use);
 }

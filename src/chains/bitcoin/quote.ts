@@ -1,8 +1,10 @@
-import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
 import type { Bid, Parent } from '#chains/bitcoin/bid.ts';
+import type { Witnesses } from '#chains/bitcoin/coin-proof.ts';
+import { chooseProven } from '#chains/bitcoin/coin-proof.ts';
 import { selectCoins, smallestCoins } from '#chains/bitcoin/coin-selection.ts';
 import { readCoins } from '#chains/bitcoin/coins.ts';
+import { keptCoins } from '#chains/bitcoin/kept-coins.ts';
 import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import type { FeeRates, UnspentCoin } from '#chains/bitcoin/question.ts';
 import { askTip, askTransaction } from '#chains/bitcoin/question.ts';
@@ -13,7 +15,7 @@ import { shortageOf } from '#chains/bitcoin/shortage.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { dustOf, nameOf, virtualBytes } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { coinsIn, feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
+import { feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
 import type { Trouble } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
@@ -23,10 +25,12 @@ import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, Speed } from '#domain/transaction.ts';
+import type { Attempt, CoinParent, Speed } from '#domain/transaction.ts';
 
 export interface BitcoinQuote extends Quote {
   readonly terms: Terms;
+  /** What the transactions that made the coins spend. */
+  readonly parents?: readonly CoinParent[];
 }
 
 /** Why there is no quote. */
@@ -44,27 +48,29 @@ interface QuoteRequest {
 }
 
 /**
- * Which coins carry an intent out now, and at what fee. Only coins that are as deep as a payment has to be to count are spent: what spends
- * a coin that a reorganisation takes away can never be included. A replacement keeps every coin of what it replaces, in the same order, and
- * adds more where its fee asks for them.
+ * Which coins carry an intent out now, and at what fee. A coin is spent only where servers show it (see `chooseProven`), and where it is
+ * as deep as a payment has to be to count: what spends a coin that a reorganisation takes away can never be included. A replacement
+ * keeps every coin of what it replaces, in the same order, and adds more where its fee asks for them; a cancellation may leave coins
+ * out that no server shows (see `keptCoins`).
  *
  * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
  * block, gone, or pays the wallet nothing, TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
  * that can be spent now.
  */
 export async function quoteTransfer(
-  node: RpcNode,
+  witnesses: Witnesses,
   chain: Chain,
   { intent, replaced, taken, speed, rates, joins }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = payable(intent);
   if (!payment.ok) return payment;
+  const { node } = witnesses;
   const [coins, tip] = await Promise.all([readCoins(node, intent.from), node.ask(askTip)]);
   if (!coins.ok) return coins;
   if (!tip.ok) return tip;
   const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
   if (!parent.ok) return parent;
-  const kept = replaced === null ? (parent.value?.coins ?? []) : coinsIn(hexToBytes(replaced.payload.slice(2)));
+  const kept = replaced === null ? (parent.value?.coins ?? []) : await keptCoins(witnesses, replaced, payment.value);
   const isKept = new Set(kept.map(nameOf));
   if (replaced === null && kept.some((coin) => taken.has(nameOf(coin)))) return refused({ kind: 'busy' });
   const others = coins.value.filter((coin) => !isKept.has(nameOf(coin)));
@@ -77,38 +83,45 @@ export async function quoteTransfer(
     replaced: replaced === null ? null : replacedBy(replaced),
     parent: parent.value,
   };
-  const joined = joins > 0 && replaced === null ? joinedOf(payment.value, { free, others, bid, count: joins }) : null;
-  if (joined !== null && !joined.ok) return joined;
-  const choice = joined === null ? { kept, free, bid } : { kept: joined.value, free: [], bid };
-  const terms = selectCoins(payment.value, choice);
-  if (terms === null) return refused(shortageOf(payment.value, [...kept, ...others], bid));
+  const claim = {
+    coins: replaced === null ? coins.value : others,
+    own: payment.value.own,
+    chain,
+    tip: tip.value,
+    isOrderFree: kept.length === 0,
+  };
+  const isJoining = joins > 0 && replaced === null;
+  const proven = await chooseProven(witnesses, claim, (unproven) => {
+    const shown = free.filter((coin) => !unproven.has(nameOf(coin)));
+    if (!isJoining) return selectCoins(payment.value, { kept, free: shown, bid });
+    const joined = smallestCoins(payment.value.own, shown, { rate: bid.rate, count: joins });
+    return joined === null ? null : selectCoins(payment.value, { kept: joined, free: [], bid });
+  });
+  if (!proven.ok) return proven;
+  if (proven.value === null) {
+    const fault = isJoining
+      ? joiningFault(payment.value, others, { rate: bid.rate, count: joins })
+      : shortageOf(payment.value, [...kept, ...others], bid);
+    return refused(fault);
+  }
+  const { terms, parents } = proven.value;
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
   }
   const size = sizeOfShape(payment.value, { coins: terms.coins.length, hasChange: terms.change > 0n });
-  return accepted({ terms, coins: terms.coins.map(nameOf), maxFee: amountOf(fee), virtualSize: size.toString() });
+  const names = terms.coins.map(nameOf);
+  return accepted({ terms, parents, coins: names, maxFee: amountOf(fee), virtualSize: size.toString() });
 }
 
-interface Joining {
-  readonly free: readonly Coin[];
-  /** Those that can not be spent now, too. */
-  readonly others: readonly Coin[];
-  readonly bid: Bid;
-  readonly count: number;
-}
-
-/** The coins of a consolidation. Refuses `busy`, and NOTHING_TO_CONSOLIDATE where there are not two that are worth their fee. */
-function joinedOf(
+/** `busy` where the coins of a consolidation cannot be spent now, else NOTHING_TO_CONSOLIDATE. */
+function joiningFault(
   { own }: Payment,
-  { free, others, bid: { rate }, count }: Joining,
-): Result<readonly Coin[], PermanentFault | BusyFault> {
-  const coins = smallestCoins(own, free, { rate, count });
-  if (coins !== null) return accepted(coins);
-  if (smallestCoins(own, others, { rate, count }) !== null) return refused({ kind: 'busy' });
-  return refused(
-    permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee'),
-  );
+  others: readonly Coin[],
+  wanted: { readonly rate: bigint; readonly count: number },
+): PermanentFault | BusyFault {
+  if (smallestCoins(own, others, wanted) !== null) return { kind: 'busy' };
+  return permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee');
 }
 
 /** An intent as a payment. Refuses an amount that no node relays. */

@@ -131,7 +131,9 @@ const transactionFields = {
   approvalsCounted: z.int(),
   approvals: z.array(vote),
   rejection: vote.nullable(),
-  actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel', 'speed-up', 'child-pays-for-parent'])),
+  actionsForMe: z
+    .array(z.enum(['approve', 'reject', 'cancel', 'end-unknown', 'speed-up', 'child-pays-for-parent']))
+    .meta({ description: 'end-unknown is a cancel that acknowledges COIN_UNKNOWN' }),
   createdBy: text.nullable(),
   createdAt: time,
   updatedAt: time,

@@ -5,6 +5,7 @@ import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice } from '#dom
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
 import { wantsOneMore } from '#domain/intent.ts';
+import { COIN_UNKNOWN } from '#domain/job.ts';
 import type { Member } from '#domain/member.ts';
 import { may, mayStop } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -196,13 +197,18 @@ export function voteRecord(vote: Vote) {
   return { userId: vote.actor.userId, digest: vote.digest, device, at: timeText(vote.atMs) };
 }
 
-type ReaderAction = 'approve' | 'reject' | 'cancel' | 'speed-up';
+type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up';
 
 /** What this reader can do with it now. */
 function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
   const stops = mayStop(viewer, transaction) ? ['cancel' as const] : [];
   if (transaction.state === 'BROADCAST') {
-    return [...(may(viewer, 'create') ? ['speed-up' as const] : []), ...(transaction.cancelling ? [] : stops)];
+    const isUnknown = transaction.stateReason === COIN_UNKNOWN && stops.length > 0;
+    return [
+      ...(may(viewer, 'create') ? ['speed-up' as const] : []),
+      ...(transaction.cancelling ? [] : stops),
+      ...(isUnknown ? ['end-unknown' as const] : []),
+    ];
   }
   if (!isPending(transaction.state)) return [];
   const votes = may(viewer, 'vote');

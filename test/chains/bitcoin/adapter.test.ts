@@ -61,7 +61,7 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const { attempt, hash, verdict } = await sent(intent);
   expect(verdict).toEqual({ outcome: 'accepted' });
-  expect(coinsIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC, BTC / 2n]);
+  expect(coinsIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC / 2n, BTC]);
   const waits = await adapter().observe(watched(attempt, [hash]));
   expect(waits).toEqual({ ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } });
   node.ledger.mine();

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { addressOn } from '#chains/address-on.ts';
 import { addressOfPublicKey, parseAddress } from '#chains/bitcoin/address.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
+import { Address } from '@scure/btc-signer';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { mainnet, REGTEST, regtest, stranger } from './cast.ts';
 
@@ -36,6 +37,15 @@ test.each<[string, string, string]>([
   ['a space around it', ' bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'malformed'],
 ])('%s is refused', (_name, text, refusal) => {
   expect(parseAddress(mainnet, text)).toEqual({ ok: false, refusal });
+});
+
+test.each([
+  ['5, which is on no curve', 5n],
+  ['larger than the field', 2n ** 256n - 1n],
+])('P2TR with an x-coordinate that is %s is refused: nobody has a key for it', (_name, x) => {
+  const pubkey = hexToBytes(x.toString(16).padStart(64, '0'));
+  const address = Address(mainnet).encode({ type: 'tr', pubkey });
+  expect(parseAddress(mainnet, address)).toEqual({ ok: false, refusal: 'malformed' });
 });
 
 test('an output key has the address that BIP-350 gives for it', () => {

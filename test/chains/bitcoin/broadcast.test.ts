@@ -47,6 +47,7 @@ const core = (message: string) => `sendrawtransaction RPC error: {"code":-26,"me
 
 const SPENT = core('bad-txns-inputs-missingorspent');
 const CHEAP = core('mempool min fee not met, 141 < 500');
+const YOUNG = core('bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth 7');
 const WRONG = core('mandatory-script-verify-flag-failed (Invalid Schnorr signature)');
 
 const DEAR = core('Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)');
@@ -62,6 +63,7 @@ test.each<[string, string | null, string | null, string]>([
   ['two that say they are wrong', WRONG, WRONG, 'refused'],
   ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
   ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'undecided'],
+  ['two that find a miner’s coin too young', YOUNG, YOUNG, 'unknown'],
   ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
   ['two whose own limit of a fee they exceed', DEAR, DEAR, 'refused'],
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],

@@ -56,6 +56,17 @@ test('what is decided is not taken back', async () => {
   expect((await ask(`POST /transaction/${body['id']}/cancel`, body7)).status).toBe(400);
 });
 
+test('an acknowledgement ends nothing that is not on its way, and has to be the right one', async () => {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  const end = (acknowledge: unknown) =>
+    ask(`POST /transaction/${body['id']}/cancel`, { token: treasury.alice.token, body: { acknowledge } });
+  expect(code(await end('COIN_UNKNOWN'))).toEqual([409, 'transaction-not-pending']);
+  for (const acknowledge of ['', 'CONFLICTED', true, null]) expect((await end(acknowledge)).status).toBe(400);
+  await ask(`POST /transaction/${body['id']}/cancel`, { token: treasury.alice.token });
+  expect(code(await end('COIN_UNKNOWN'))).toEqual([409, 'transaction-not-pending']);
+});
+
 test('a hidden transaction leaves the list until it is asked for, and comes back when it is shown', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);

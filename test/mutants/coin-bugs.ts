@@ -1,0 +1,100 @@
+import { type Bug } from './bug.ts';
+
+const PROOF = ['test/chains/bitcoin/coin-proof.test.ts'];
+const FATE = ['test/chains/bitcoin/coin-fate.test.ts'];
+const ENDED = ['test/domain/coin-unknown.test.ts'];
+
+/** Coins of Bitcoin that do not exist, or do not exist any more. */
+export const COIN_BUGS: readonly Bug[] = [
+  {
+    name: 'coins: what a server lists is believed',
+    file: 'src/chains/bitcoin/coin-proof.ts',
+    was: 'if (parent.value === null) unproven.add(nameOf(coin));',
+    is: 'if (parent.value === null) return accepted({ terms, parents: [] });',
+    caughtBy: PROOF,
+  },
+  {
+    name: 'coins: the amount and the script of a coin are not compared',
+    file: 'src/chains/bitcoin/coin-proof.ts',
+    was: 'if (output.amount !== amount || !equalBytes(output.script, own)) return accepted(null);',
+    is: '',
+    caughtBy: PROOF,
+  },
+  {
+    name: 'coins: other servers are not asked',
+    file: 'src/chains/bitcoin/coin-proof.ts',
+    was: 'if (heights.length > 0 && seen.length === 0) return accepted(null);',
+    is: '',
+    caughtBy: PROOF,
+  },
+  {
+    name: 'coins: what a miner earned is spent at once',
+    file: 'src/chains/bitcoin/coin-proof.ts',
+    was: 'return accepted(parent.isCoinbase && !isMature ? null : parent);',
+    is: 'return accepted(isMature || !isMature ? parent : null);',
+    caughtBy: PROOF,
+  },
+  {
+    name: 'coins: a cancellation leaves out the first coin',
+    file: 'src/chains/bitcoin/kept-coins.ts',
+    was: 'return gone[0] === true ? coins : coins',
+    is: 'return coins',
+    caughtBy: PROOF,
+  },
+  {
+    name: 'coins: a node that has less than another one says that the wallet is poor',
+    file: 'src/chains/fleet.ts',
+    was: "else if (ended === null || refusal.kind === 'busy') ended = refusal;",
+    is: 'else ended ??= refusal;',
+    caughtBy: PROOF,
+  },
+  {
+    name: 'coins: a miner’s coin that is too young ends a payment',
+    file: 'src/chains/bitcoin/broadcast.ts',
+    was: 'if (TOO_EARLY.test(answer)) return unknown(answer);',
+    is: '',
+    caughtBy: ['test/chains/bitcoin/broadcast.test.ts'],
+  },
+  {
+    name: 'coins: P2TR without a key is paid',
+    file: 'src/chains/bitcoin/address.ts',
+    was: 'return hasKey(network, canonical) ? accepted(canonical)',
+    is: 'return hasKey(network, canonical) || true ? accepted(canonical)',
+    caughtBy: ['test/chains/bitcoin/address.test.ts'],
+  },
+  {
+    name: 'coins: what took the place of a deposit ends its payment before it is final',
+    file: 'src/chains/bitcoin/coin-fate.ts',
+    was: "return accepted(depthOf(block, tip.value, chain).isFinal ? 'final' : 'open');",
+    is: "return accepted('final');",
+    caughtBy: FATE,
+  },
+  {
+    name: 'coins: a lost coin ends a payment whose cancellation is alive',
+    file: 'src/chains/bitcoin/coin-fate.ts',
+    was: "const OF_ATTEMPTS = ['unexplained', 'open', 'unknown', 'final'] as const;",
+    is: "const OF_ATTEMPTS = ['final', 'unexplained', 'open', 'unknown'] as const;",
+    caughtBy: FATE,
+  },
+  {
+    name: 'coins: that no server shows a coin ends its payment',
+    file: 'src/chains/bitcoin/coin-fate.ts',
+    was: "let fate: CoinFate = 'unknown';",
+    is: "let fate: CoinFate = 'final';",
+    caughtBy: FATE,
+  },
+  {
+    name: 'coins: a person ends a payment whose coins are known',
+    file: 'src/domain/sighting.ts',
+    was: 'stateReason === COIN_UNKNOWN\n',
+    is: "stateReason !== ''\n",
+    caughtBy: ENDED,
+  },
+  {
+    name: 'coins: what a person ended gives its coins to others while it is watched',
+    file: 'src/domain/job.ts',
+    was: 'return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;',
+    is: 'return transaction.stateReason === COIN_UNKNOWN && isWatchedAfterFailure(transaction) === null;',
+    caughtBy: ENDED,
+  },
+];
