@@ -8,6 +8,7 @@ import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import { coinbase, deposit, doubleSpend, FAUCET_SCRIPT } from './bitcoin-faucet.ts';
 import { isUnlocked } from './input-signature.ts';
+import { virtualSizeOf } from './virtual-size.ts';
 import { feeFault, RELAY_RATE, replacementFault } from './mempool-rules.ts';
 
 /** Of regtest, as every node has it. */
@@ -310,7 +311,7 @@ export class BitcoinLedger {
       inputs: spends,
       outputs: outs,
       fee: isCoinbase ? 0n : total(spent) - total(outs),
-      virtualSize: virtualSizeOf(raw),
+      virtualSize: virtualSizeOf(decoded(raw)),
       isReplaceable: inputs.some(({ sequence }) => sequence < REPLACEABLE),
     };
   }
@@ -393,11 +394,4 @@ const ANY = {
 
 function nameOf(raw: string): string {
   return Transaction.fromRaw(hexToBytes(raw), ANY).id;
-}
-
-/** BIP-141: what is not witness counts four times. */
-function virtualSizeOf(raw: string): bigint {
-  const { witnesses: _, ...stripped } = decoded(raw);
-  const base = RawTx.encode({ ...stripped, segwitFlag: false, witnesses: undefined }).length;
-  return BigInt(Math.ceil((base * 3 + raw.length / 2) / 4));
 }

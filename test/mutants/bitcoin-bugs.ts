@@ -172,8 +172,8 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'many coins: a consolidation spends the coins of others',
     file: 'src/chains/bitcoin/quote.ts',
-    was: 'const coins = smallestCoins(own, free, { rate, count });',
-    is: 'const coins = smallestCoins(own, others.concat(free.slice(0, 0)), { rate, count });',
+    was: 'const joined = smallestCoins(payment.value.own, shown,',
+    is: 'const joined = smallestCoins(payment.value.own, others,',
     caughtBy: COINS,
   },
   {

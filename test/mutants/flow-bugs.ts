@@ -131,8 +131,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'the nonce of a mined transaction is given out again',
     file: 'src/jobs/settle.ts',
-    was: 'isSpent: used, includedIn:',
-    is: 'isSpent: false && used, includedIn:',
+    was: 'isSpent: used, includedIn,',
+    is: 'isSpent: false && used, includedIn,',
     caughtBy: SIM,
   },
   {

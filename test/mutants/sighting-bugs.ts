@@ -79,7 +79,7 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a nonce that nobody explains ends the transaction',
     file: 'src/domain/sighting.ts',
-    was: 'if (isUnexplained) return stateReason === UNEXPLAINED ? null : { stateReason: UNEXPLAINED };',
+    was: 'if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };',
     is: "if (isUnexplained) return { state: 'FAILED', stateReason: 'CONFLICTED' };",
     caughtBy: domain('given-up'),
   },

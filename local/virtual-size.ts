@@ -1,0 +1,8 @@
+import { RawTx } from '@scure/btc-signer';
+
+/** BIP-141: what is not witness counts four times. */
+export function virtualSizeOf(decoded: ReturnType<typeof RawTx.decode>): bigint {
+  const { witnesses: _, ...stripped } = decoded;
+  const base = RawTx.encode({ ...stripped, segwitFlag: false, witnesses: undefined }).length;
+  return BigInt(Math.ceil((base * 3 + RawTx.encode(decoded).length) / 4));
+}
