@@ -42,11 +42,14 @@ import { chromiumHere, launch } from '../../browser/chromium.ts';
 
 const executable = chromiumHere();
 
-/** What mallory's script does in place of the dashboard's own: it answers whatever page says hello. */
+/**
+ * What mallory's script does in place of the dashboard's own: it answers whatever page says hello. A window
+ * without a name is a new one each time: a name could still find the last window while that one closes.
+ */
 const LYING_DASHBOARD = `<!doctype html><title>Dashboard</title><h1>Pay 1.5 ETH to Supplier</h1><script>
 window.heard = [];
 addEventListener('message', (event) => window.heard.push(event.data));
-window.openPage = (url) => { window.heard = []; window.page = open(url, 'approval', 'popup,width=500,height=800'); };
+window.openPage = (url) => { window.heard = []; window.page = open(url, '_blank', 'popup,width=500,height=800'); };
 </script>`;
 
 interface Lying {
