@@ -20,7 +20,7 @@ import { accepted } from '#domain/result.ts';
  * an attempt, or nothing at all, under the name of what spent it. `unknown`: the server does not show the transaction that made it. `open`:
  * none of these, so that the attempts may still be mined.
  */
-export type CoinFate = 'open' | 'final' | 'unexplained' | 'unknown';
+type CoinFate = 'open' | 'final' | 'unexplained' | 'unknown';
 
 /** What stands over all coins of an attempt, the first that one of them has. */
 const OF_ATTEMPT = ['final', 'unexplained', 'unknown', 'open'] as const;

@@ -1,0 +1,131 @@
+import type { Address } from '@solana/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isPublicKey } from '#chains/solana/address.ts';
+import type { TransactionRecord } from '#local/client.ts';
+import type { SolanaNode } from '#local/solana-node.ts';
+import { startSolanaNode } from '#local/solana-node.ts';
+import { anvilClient } from '../anvil-client.ts';
+import { stranger } from '../chains/solana/cast.ts';
+import type { Gate } from './gate.ts';
+import { startGate } from './gate.ts';
+import { gethPool } from './geth-pool.ts';
+import type { World } from './world.ts';
+import { finished, reaches, startWorld, taken } from './world.ts';
+
+/** Payments of one wallet at once that its balance does not cover together: what does not fit waits, and nothing is in vain. */
+
+const ETHER = 10n ** 18n;
+const SOLANA = 'solana-local';
+
+let node: SolanaNode;
+let gate: Gate;
+let world: World;
+
+beforeAll(async () => {
+  node = await startSolanaNode();
+  gate = await startGate(node.url);
+  world = await startWorld({ solanaUrl: gate.url });
+});
+afterAll(async () => {
+  await world.end();
+  await gate.stop();
+  await node.stop();
+});
+
+const miner = () => anvilClient(world.chainUrl);
+
+const waitsForFunds = ({ state, stateReason }: TransactionRecord) =>
+  state === 'SIGNING' && stateReason === 'FUNDS_IN_FLIGHT';
+
+/** A wallet on Solana with exactly this much, and payments from it. */
+async function solanaWallet(name: string, lamports: bigint) {
+  const vault = await world.vault(name, { chains: [SOLANA] });
+  const address = vault.addresses[SOLANA] ?? '';
+  if (!isPublicKey(address)) throw new Error('the wallet has an address');
+  node.ledger.airdrop(address, lamports);
+  const pay = (to: Address, amount: bigint) =>
+    world.approved({ vaultId: vault.id, chain: SOLANA, to, amount: amount.toString() });
+  return { address, pay };
+}
+
+const lamportsOf = (address: Address) => node.ledger.account(address)?.lamports ?? 0n;
+
+test('of three payments the one that does not fit waits, the next one goes by it, and a deposit lets it go on', async () => {
+  const { alice } = world.people();
+  const { id: vaultId, address } = await world.vault('in flight');
+  const recipient = await world.chain.account(7);
+  const before = await world.chain.balance(recipient);
+  const pay = (tenths: bigint) =>
+    world.approved({ vaultId, chain: 'anvil', to: recipient, amount: ((tenths * ETHER) / 10n).toString() });
+  const pool = gethPool(world.chainUrl, { coversQueue: true });
+  const refused: string[] = [];
+  world.gate.falsify(async (method, params) => {
+    const answer = await pool(method, params);
+    if (answer !== undefined && 'error' in answer) refused.push(answer.error.message);
+    return answer;
+  });
+  await miner().setAutomine(false);
+  const first = await pay(6n);
+  await taken(alice, first);
+  const second = await pay(6n);
+  const waiting = await reaches(alice, second, waitsForFunds);
+  expect([waiting.attempts, waiting.waitsFor]).toEqual([[], null]);
+  const third = await pay(1n);
+  await taken(alice, third);
+  await miner().setAutomine(true);
+  await miner().mine({ blocks: 1 });
+  const done = [await finished(alice, first), await finished(alice, third)];
+  expect(done.map(({ state, attempts }) => [state, attempts[0]?.nonce])).toEqual([
+    ['SUCCEEDED', '0'],
+    ['SUCCEEDED', '1'],
+  ]);
+  expect((await alice.client.read(second)).state).toBe('SIGNING');
+  await world.chain.fund(address, ETHER / 2n);
+  const paid = await finished(alice, second);
+  world.gate.falsify(null);
+  expect([paid.state, paid.stateReason, paid.attempts[0]?.nonce]).toEqual(['SUCCEEDED', null, '2']);
+  expect(await world.chain.balance(recipient)).toBe(before + (13n * ETHER) / 10n);
+  expect(refused.filter((words) => words.startsWith('insufficient funds'))).toEqual([]);
+});
+
+test('on Solana the second of two payments of 60 % waits, and fails for want of money when the first is final', async () => {
+  const { alice } = world.people();
+  const wallet = await solanaWallet('sixty', 10_000_000_000n);
+  const to = stranger();
+  const said = gate.said.length;
+  const held = gate.hold('sendTransaction');
+  const first = await wallet.pay(to, 6_000_000_000n);
+  const call = await held;
+  const second = await wallet.pay(to, 6_000_000_000n);
+  expect((await reaches(alice, second, waitsForFunds)).attempts).toEqual([]);
+  await call.deliver();
+  expect((await finished(alice, first)).state).toBe('SUCCEEDED');
+  const poor = await finished(alice, second);
+  expect([poor.state, poor.stateReason, poor.attempts]).toEqual(['FAILED', 'INSUFFICIENT_FUNDS', []]);
+  expect(lamportsOf(to)).toBe(6_000_000_000n);
+  // Nothing was carried out in vain.
+  const sent = gate.said.slice(said).filter((text) => text.includes('"sendTransaction"'));
+  expect(new Set(sent.map((text) => String(JSON.parse(text).params[0]))).size).toBe(1);
+});
+
+test('on Solana a payment without the rent of a new nonce account waits for one that is open', async () => {
+  const { alice } = world.people();
+  const wallet = await solanaWallet('places', 3_000_000_000n);
+  const to = stranger();
+  const opening = await finished(alice, await wallet.pay(to, 1_000_000_000n));
+  expect(opening.state).toBe('SUCCEEDED');
+  // Two payments of a million lamports are left, and what the account has to keep, but no rent.
+  const rest = lamportsOf(wallet.address) - 3_000_000n;
+  expect((await finished(alice, await wallet.pay(to, rest))).state).toBe('SUCCEEDED');
+  const held = gate.hold('sendTransaction');
+  const first = await wallet.pay(to, 1_000_000n);
+  const call = await held;
+  const second = await wallet.pay(to, 1_000_000n);
+  expect((await reaches(alice, second, waitsForFunds)).attempts).toEqual([]);
+  await call.deliver();
+  const done = [await finished(alice, first), await finished(alice, second)];
+  expect(done.map(({ state, attempts }) => [state, attempts.map(({ nonce }) => nonce)])).toEqual([
+    ['SUCCEEDED', ['0']],
+    ['SUCCEEDED', ['0']],
+  ]);
+});
