@@ -60,8 +60,12 @@ test('killed after the node has taken it and before anybody knew: it is found, a
 
 test('killed while fees are asked for: the approvals are there, and it is signed after the restart', async () => {
   const sent = await world.chain.sentBy(vault.address);
+  const { alice, bob } = world.people();
+  const { id } = await alice.client.transfer(payment());
+  await alice.client.approve(id);
+  // The creation asks for the count as well.
   const arrival = world.gate.hold('eth_getTransactionCount');
-  const { id } = await approved();
+  await bob.client.approve(id);
   await arrival;
   await world.stack().kill();
   await world.restart();
