@@ -9,6 +9,7 @@ import { startAnvil } from '#local/anvil.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce.ts';
 import { anvilClient } from '../anvil-client.ts';
 import { policy, UNSPENT } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
@@ -65,7 +66,12 @@ async function approvedAt(nonce: string) {
   };
   const work = async () => ({ transaction: state.now, chain: anvilAdapter.chain, key, policies, signingThreshold });
   const vault = { record, work, heldNonces: async () => [] } as unknown as DurableObjectStub<VaultObject>;
-  const allocator = { allocate: async () => ({ nonce }), stay: async () => {}, leave: async () => true };
+  const allocator = {
+    allocate: async ({ spending }: AllocationRequest) => ({ nonce, reserved: spending?.takes ?? [] }),
+    reserve: async () => null,
+    stay: async () => {},
+    leave: async () => true,
+  };
   const env = {
     RPC_URLS: JSON.stringify({ anvil: [anvil.url] }),
     WALLET_NONCE: { getByName: () => allocator },

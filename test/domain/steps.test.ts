@@ -128,12 +128,14 @@ describe('sending', () => {
     ['refused', 'REFUSED_BY_NODE'],
   ])('%s is written down with the answer, and people read %s', (outcome, stateReason) => {
     const sent = { outcome, answer: 'so it said', atMs: NOON_MS };
+    // Counted over all nodes: people read the words after three identical refusals.
+    const refused = (times: number) => (outcome === 'accepted' ? {} : { refusal: { answer: 'so it said', times } });
     expect(step(broadcast([signedAttempt()], { stateReason: 'before' }), sends(outcome))).toEqual({
       stateReason,
-      attempts: [{ ...signedAttempt(), sent: { ...sent, times: 1 } }],
+      attempts: [{ ...signedAttempt(), sent: { ...sent, times: 1 }, ...refused(1) }],
     });
     const again = step(broadcast([sentAttempt()]), sends(outcome));
-    expect(again?.attempts).toEqual([{ ...signedAttempt(), sent: { ...sent, times: 2 } }]);
+    expect(again?.attempts).toEqual([{ ...signedAttempt(), sent: { ...sent, times: 2 }, ...refused(1) }]);
   });
 
   test('what is cancelled says so while it is out', () => {
@@ -151,14 +153,15 @@ describe('sending', () => {
 
   test('a refusal for good ends what no node ever took, and nothing else', () => {
     const refuses = (number: number): TransactionEvent => ({ type: 'refuseBroadcast', attempt: number, answer: 'no' });
-    const failed = { state: 'FAILED', stateReason: 'REJECTED_BY_NODE' };
+    const refusal = { answer: 'no', times: 1 };
+    const failed = { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: [{ ...signedAttempt(), refusal }] };
     expect(step(broadcast([signedAttempt()]), refuses(1))).toEqual(failed);
     expect(step(broadcast([signedAttempt()]), refuses(2))).toBeNull();
     const two = [sentWith('underpriced'), { ...signedAttempt(), ...second }];
     const refused = { outcome: 'refused', answer: 'no', atMs: NOON_MS, times: 1 };
     expect(step(broadcast(two), refuses(2))).toEqual({
       stateReason: 'REFUSED_BY_NODE',
-      attempts: [two[0], { ...two[1], sent: refused }],
+      attempts: [two[0], { ...two[1], sent: refused, refusal }],
     });
   });
 });

@@ -102,12 +102,12 @@ test('a coin that is worth less than listed, or is somebody else’s, is left ou
 
 test('a transaction that a server makes up, bytes and all, is left out while another server does not have it', async () => {
   const real = node.ledger.fund(wallet.address, 2n * BTC);
-  const { raw, coin } = sourceOf(present(scriptOf(regtest, wallet.address)), 5n * BTC);
+  const { raw, coin } = sourceOf(present(scriptOf(regtest, wallet.address)), BTC + BTC / 2n);
   liar.lie = (path) =>
-    path === `/tx/${coin.txid}/hex` ? raw : listed(path, [{ txid: coin.txid, vout: coin.vout, value: 500_000_000 }]);
+    path === `/tx/${coin.txid}/hex` ? raw : listed(path, [{ txid: coin.txid, vout: coin.vout, value: 150_000_000 }]);
   expect(await coinsOf([liar.url, node.url])).toEqual([`${real}:0`]);
   expect(await coinsOf([node.url, liar.url])).toEqual([`${real}:0`]);
-  // One server alone is believed.
+  // One server alone is believed. The smallest coin that suffices is spent.
   expect(await coinsOf([liar.url])).toEqual([`${coin.txid}:${coin.vout}`]);
 });
 

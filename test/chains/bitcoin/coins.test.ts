@@ -146,7 +146,8 @@ test('a consolidation spends the smallest coins that are worth it, and waits for
   // An input of P2TR costs 580 satoshi at this rate.
   const [speck, ...small] = [580n, 3_000n, 1_000n, 2_000n].map((amount) => node.ledger.fund(wallet.address, amount));
   const names = (hashes: readonly (string | undefined)[]) => hashes.map((hash) => `${hash}:0`);
-  expect(await joined(3)).toMatchObject({ ok: true, value: { coins: names([small[1], small[2], small[0]]) } });
+  // The oldest coin comes first: every attempt spends it.
+  expect(await joined(3)).toMatchObject({ ok: true, value: { coins: names([small[0], small[1], small[2]]) } });
   expect(await joined(2)).toMatchObject({ ok: true, value: { coins: names([small[1], small[2]]) } });
   const all = await joined(50);
   expect(all.ok && all.value.coins).toHaveLength(4);
