@@ -14,6 +14,7 @@ import { PAGE_BUGS } from './page-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 import { PROTOCOL_BUGS } from './protocol-bugs.ts';
 import { COIN_BUGS } from './coin-bugs.ts';
+import { RESERVATION_BUGS } from './reservation-bugs.ts';
 import { SIGHTING_BUGS } from './sighting-bugs.ts';
 import { SOLANA_BUGS } from './solana-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
@@ -33,6 +34,7 @@ const BUGS = [
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
   ...COIN_BUGS,
+  ...RESERVATION_BUGS,
   ...SIGHTING_BUGS,
   ...SOLANA_BUGS,
   ...STATEMENT_BUGS,
