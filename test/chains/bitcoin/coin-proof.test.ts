@@ -64,7 +64,8 @@ async function listed(path: string, more: readonly ListedCoin[]): Promise<string
   return JSON.stringify([...there, ...more.map((coin) => ({ ...coin, status }))]);
 }
 
-const FALSE_COIN = { txid: 'ab'.repeat(32), vout: 0, value: 500_000_000 };
+/** Smaller than the coins that there are: what suffices and is smallest is chosen first. */
+const FALSE_COIN = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
 
 async function coinsOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
   const quote = await adapterAt(...urls).quote(payment(wallet.address, { amount: units(amount) }), null);
@@ -81,22 +82,26 @@ test('a coin whose transaction the server does not show is left out', async () =
 test('where too little is left without it, the payment waits and does not fail', async () => {
   node.ledger.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => listed(path, [FALSE_COIN]);
-  expect(await coinsOf([liar.url], 4n * BTC)).toBe('busy');
-  expect(await coinsOf([node.url], 4n * BTC)).toBe('INSUFFICIENT_FUNDS');
+  expect(await coinsOf([liar.url], 3n * BTC)).toBe('busy');
+  expect(await coinsOf([node.url], 3n * BTC)).toBe('INSUFFICIENT_FUNDS');
   // Another server does not know of the coin, and the first one does: nothing is certain yet.
-  expect(await coinsOf([node.url, liar.url], 4n * BTC)).toBe('busy');
+  expect(await coinsOf([node.url, liar.url], 3n * BTC)).toBe('busy');
 });
 
 test('a coin that is worth less than listed, or is somebody else’s, is left out', async () => {
   const real = node.ledger.fund(wallet.address, 2n * BTC);
   const small = node.ledger.fund(wallet.address, BTC / 2n);
-  const foreign = node.ledger.fund(stranger(), 4n * BTC);
-  liar.lie = (path) =>
-    listed(path, [
-      { txid: small, vout: 0, value: 300_000_000 },
-      { txid: foreign, vout: 0, value: 400_000_000 },
-      { txid: real, vout: 1, value: 300_000_000 },
-    ]);
+  const foreign = node.ledger.fund(stranger(), (3n * BTC) / 2n);
+  const lies = [
+    { txid: small, vout: 0, value: 150_000_000 },
+    { txid: foreign, vout: 0, value: 150_000_000 },
+    { txid: real, vout: 1, value: 150_000_000 },
+  ];
+  for (const lie of lies) {
+    liar.lie = (path) => listed(path, [lie]);
+    expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+  }
+  liar.lie = (path) => listed(path, lies);
   expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
 });
 
@@ -121,13 +126,13 @@ test('a server that is away, or has no history, stops no payment while a further
 
 test('what a miner earned is left out until it can be spent', async () => {
   const paid = node.ledger.fund(wallet.address, 2n * BTC);
-  const earned = node.ledger.earn(wallet.address, 3n * BTC);
+  const earned = node.ledger.earn(wallet.address, (3n * BTC) / 2n);
   expect(await coinsOf([node.url])).toEqual([`${paid}:0`]);
-  expect(await coinsOf([node.url], 4n * BTC)).toBe('busy');
+  expect(await coinsOf([node.url], 3n * BTC)).toBe('busy');
   node.ledger.mine(98);
-  expect(await coinsOf([node.url], 4n * BTC)).toBe('busy');
+  expect(await coinsOf([node.url], 3n * BTC)).toBe('busy');
   node.ledger.mine();
-  expect(await coinsOf([node.url], 4n * BTC)).toEqual([`${paid}:0`, `${earned}:0`]);
+  expect(await coinsOf([node.url], 3n * BTC)).toEqual([`${paid}:0`, `${earned}:0`]);
 });
 
 test('the oldest of the coins is spent first: every attempt has it', async () => {
