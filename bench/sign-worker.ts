@@ -16,7 +16,7 @@ import { newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { SignOnceMode } from '#domain/optional-rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
-import type { Actor, Attempt, Vote } from '#domain/transaction.ts';
+import type { Actor, Attempt, Approval } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient, cosignersOf, doorOf } from '#nodes/cosigner-client.ts';
@@ -135,7 +135,7 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
 }
 
 /** As a device of the signer's gives it: the co-signers count no others here. */
-async function voiceOf({ actor, device, key }: Signer, digest: string, nowMs: number): Promise<Vote> {
+async function voiceOf({ actor, device, key }: Signer, digest: string, nowMs: number): Promise<Approval> {
   const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, hexToBytes(digest))).toString('base64url');
   return { actor, digest, device: { keyId: device.keyId, signature, assertion: null }, atMs: nowMs };
 }

@@ -3,7 +3,7 @@ import type { InferResponseType } from 'hono/client';
 import type { PolicyLink, PolicyLinkBytes } from '#devices/policy-chain.ts';
 import { readPolicyChain } from '#devices/policy-chain.ts';
 import { parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 import type { Client, Connection } from './client.ts';
 import { good } from './client.ts';
 
@@ -51,7 +51,7 @@ function documentOf({ policy, mandate }: Adopted): PolicyLinkBytes {
 const ANY_TOKEN = parseTokenId('0'.repeat(16));
 
 /** Null for what is no approval: it does not count. */
-function voteOf({ userId, digest, device }: SentApproval): Vote | null {
+function voteOf({ userId, digest, device }: SentApproval): Approval | null {
   const [user, keyId] = [parseUserId(userId), parseDeviceKeyId(device?.keyId ?? '')];
   if (user === null || ANY_TOKEN === null) return null;
   const { authenticatorData = null, clientDataJSON = null } = device ?? {};

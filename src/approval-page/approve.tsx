@@ -13,7 +13,7 @@ import type { Question } from '#approval-page/question.ts';
 import { claimedPins, confirm, pinsAfter, readQuestion } from '#approval-page/question.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
-import type { ApprovalRequest, ServerRemark } from '#domain/approval-message.ts';
+import type { ApprovalRequest, UnverifiedNote } from '#domain/approval-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 
 interface AskedApproval {
@@ -191,7 +191,7 @@ function Exceptions(props: {
   );
 }
 
-function FromServer({ remarks }: { readonly remarks: readonly ServerRemark[] }) {
+function FromServer({ remarks }: { readonly remarks: readonly UnverifiedNote[] }) {
   if (remarks.length === 0) return null;
   return (
     <section class="unverified" aria-labelledby="unverified">

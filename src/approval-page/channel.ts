@@ -2,8 +2,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Asked } from '#approval-page/asked.ts';
 import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
 import { askedByRedirect } from '#approval-page/redirect.ts';
-import { helloOf, parseApprovalRequest } from '#domain/approval-message.ts';
-import { arrivalOf } from '#domain/approval-redirect.ts';
+import { pageReadyMessage, parseApprovalRequest } from '#domain/approval-message.ts';
+import { parseRedirectRequest } from '#domain/approval-redirect.ts';
 
 /** The list that the operator of this page keeps beside it: the origins of the dashboards that it answers. */
 const ALLOWED_ORIGINS = 'allowed-origins.json';
@@ -17,7 +17,7 @@ const NONCE_BYTES = 32;
 export async function askedByDashboard(): Promise<Asked> {
   // A frame could lie under another page's buttons. Static hosts also send frame-ancestors.
   if (window.top !== window.self) throw new NothingToApprove('This page does not work inside another page.');
-  const arrival = arrivalOf(location.hash);
+  const arrival = parseRedirectRequest(location.hash);
   if (arrival === null) return askedByOpener();
   // The request leaves the address bar and the history: a reload shows nothing to approve.
   history.replaceState(null, '', location.pathname);
@@ -45,7 +45,7 @@ async function askedByOpener(): Promise<Asked> {
     };
     addEventListener('message', take);
   });
-  opener.postMessage(helloOf(nonce), dashboard);
+  opener.postMessage(pageReadyMessage(nonce), dashboard);
   return {
     dashboard,
     way: 'window',

@@ -1,8 +1,8 @@
 import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
 import type { Asked } from '#approval-page/asked.ts';
-import { APPROVAL_PROTOCOL, helloOf, parseApprovalRequest } from '#domain/approval-message.ts';
-import type { Arrival, Returned } from '#domain/approval-redirect.ts';
-import { returnAddress } from '#domain/approval-redirect.ts';
+import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/approval-message.ts';
+import type { RedirectRequest, ReadRedirectResult } from '#domain/approval-redirect.ts';
+import { resultUrl } from '#domain/approval-redirect.ts';
 
 /** The tab of this page: what it keeps while the browser is at the dashboard, and where it may go. */
 export interface Tab {
@@ -23,14 +23,14 @@ const KEY = 'conclave/redirect/v1';
  * that this tab does not wait for. Nothing proves which page sent the browser here: the request is judged by
  * what it is, and the answer goes to the dashboard that the nonce went to.
  */
-export async function askedByRedirect({ dashboard, requestId, request }: Arrival, tab: Tab): Promise<Asked> {
+export async function askedByRedirect({ dashboard, requestId, request }: RedirectRequest, tab: Tab): Promise<Asked> {
   if (!tab.allowed.includes(dashboard)) {
     throw new NothingToApprove('The operator of this page does not allow the dashboard that the answer would go to.');
   }
-  const back = (message: Returned) => tab.go(returnAddress(dashboard, { requestId, message }));
+  const back = (message: ReadRedirectResult) => tab.go(resultUrl(dashboard, { requestId, message }));
   if (request === null) {
     tab.storage.setItem(KEY, [dashboard, requestId, tab.nonce].join('\n'));
-    back(helloOf(tab.nonce));
+    back(pageReadyMessage(tab.nonce));
     return new Promise<never>(() => {});
   }
   const nonce = takeNonce(tab.storage, { dashboard, requestId });

@@ -6,7 +6,7 @@ import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Inclusion, SecondNode } from '#domain/transaction.ts';
+import type { Inclusion, SecondNodeVerdict } from '#domain/transaction.ts';
 
 /** What one RPC node says of the attempts of a transaction. */
 type Observer = (node: RpcNode, watched: Watched) => Promise<Result<Observation, Trouble>>;
@@ -62,7 +62,7 @@ function needsSecond(found: Inclusion, { inclusion: before }: Watched, chain: Ch
  * A node that does not answer, or is behind the block, does not contradict. One that has the block and not the transaction does: a receipt is
  * forged more easily than a block, and who forges one names a block that is there.
  */
-function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNode {
+function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNodeVerdict {
   const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   if (told.some((one) => one.type === 'included' && isSameInclusion(one.inclusion, claimed))) return 'agrees';
   const denies = answers.some((answer) => !answer.ok && 'deniesInclusion' in answer.refusal);

@@ -3,13 +3,13 @@ import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/event.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import type { Action, MessageIntent, OnChainIntent } from '#domain/intent.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
-import type { Attempt, CoinParent, Inclusion, Speed } from '#domain/transaction.ts';
+import type { Attempt, UtxoParent, Inclusion, Speed } from '#domain/transaction.ts';
 import type { ChainCounts } from '#domain/wallet-nonce.ts';
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
@@ -26,7 +26,7 @@ export type PreparationFault =
       readonly reason: FailureReason;
       readonly detail: string | null;
       /** With INSUFFICIENT_FUNDS what the wallet is short of; absent where a node says so without a number. */
-      readonly missing?: Movement;
+      readonly missing?: AssetAmount;
     }
   | BusyFault
   | { readonly kind: 'transient'; readonly detail: string };
@@ -194,7 +194,7 @@ export interface Watched {
   /** Of all that are signed, where an attempt may leave out a coin of the one before; the newest alone when absent. */
   readonly payloads?: readonly string[];
   /** Of the coins of all attempts, as far as they are known. */
-  readonly coinParents?: readonly CoinParent[];
+  readonly coinParents?: readonly UtxoParent[];
   /** The transaction that it pays for, and hangs on; null for one that pays for itself alone. */
   readonly parent: string | null;
   /** Where it was found before, or null. */

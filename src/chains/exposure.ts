@@ -5,7 +5,7 @@ import { isUnboundMessage } from '#chains/evm/message.ts';
 import { readTypedData } from '#chains/evm/typed-data.ts';
 import { amountOf, parseAmount, UINT256_MAX } from '#domain/amount.ts';
 import type { Amount } from '#domain/amount.ts';
-import type { Exposure, Movement } from '#domain/exposure.ts';
+import type { Exposure, AssetAmount } from '#domain/exposure.ts';
 import type { Action } from '#domain/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
@@ -40,7 +40,7 @@ function stakeOf(action: Action): Stake {
       if (action.amount === '0') return NOTHING;
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
     case 'contract-interaction': {
-      const paid: Movement = { tokenAddress: null, amount: action.value };
+      const paid: AssetAmount = { tokenAddress: null, amount: action.value };
       const call = action.data === '0x' ? NOTHING : callStake(action.to, decodeCall(action.data));
       return {
         movements: [paid, ...call.movements],
@@ -57,7 +57,7 @@ function stakeOf(action: Action): Stake {
   }
 }
 
-function readable(movement: Movement, ...beneficiaries: string[]): Stake {
+function readable(movement: AssetAmount, ...beneficiaries: string[]): Stake {
   return { movements: [movement], beneficiaries, isUnreadable: false };
 }
 

@@ -1,7 +1,7 @@
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { parseChainRow } from '#chains/chain-row.ts';
 import type { Chain } from '#domain/chain.ts';
-import { jsonSetting } from '#domain/setting.ts';
+import { parseJsonSetting } from '#domain/setting.ts';
 
 /** What was read last: an isolate has one setting, and asks for it several times in each request. */
 let last: { readonly setting: string; readonly chains: readonly Chain[] } | null = null;
@@ -37,7 +37,7 @@ export function findChain(chains: readonly Chain[], nameOrCaip2: string): Chain 
 
 function rowsOf(text: string): readonly unknown[] {
   if (text.trim() === '') return [];
-  const rows = jsonSetting('CHAINS', text);
+  const rows = parseJsonSetting('CHAINS', text);
   if (!Array.isArray(rows)) throw new Error('CHAINS is a JSON list of chain rows');
   return rows;
 }

@@ -2,7 +2,7 @@ import { parseAddress } from '#chains/evm/address.ts';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf, parseAmount, unitsOf } from '#domain/amount.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
@@ -13,7 +13,7 @@ import { unreachable } from '#domain/result.ts';
  *
  * @param fee the largest fee, in the smallest unit of the native asset
  */
-export function takesOf(intent: OnChainIntent, fee: bigint): readonly Movement[] {
+export function takesOf(intent: OnChainIntent, fee: bigint): readonly AssetAmount[] {
   switch (intent.kind) {
     case 'transfer': {
       if (intent.tokenAddress === null) return [native(unitsOf(intent.amount) + fee)];
@@ -30,7 +30,7 @@ export function takesOf(intent: OnChainIntent, fee: bigint): readonly Movement[]
   }
 }
 
-function native(units: bigint): Movement {
+function native(units: bigint): AssetAmount {
   return { tokenAddress: null, amount: amountOf(units) };
 }
 
@@ -38,7 +38,7 @@ function native(units: bigint): Movement {
  * The tokens that a call transfers out of its wallet; null for another call. `transferFrom` is left out: the same bytes move
  * one token of a collection, whose id is no amount.
  */
-export function tokenTransferIn({ to, data }: { readonly to: string; readonly data: string }): Movement | null {
+export function tokenTransferIn({ to, data }: { readonly to: string; readonly data: string }): AssetAmount | null {
   const call = data === '0x' ? null : decodeCall(data);
   const token = parseAddress(to);
   if (call === null || !token.ok || `${call.standard} ${call.function}` !== 'ERC-20 transfer') return null;

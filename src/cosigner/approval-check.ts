@@ -7,15 +7,15 @@ import { exposureOf } from '#chains/exposure.ts';
 import type { FeeCeilings } from '#chains/fee-ceiling.ts';
 import { feeCeiling, isTooDearForSize } from '#chains/fee-ceiling.ts';
 import { unitsOf } from '#domain/amount.ts';
-import { hasRequiredDevice, voicesFor, voicesNeeded } from '#domain/approval.ts';
+import { hasRequiredDevice, countedApprovers, requiredApprovalsFor } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
-import { attemptEndsAtMs, effectOf, intentBytes } from '#domain/intent.ts';
+import { attemptEndsAtMs, actionOfAttempt, intentBytes } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { ruleBreach } from '#domain/rules.ts';
-import type { Vote } from '#domain/transaction.ts';
+import { ruleViolation } from '#domain/rules.ts';
+import type { Approval } from '#domain/transaction.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -28,7 +28,7 @@ export interface SigningRequest {
   /** 1 for the first bytes, one more for each replacement at the same nonce. */
   readonly attempt: number;
   readonly purpose: AttemptPurpose;
-  readonly approvals: readonly Vote[];
+  readonly approvals: readonly Approval[];
   /** The newest policy that the coordinator knows of. */
   readonly policyVersion: number;
   /** What has to be seen before the bytes are believed, in hex; mostly nothing. */
@@ -150,16 +150,16 @@ async function faultUnder(
 ): Promise<Refused | null> {
   const { intent, purpose, approvals } = request;
   const exposure = exposureOf(intent, intent);
-  const needed = voicesNeeded({ intent, exposure }, thresholdFor(named, exposure), judge);
+  const needed = requiredApprovalsFor({ intent, exposure }, thresholdFor(named, exposure), judge);
   const proven = await provenVotes(approvals, judge);
-  if (voicesFor(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
+  if (countedApprovers(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
   // Dropping the requirement approves nothing by itself, as with thresholds.
   const { requiredDevice = 'any' } = named.rules.requiredDevice === 'ed25519' ? named.rules : judge.rules;
   const strict = { ...judge, rules: { ...judge.rules, requiredDevice } };
   if (!hasRequiredDevice(digest, proven, strict)) return refusal('not-enough-approvals', 'required-device');
   // A cancellation moves nothing, so the rules of now judge its fee alone.
-  const effect = intent.kind === 'message' ? intent : effectOf(intent, purpose);
-  const breach = ruleBreach(named.rules, exposure) ?? ruleBreach(judge.rules, exposureOf(effect, effect));
+  const effect = intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose);
+  const breach = ruleViolation(named.rules, exposure) ?? ruleViolation(judge.rules, exposureOf(effect, effect));
   return breach === null ? null : refusal('policy-forbids', breach.rule);
 }
 
@@ -168,5 +168,5 @@ function inspectedPayload({ intent, purpose, payload }: SigningRequest): Result<
   if (intent.kind === 'message') {
     return purpose === 'intent' ? inspectPayload(intent, payload) : refused('wrong-message');
   }
-  return inspectPayload(effectOf(intent, purpose), payload);
+  return inspectPayload(actionOfAttempt(intent, purpose), payload);
 }

@@ -4,7 +4,7 @@ import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { mandateOf, policyOf, type SentMandate } from '#cosigner/sent-policy.ts';
 import { fieldsOf, Malformed } from '#cosigner/wire.ts';
 import { provenVotes } from '#devices/voice.ts';
-import { hasRequiredDevice, voicesFor } from '#domain/approval.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
 import type { Policy } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
@@ -30,7 +30,7 @@ export async function follows(current: Policy, next: Policy, mandate: SentMandat
     next.version === current.version + 1 &&
     next.vaultId === current.vaultId &&
     next.previousHash === policyHashOf(current) &&
-    voicesFor(digest, proven, current).size >= thresholdForChange(current) &&
+    countedApprovers(digest, proven, current).size >= thresholdForChange(current) &&
     hasRequiredDevice(digest, proven, current)
   );
 }

@@ -2,14 +2,14 @@ import { isCanonicalAddress, isCanonicalAsset, isKnownChain } from '#chains/cano
 import { parseDevice } from '#devices/device-key.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Device } from '#domain/device.ts';
-import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
+import { APPROVAL_MODES, MAX_DEVICES } from '#domain/device.ts';
 import { parsePolicyChangeId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
 import { type Policy, policyFault } from '#domain/policy.ts';
 import type { PolicyMandate } from '#domain/policy-change.ts';
-import { MOST_RULES, type Rules } from '#domain/rules.ts';
-import type { Vote } from '#domain/transaction.ts';
+import { MAX_RULES, type Rules } from '#domain/rules.ts';
+import type { Approval } from '#domain/transaction.ts';
 import { LARGEST_PARTY } from '#mpc/party.ts';
 import {
   amountOf,
@@ -72,7 +72,7 @@ export function policyOf(value: unknown): Policy {
     signers: listOf(fields['signers'], 100, (signer) => present(parseUserId(textOf(signer, 64)))),
     threshold: wholeNumberOf(fields['threshold']),
     approvalMode,
-    devices: listOf(fields['devices'], MOST_DEVICES, deviceOf),
+    devices: listOf(fields['devices'], MAX_DEVICES, deviceOf),
     rules: rulesOf(fields['rules']),
     previousHash: hexOf(fields['previousHash'], 32),
     ...(fields['cosigners'] === undefined ? {} : { cosigners: listOf(fields['cosigners'], LARGEST_PARTY, pinOf) }),
@@ -96,13 +96,13 @@ function rulesOf(value: unknown): Rules {
   if (recipients !== 'anyone' && recipients !== 'address-book') throw new Malformed('recipients');
   return {
     recipients,
-    addressBook: listOf(fields['addressBook'], MOST_RULES, (entry) => {
+    addressBook: listOf(fields['addressBook'], MAX_RULES, (entry) => {
       const { chain, address, name } = fieldsOf(entry, ['chain', 'address', 'name']);
       const place = { chain: textOf(chain, 64), address: textOf(address, 128) };
       if (!isCanonicalAddress(place.chain, place.address)) throw new Malformed('addressBook');
       return { ...place, name: textOf(name, 128) };
     }),
-    limits: listOf(fields['limits'], MOST_RULES, (limit) => {
+    limits: listOf(fields['limits'], MAX_RULES, (limit) => {
       const { chain, tokenAddress, perTransaction, perDay } = fieldsOf(limit, [...ASSET, 'perTransaction', 'perDay']);
       return {
         ...assetOf(chain, tokenAddress),
@@ -110,7 +110,7 @@ function rulesOf(value: unknown): Rules {
         perDay: perDay === null ? null : amountOf(perDay),
       };
     }),
-    higherThresholds: listOf(fields['higherThresholds'], MOST_RULES, (step) => {
+    higherThresholds: listOf(fields['higherThresholds'], MAX_RULES, (step) => {
       const { chain, tokenAddress, above, threshold } = fieldsOf(step, [...ASSET, 'above', 'threshold']);
       return { ...assetOf(chain, tokenAddress), above: amountOf(above), threshold: wholeNumberOf(threshold) };
     }),
@@ -125,7 +125,7 @@ function optionalRulesOf(fields: Fields): OptionalRules {
   return {
     ...(signOnce === undefined ? {} : { signOnce: oneOf(SIGN_ONCE_MODES, signOnce) }),
     ...(limitsIncludeFees === undefined ? {} : { limitsIncludeFees: oneOf([true, false], limitsIncludeFees) }),
-    ...(maxFees === undefined ? {} : { maxFees: listOf(maxFees, MOST_RULES, feeCapOf) }),
+    ...(maxFees === undefined ? {} : { maxFees: listOf(maxFees, MAX_RULES, feeCapOf) }),
     ...(requiredDevice === undefined ? {} : { requiredDevice: oneOf(REQUIRED_DEVICES, requiredDevice) }),
     ...(unboundMessages === undefined ? {} : { unboundMessages: oneOf(UNBOUND_MESSAGE_RULES, unboundMessages) }),
   };
@@ -163,5 +163,5 @@ export function mandateOf(value: unknown): SentMandate {
 }
 
 export interface SentMandate extends Omit<PolicyMandate, 'policy'> {
-  readonly approvals: readonly Vote[];
+  readonly approvals: readonly Approval[];
 }

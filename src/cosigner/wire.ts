@@ -7,7 +7,7 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { AttemptPurpose, Intent, TransferExtras } from '#domain/intent.ts';
 import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
 /**
@@ -230,7 +230,7 @@ export function schemeOf(value: unknown): KeyScheme {
   return scheme;
 }
 
-export function voteOf(value: unknown): Vote {
+export function voteOf(value: unknown): Approval {
   const fields = fieldsOf(value, ['actor', 'digest', 'device', 'atMs']);
   const actor = fieldsOf(fields['actor'], ['userId', 'tokenId']);
   return {

@@ -1,6 +1,6 @@
 import { NotSigned } from '#dashboard/not-signed.ts';
 import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
-import { nonceOfHello, parseApprovalAnswer } from '#domain/approval-message.ts';
+import { nonceOfPageReady, parseApprovalAnswer } from '#domain/approval-message.ts';
 
 /** How often it is looked whether the window is still there: browsers tell nothing of a window of another origin. */
 const LOOK_MS = 500;
@@ -37,7 +37,7 @@ export function askWindow(
     };
     const hear = (event: MessageEvent) => {
       if (event.origin !== origin || event.source !== page) return;
-      const nonce = nonceOfHello(event.data);
+      const nonce = nonceOfPageReady(event.data);
       if (nonce !== null && requestId === null) {
         requestId = '';
         send(nonce).catch(fail);

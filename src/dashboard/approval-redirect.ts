@@ -2,7 +2,7 @@ import type { Errand, Tab } from '#dashboard/errand.ts';
 import { store } from '#dashboard/errand.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
 import type { ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
-import { callAddress, requestAddress } from '#domain/approval-redirect.ts';
+import { requestUrl, resultTargetUrl } from '#domain/approval-redirect.ts';
 
 /** The tab that this script runs in. */
 export const thisTab = (): Tab => ({
@@ -15,7 +15,7 @@ export const thisTab = (): Tab => ({
 export function leaveForApprovalPage(origin: string, errand: Errand): Promise<never> {
   const requestId = crypto.randomUUID();
   store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', errand });
-  location.assign(callAddress(origin, { dashboard: location.origin, requestId }));
+  location.assign(requestUrl(origin, { dashboard: location.origin, requestId }));
   return new Promise((_resolve, reject) => {
     // Browsers keep a page that a person can go back to, with this promise in it.
     const back = () => reject(new NotSigned('You came back from the approval page without a signature.'));
@@ -25,7 +25,7 @@ export function leaveForApprovalPage(origin: string, errand: Errand): Promise<ne
 
 /** Goes on to the approval page with the request that it asked for. Throws where that is too long for an address. */
 export function leaveWithRequest(origin: string, request: ApprovalRequest | EnrolmentRequest): void {
-  const address = requestAddress(origin, { dashboard: location.origin, request });
+  const address = resultTargetUrl(origin, { dashboard: location.origin, request });
   if (address === null) {
     throw new NotSigned(
       'This policy is too long to be sent to the approval page in an address. Use a browser that opens it in a window.',

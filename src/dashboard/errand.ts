@@ -1,6 +1,6 @@
 import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/approval-message.ts';
-import { isDecline, nonceOfHello, parseApprovalAnswer } from '#domain/approval-message.ts';
-import { returnOf } from '#domain/approval-redirect.ts';
+import { isDecline, nonceOfPageReady, parseApprovalAnswer } from '#domain/approval-message.ts';
+import { parseRedirectResult } from '#domain/approval-redirect.ts';
 
 /** What a person goes to the approval page for. */
 export type Errand =
@@ -41,7 +41,7 @@ const UNASKED = 'The approval page answered something that this tab did not ask 
  * the address bar and the history, and counts once: a reload finds nothing to send.
  */
 export function takeReturned({ storage, fragment, show }: Tab): Returned | null {
-  const returned = returnOf(fragment);
+  const returned = parseRedirectResult(fragment);
   if (returned === null) return null;
   const waiting = stored(storage);
   if (waiting?.requestId !== returned.requestId) {
@@ -54,7 +54,7 @@ export function takeReturned({ storage, fragment, show }: Tab): Returned | null 
   const { message } = returned;
   if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was left without a signature.' };
   if (awaits === 'nonce') {
-    const nonce = nonceOfHello(message);
+    const nonce = nonceOfPageReady(message);
     if (nonce === null) return { kind: 'fault', why: UNASKED };
     store(storage, { ...waiting, awaits: 'answer' });
     return { kind: 'nonce', nonce, requestId, errand };

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
 import { provenVotes } from '#devices/voice.ts';
-import { hasRequiredDevice, voicesFor } from '#domain/approval.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy.ts';
@@ -10,11 +10,11 @@ import type { PolicyMandate } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 
 /** What put a policy in force: the terms of the change, and the approvals that it was given. */
 export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {
-  readonly approvals: readonly Vote[];
+  readonly approvals: readonly Approval[];
 }
 
 /** One policy of a vault with what put it in force; null for the first. */
@@ -28,7 +28,7 @@ export interface PolicyLink {
 /** The same as it comes over the wire. */
 export interface PolicyLinkBytes {
   readonly policy: Uint8Array;
-  readonly mandate: { readonly bytes: Uint8Array; readonly approvals: readonly Vote[] } | null;
+  readonly mandate: { readonly bytes: Uint8Array; readonly approvals: readonly Approval[] } | null;
 }
 
 export type PolicyChainFault = 'malformed' | 'other-vault' | 'broken-chain' | 'other-mandate';
@@ -82,7 +82,7 @@ export async function successionFault(
   if (mandate === null) return 'no-mandate';
   const digest = bytesToHex(sha256(mandateBytes(mandate, hashOf(next))));
   const proven = await provenVotes(mandate.approvals, current);
-  if (voicesFor(digest, proven, current).size < thresholdForChange(current)) return 'not-enough-approvals';
+  if (countedApprovers(digest, proven, current).size < thresholdForChange(current)) return 'not-enough-approvals';
   return hasRequiredDevice(digest, proven, current) ? null : 'required-device-missing';
 }
 

@@ -4,7 +4,7 @@ import { parseAmount } from '#domain/amount.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import type { Device } from '#domain/device.ts';
-import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
+import { APPROVAL_MODES, MAX_DEVICES } from '#domain/device.ts';
 import { parseDeviceKeyId, parsePolicyChangeId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
@@ -14,7 +14,7 @@ import type { PolicyMandate } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import type { Rules } from '#domain/rules.ts';
-import { MOST_RULES } from '#domain/rules.ts';
+import { MAX_RULES } from '#domain/rules.ts';
 
 /** A mandate as its canonical bytes give it: they name the policy by its hash. */
 export interface MandateDocument extends Omit<PolicyMandate, 'policy'> {
@@ -137,7 +137,7 @@ function policyOf(fields: FieldCursor): Policy {
   const previousHash = fields.text('previousHash');
   const signers = fields.list('signers', MOST_PEOPLE, () => present(parseUserId(fields.text('signer'))));
   const approvalMode = fields.oneOf('approvalMode', APPROVAL_MODES);
-  const devices = fields.list('devices', MOST_DEVICES, () => deviceOf(fields));
+  const devices = fields.list('devices', MAX_DEVICES, () => deviceOf(fields));
   const rules = rulesOf(fields);
   const cosigners = fields.has('cosigners')
     ? { cosigners: fields.list('cosigners', MOST_PEOPLE, () => pinOf(fields)) }
@@ -166,17 +166,17 @@ function rulesOf(fields: FieldCursor): Rules {
   return {
     recipients,
     unreadableThreshold: fields.wholeNumberOrNull('unreadableThreshold'),
-    addressBook: fields.list('addressBook', MOST_RULES, () => {
+    addressBook: fields.list('addressBook', MAX_RULES, () => {
       return { chain: chain(), address: fields.text('address'), name: fields.text('name') };
     }),
-    limits: fields.list('limits', MOST_RULES, () => {
+    limits: fields.list('limits', MAX_RULES, () => {
       return {
         ...asset(),
         perTransaction: fields.amountOrNull('perTransaction'),
         perDay: fields.amountOrNull('perDay'),
       };
     }),
-    higherThresholds: fields.list('higherThresholds', MOST_RULES, () => {
+    higherThresholds: fields.list('higherThresholds', MAX_RULES, () => {
       return { ...asset(), above: fields.amount('above'), threshold: fields.wholeNumber('threshold') };
     }),
     ...optionalRulesOf(fields),
@@ -190,7 +190,7 @@ function optionalRulesOf(fields: FieldCursor): OptionalRules {
     ...(fields.has('limitsIncludeFees')
       ? { limitsIncludeFees: fields.oneOf('limitsIncludeFees', ['true', 'false']) === 'true' }
       : {}),
-    ...(fields.has('maxFees') ? { maxFees: fields.list('maxFees', MOST_RULES, cap) } : {}),
+    ...(fields.has('maxFees') ? { maxFees: fields.list('maxFees', MAX_RULES, cap) } : {}),
     ...(fields.has('requiredDevice') ? { requiredDevice: fields.oneOf('requiredDevice', REQUIRED_DEVICES) } : {}),
     ...(fields.has('unboundMessages')
       ? { unboundMessages: fields.oneOf('unboundMessages', UNBOUND_MESSAGE_RULES) }

@@ -4,10 +4,10 @@ import { verifies } from '#devices/verify.ts';
 import type { SignatureFault } from '#devices/webauthn.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
-import { isUnsigned } from '#domain/device.ts';
+import { lacksDeviceSignature } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 
 const EDWARDS_SIGNATURE_BYTES = 64;
 
@@ -29,10 +29,11 @@ export async function signatureFault(
  * Refuses, in order: `device-signature-required`, `device-signature-refused`.
  */
 export async function voiceRefusal(
-  { actor, digest, device: given }: Omit<Vote, 'atMs'>,
+  { actor, digest, device: given }: Omit<Approval, 'atMs'>,
   policy: Policy,
 ): Promise<Refusal | null> {
-  if (given === null) return isUnsigned({ device: given }, policy) ? { code: 'device-signature-required' } : null;
+  if (given === null)
+    return lacksDeviceSignature({ device: given }, policy) ? { code: 'device-signature-required' } : null;
   const device = deviceOf({ actor, device: given }, policy);
   const fault = device === null ? 'unknown-device' : await signatureFault(device, digest, given);
   return fault === null ? null : { code: 'device-signature-refused', fault };
@@ -42,9 +43,9 @@ export async function voiceRefusal(
  * The voices whose word need not be taken for it: under a policy of devices, those that a device of their own signer has signed. What can
  * not count is not looked at.
  */
-export async function provenVotes(votes: readonly Vote[], policy: Policy): Promise<readonly Vote[]> {
+export async function provenVotes(votes: readonly Approval[], policy: Policy): Promise<readonly Approval[]> {
   if (policy.approvalMode === 'token') return votes;
-  const proven: Vote[] = [];
+  const proven: Approval[] = [];
   for (const vote of votes) {
     const device = deviceOf(vote, policy);
     if (device === null || vote.device === null) continue;
@@ -53,6 +54,6 @@ export async function provenVotes(votes: readonly Vote[], policy: Policy): Promi
   return proven;
 }
 
-function deviceOf({ actor, device: given }: Pick<Vote, 'actor' | 'device'>, { devices }: Policy): Device | null {
+function deviceOf({ actor, device: given }: Pick<Approval, 'actor' | 'device'>, { devices }: Policy): Device | null {
   return devices.find(({ keyId, userId }) => keyId === given?.keyId && userId === actor.userId) ?? null;
 }

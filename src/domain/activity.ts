@@ -1,13 +1,13 @@
 import type { Amount } from '#domain/amount.ts';
 import { unitsOf } from '#domain/amount.ts';
-import type { Appraisal, TokenLabel, UsdValue } from '#domain/appraisal.ts';
-import { labelsOf, usdValueOf, worthOfAll } from '#domain/appraisal.ts';
+import type { Valuation, TokenLabel, UsdValue } from '#domain/appraisal.ts';
+import { labelsOf, usdValueOf, marketValueOf } from '#domain/appraisal.ts';
 import type { Chain } from '#domain/chain.ts';
 import { displayTypeOf } from '#domain/classification.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import type { ChainMovement, WalletMovements } from '#domain/movement.ts';
 import { movementsOf } from '#domain/movement.ts';
-import type { Acquaintance, HiddenReason } from '#domain/spam.ts';
+import type { KnownCounterparties, HiddenReason } from '#domain/spam.ts';
 import { hiddenReasonOf } from '#domain/spam.ts';
 import type { DisplayType } from '#domain/transaction.ts';
 
@@ -35,7 +35,7 @@ export interface ChainTransaction {
 }
 
 /** Of those that wait to be mined: so many are shown of one wallet. Whoever signs one can take it back, and it costs him nothing. Ours. */
-export const MOST_WAITING = 20;
+export const MAX_UNCONFIRMED = 20;
 
 /**
  * A transaction that the vault did not make and that concerns a wallet of it. The webhook of a monitor is a hint; everything here is
@@ -106,21 +106,21 @@ function assess(wallet: string, view: WalletView, { seen, appraisal, acquaintanc
     suspicion: seen.signer === wallet ? null : hiddenReasonOf(suspect, appraisal, acquaintance),
     usdValue: usdValueOf(changes, appraisal),
     tokens: labelsOf(changes, appraisal),
-    appraisalPending: worthOfAll(changes, appraisal).state === 'unavailable',
+    appraisalPending: marketValueOf(changes, appraisal).state === 'unavailable',
   };
 }
 
-export interface Sighting {
+export interface ObservedTransaction {
   /** Null: its chain does not have it (any more). */
   readonly seen: ChainTransaction | null;
   /** Null: nobody was asked this time. */
-  readonly appraisal: Appraisal | null;
+  readonly appraisal: Valuation | null;
   readonly chain: Chain;
-  readonly acquaintance: Acquaintance;
+  readonly acquaintance: KnownCounterparties;
   readonly nowMs: number;
 }
 
-type SomethingSeen = Sighting & { readonly seen: ChainTransaction; readonly appraisal: Appraisal };
+type SomethingSeen = ObservedTransaction & { readonly seen: ChainTransaction; readonly appraisal: Valuation };
 
 /** A source of prices that is away for so long is waited for no more: the record stays as it is. */
 const APPRAISAL_MS = 24 * 60 * 60 * 1000;
@@ -133,7 +133,7 @@ const PROPAGATION_POLLS = 20;
  * final. When its block is gone it is FAILED until a block has it again, and so is what waited when nobody knows of it any more; that it
  * waits (again) says nothing about a record that has been further. What is final stays, but for its appraisal.
  */
-export function observe(activity: Activity, sighting: Sighting): Activity {
+export function updatedActivity(activity: Activity, sighting: ObservedTransaction): Activity {
   const { seen, chain, nowMs } = sighting;
   const changed = (change: Partial<Activity>): Activity => {
     const { version } = activity;
@@ -178,9 +178,9 @@ function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'
 }
 
 /** By the prices of the first time that there were any, and of when a block had it first; null when nothing is to be changed. */
-function assessAgain(activity: Activity, view: WalletView, sighting: Sighting): Partial<Assessment> | null {
+function assessAgain(activity: Activity, view: WalletView, sighting: ObservedTransaction): Partial<Assessment> | null {
   const { seen, appraisal, nowMs } = sighting;
-  if (!wantsAppraisal(activity) || seen === null) return null;
+  if (!needsValuation(activity) || seen === null) return null;
   const assessed = appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
   if (activity.block === null) return assessed;
   if (nowMs - activity.createdAtMs > APPRAISAL_MS) return { appraisalPending: false };
@@ -188,7 +188,7 @@ function assessAgain(activity: Activity, view: WalletView, sighting: Sighting): 
 }
 
 /** The record of a first look; null when it does not concern the wallet. */
-export function firstSeen(
+export function newActivity(
   place: Pick<Activity, 'id' | 'vaultId' | 'wallet'>,
   sighting: SomethingSeen,
 ): Activity | null {
@@ -218,7 +218,7 @@ export function isWatched({ state, block, appraisalPending }: Activity): boolean
 }
 
 /** Whether the next look at it is to bring an appraisal. */
-export function wantsAppraisal({ block, appraisalPending }: Activity): boolean {
+export function needsValuation({ block, appraisalPending }: Activity): boolean {
   return block === null || appraisalPending;
 }
 

@@ -9,14 +9,14 @@ import type { Passkey } from '#domain/device.ts';
 export const APPROVAL_PROTOCOL = 1;
 
 /** The page is ready; the statements of the co-signers must name its nonce (lower-case hex of 32 bytes). */
-export interface ApprovalHello {
+export interface PageReady {
   readonly type: 'conclave/approval/hello';
   readonly version: 1;
   readonly nonce: string;
 }
 
 /** What the coordinator has from one co-signer. The statement itself is judged by who verifies its signature. */
-export interface ShownStatement {
+export interface RelayedStatement {
   readonly cosigner: number;
   readonly keyId: string;
   /** Null: the coordinator says that the co-signer gave none. */
@@ -24,7 +24,7 @@ export interface ShownStatement {
 }
 
 /** A text of the server that nothing proves. The page shows it apart. */
-export interface ServerRemark {
+export interface UnverifiedNote {
   readonly label: string;
   readonly text: string;
 }
@@ -43,10 +43,10 @@ export interface ApprovalRequest {
   readonly proposed: string | null;
   /** The keys whose co-signers make the statements: that of the wallet, or all keys of the vault. */
   readonly keyIds: readonly string[];
-  readonly statements: readonly ShownStatement[];
+  readonly statements: readonly RelayedStatement[];
   /** Identity keys of the co-signers, for a policy that pins none. The person confirms their fingerprint. */
   readonly cosigners: readonly CosignerPin[];
-  readonly remarks: readonly ServerRemark[];
+  readonly remarks: readonly UnverifiedNote[];
 }
 
 /** Asks for a new passkey of the page. */
@@ -104,12 +104,12 @@ export function parseApprovalRequest(message: unknown): ApprovalRequest | Enrolm
 }
 
 /** The message by which the page names its nonce. */
-export function helloOf(nonce: string): ApprovalHello {
+export function pageReadyMessage(nonce: string): PageReady {
   return { type: 'conclave/approval/hello', version: APPROVAL_PROTOCOL, nonce };
 }
 
 /** The nonce of a page that is ready, or null for any other message. */
-export function nonceOfHello(message: unknown): string | null {
+export function nonceOfPageReady(message: unknown): string | null {
   if (!isObject(message) || !hasExactly(message, ['type', 'version', 'nonce'])) return null;
   const { type, version, nonce } = message;
   const isHello = type === 'conclave/approval/hello' && version === APPROVAL_PROTOCOL;

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer, ApprovalDecline, ApprovalHello, ApprovalRequest } from '#domain/approval-message.ts';
+import type { ApprovalAnswer, ApprovalDecline, PageReady, ApprovalRequest } from '#domain/approval-message.ts';
 import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
 
 /**
@@ -20,7 +20,7 @@ const RETURN_PATH = '/approval/';
 const MAX_ADDRESS = 100_000;
 
 /** What the page is opened with by redirect. */
-export interface Arrival {
+export interface RedirectRequest {
   /** The origin that the answer goes to, if the page's operator allows it. Nothing proves who sent the browser here. */
   readonly dashboard: string;
   readonly requestId: string;
@@ -29,28 +29,28 @@ export interface Arrival {
 }
 
 /** What the dashboard is opened with when the page has sent the browser back. */
-export interface Return {
+export interface RedirectResult {
   readonly requestId: string;
   readonly message: unknown;
 }
 
 /** The address that asks the page for its nonce. */
-export function callAddress(page: string, { dashboard, requestId }: Omit<Arrival, 'request'>): string {
+export function requestUrl(page: string, { dashboard, requestId }: Omit<RedirectRequest, 'request'>): string {
   return `${page}/#${String(new URLSearchParams({ dashboard, redirect: requestId }))}`;
 }
 
 /** The address with the request, or null where it is longer than browsers take. */
-export function requestAddress(
+export function resultTargetUrl(
   page: string,
   { dashboard, request }: { readonly dashboard: string; readonly request: ApprovalRequest | EnrolmentRequest },
 ): string | null {
-  const call = callAddress(page, { dashboard, requestId: request.requestId });
+  const call = requestUrl(page, { dashboard, requestId: request.requestId });
   const address = `${call}&request=${encodeURIComponent(JSON.stringify(request))}`;
   return address.length > MAX_ADDRESS ? null : address;
 }
 
 /** What a fragment of the page's address says, or null for one without a redirect. */
-export function arrivalOf(fragment: string): Arrival | null {
+export function parseRedirectRequest(fragment: string): RedirectRequest | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''));
   const [dashboard, requestId, request] = ['dashboard', 'redirect', 'request'].map((name) => fields.get(name));
   if (dashboard == null || requestId == null || !REQUEST_ID.test(requestId)) return null;
@@ -58,18 +58,18 @@ export function arrivalOf(fragment: string): Arrival | null {
 }
 
 /** The way back to a dashboard whose origin is allowed. */
-export function returnAddress(
+export function resultUrl(
   dashboard: string,
-  { requestId, message }: { readonly requestId: string; readonly message: Returned },
+  { requestId, message }: { readonly requestId: string; readonly message: ReadRedirectResult },
 ): string {
   return `${dashboard}/#${RETURN_PATH}${requestId}/${encodeURIComponent(JSON.stringify(message))}`;
 }
 
 /** What the page sends back. */
-export type Returned = ApprovalHello | ApprovalAnswer | EnrolmentAnswer | ApprovalDecline;
+export type ReadRedirectResult = PageReady | ApprovalAnswer | EnrolmentAnswer | ApprovalDecline;
 
 /** What a fragment of the dashboard's address brings back, or null for any other page of the dashboard. */
-export function returnOf(fragment: string): Return | null {
+export function parseRedirectResult(fragment: string): RedirectResult | null {
   const path = fragment.replace(/^#/, '');
   if (!path.startsWith(RETURN_PATH)) return null;
   const [requestId = '', ...rest] = path.slice(RETURN_PATH.length).split('/');

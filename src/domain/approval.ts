@@ -1,10 +1,10 @@
-import { hasVoice } from '#domain/device.ts';
+import { countsUnder } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
-import { wantsOneMore } from '#domain/intent.ts';
+import { requiresExtraApproval } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
-import type { Transaction, Vote } from '#domain/transaction.ts';
+import type { Transaction, Approval } from '#domain/transaction.ts';
 
 /**
  * The distinct people whose voice for exactly this counts under a policy: a removed signer's is gone, two tokens or devices of one person
@@ -12,22 +12,22 @@ import type { Transaction, Vote } from '#domain/transaction.ts';
  *
  * @param digest lower-case hex, of an intent or of the mandate of a policy
  */
-export function voicesFor(digest: string, votes: readonly Vote[], policy: Policy): ReadonlySet<UserId> {
-  return new Set(countedVotes(digest, votes, policy).map(({ actor }) => actor.userId));
+export function countedApprovers(digest: string, votes: readonly Approval[], policy: Policy): ReadonlySet<UserId> {
+  return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => actor.userId));
 }
 
 /** The approvals for exactly this that count under a policy. */
-function countedVotes(digest: string, votes: readonly Vote[], policy: Policy): readonly Vote[] {
-  return votes.filter((vote) => vote.digest === digest && hasVoice(vote, policy));
+function countedApprovals(digest: string, votes: readonly Approval[], policy: Policy): readonly Approval[] {
+  return votes.filter((vote) => vote.digest === digest && countsUnder(vote, policy));
 }
 
 /**
  * Reports whether the counted approvals include the device that the policy requires. A device that
  * signs outside a browser is not reached by an attacker who serves or alters a page.
  */
-export function hasRequiredDevice(digest: string, votes: readonly Vote[], policy: Policy): boolean {
+export function hasRequiredDevice(digest: string, votes: readonly Approval[], policy: Policy): boolean {
   if ((policy.rules.requiredDevice ?? 'any') === 'any') return true;
-  return countedVotes(digest, votes, policy).some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
+  return countedApprovals(digest, votes, policy).some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
 }
 
 /** Reports whether a device is of the kind that the policy requires. */
@@ -37,11 +37,11 @@ export function isRequiredDevice(keyId: DeviceKeyId | null, { rules, devices }: 
   return devices.some((device) => device.keyId === keyId && device.algorithm === requiredDevice);
 }
 
-export function approvers(
+export function currentApprovers(
   { approvals, digest }: Pick<Transaction, 'approvals' | 'digest'>,
   policy: Policy,
 ): readonly UserId[] {
-  return [...voicesFor(digest, approvals, policy)];
+  return [...countedApprovers(digest, approvals, policy)];
 }
 
 /**
@@ -51,20 +51,20 @@ export function approvers(
  *
  * @param thresholdThen what the policy that the intent names asks for it (`thresholdFor`)
  */
-export function voicesNeeded(
+export function requiredApprovalsFor(
   { intent, exposure }: Pick<Transaction, 'intent' | 'exposure'>,
   thresholdThen: number,
   now: Policy,
 ): number {
   const threshold = Math.max(thresholdThen, thresholdFor(now, exposure));
-  return wantsOneMore(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;
+  return requiresExtraApproval(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;
 }
 
-export function approvalsNeeded(
+export function requiredApprovalsNow(
   transaction: Pick<Transaction, 'intent' | 'exposure' | 'requiredApprovals'>,
   policy: Policy,
 ): number {
-  return voicesNeeded(transaction, transaction.requiredApprovals, policy);
+  return requiredApprovalsFor(transaction, transaction.requiredApprovals, policy);
 }
 
 export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId: UserId): boolean {
@@ -75,7 +75,7 @@ export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId:
  * Whether this voice was already taken, so that a signer whose answer was lost may simply ask again. An approval that a
  * rejection or the expiry has undone is not repeated but refused.
  */
-export function isRepeatedVote(transaction: Transaction, event: TransactionEvent): boolean {
+export function isRepeatedDecision(transaction: Transaction, event: TransactionEvent): boolean {
   const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);
   if (event.type === 'approve') return !undone && hasApproved(transaction, event.actor.userId);
   return event.type === 'reject' && transaction.rejection?.actor.userId === event.actor.userId;

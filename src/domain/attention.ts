@@ -2,7 +2,7 @@ import { COIN_UNKNOWN } from '#domain/job.ts';
 
 /** What of a running service wants a person, and nobody else would tell. */
 
-export const ATTENTIONS = [
+export const ALERT_CODES = [
   'stuck-transactions',
   'unexplained-transactions',
   'unknown-coins',
@@ -15,18 +15,18 @@ export const ATTENTIONS = [
   'foreign-passkeys',
 ] as const;
 
-export interface Attention {
-  readonly code: (typeof ATTENTIONS)[number];
+export interface Alert {
+  readonly code: (typeof ALERT_CODES)[number];
   /** In words, with numbers; no names, amounts or addresses. */
   readonly detail: string;
 }
 
 /** How it is with everything that is owed. Times in milliseconds since 1970; null where there is nothing. */
-export interface Condition {
+export interface ServiceHealth {
   /** Transactions with work outstanding, by state. */
   readonly outstanding: Readonly<Record<string, number>>;
   /** Of those that are decided and not done the ones that have not moved for longest, the longest first. */
-  readonly quietest: readonly QuietTransaction[];
+  readonly quietest: readonly StalledTransaction[];
   /** What monitors have sent and nobody has dealt with. */
   readonly openDeliveries: number;
   readonly oldestDueAtMs: number | null;
@@ -41,7 +41,7 @@ export interface Condition {
   readonly vaultsWithForeignPasskeys: number;
 }
 
-interface QuietTransaction {
+interface StalledTransaction {
   readonly id: string;
   readonly vaultId: number;
   readonly chain: string;
@@ -74,14 +74,14 @@ const LATE_DELIVERY_MS = 15 * MINUTE_MS;
 /** The sweep is at every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
 /** What has failed is told of for a day; the rows stay. */
-const TOLD_MS = 24 * 60 * MINUTE_MS;
+const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
 
 /** Everything that wants a person now, in the order of ATTENTIONS. */
-export function attentionsOf(
-  condition: Condition,
+export function alertsFor(
+  condition: ServiceHealth,
   cosigners: readonly CosignerState[],
   nowMs: number,
-): readonly Attention[] {
+): readonly Alert[] {
   const { quietest, oldestDueAtMs, newestFailureAtMs, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
   const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
@@ -93,7 +93,7 @@ export function attentionsOf(
   const unknown = quietest.filter(
     ({ stateReason, updatedAtMs }) => stateReason === COIN_UNKNOWN && isBefore(updatedAtMs, UNEXPLAINED_MS),
   );
-  const found: (Attention | null)[] = [
+  const found: (Alert | null)[] = [
     stuck.length === 0
       ? null
       : {
@@ -118,13 +118,13 @@ export function attentionsOf(
           detail: `${condition.openDeliveries} open, late by ${minutes(oldestDueAtMs)} minutes`,
         }
       : null,
-    isSince(newestFailureAtMs, TOLD_MS)
+    isSince(newestFailureAtMs, REPORTED_FOR_MS)
       ? {
           code: 'failed-deliveries',
           detail: `${condition.failedDeliveries} in all, the newest ${minutes(newestFailureAtMs)} minutes ago`,
         }
       : null,
-    isSince(newestDeadLetterAtMs, TOLD_MS)
+    isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
       ? {
           code: 'dead-letters',
           detail: `${condition.deadLetters} in all, the newest ${minutes(newestDeadLetterAtMs)} minutes ago`,
@@ -136,10 +136,10 @@ export function attentionsOf(
           detail: `a vault was left alone for ${minutes(longestUnsweptAtMs)} minutes: does the cron trigger run?`,
         }
       : null,
-    ...cosigners.map(({ node, fault }): Attention | null =>
+    ...cosigners.map(({ node, fault }): Alert | null =>
       fault === null ? null : { code: 'cosigner-away', detail: `node ${node}: ${fault}` },
     ),
-    ...cosigners.map(({ node, banned }): Attention | null =>
+    ...cosigners.map(({ node, banned }): Alert | null =>
       banned.length === 0
         ? null
         : { code: 'cosigner-banned', detail: `node ${node} has caught ${banned.join(', ')} cheating` },

@@ -2,7 +2,7 @@ import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 
 /** `ed25519` is RFC 8032, for scripts; `webauthn-p256` a passkey: ES256 of Web Authentication Level 2, for people. */
 export const DEVICE_ALGORITHMS = ['ed25519', 'webauthn-p256'] as const;
@@ -43,10 +43,10 @@ export interface DeviceSignature {
 }
 
 /** More than a person has in the pocket, on the desk and in a safe would be nobody's any more; every co-signer reads all of them. */
-export const MOST_DEVICES = 100;
+export const MAX_DEVICES = 100;
 
 /** In the one order that a policy has them in. */
-export function inOrderOfKeys(devices: readonly Device[]): readonly Device[] {
+export function sortedByKeyId(devices: readonly Device[]): readonly Device[] {
   return devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
 }
 
@@ -61,14 +61,17 @@ export type ApprovalMode = (typeof APPROVAL_MODES)[number];
  * Whether this person's voice counts under a policy. Whether its signature is right is not looked at here: the coordinator does so before
  * it takes a voice, and a co-signer before it counts (`provenVotes`).
  */
-export function hasVoice({ actor: { userId }, device }: Pick<Vote, 'actor' | 'device'>, policy: Policy): boolean {
+export function countsUnder(
+  { actor: { userId }, device }: Pick<Approval, 'actor' | 'device'>,
+  policy: Policy,
+): boolean {
   if (!policy.signers.includes(userId)) return false;
   if (policy.approvalMode === 'token') return true;
   return policy.devices.some(({ keyId, userId: owner }) => keyId === device?.keyId && owner === userId);
 }
 
 /** A voice that is the coordinator's word, where devices sign. */
-export function isUnsigned({ device }: Pick<Vote, 'device'>, { approvalMode }: Policy): boolean {
+export function lacksDeviceSignature({ device }: Pick<Approval, 'device'>, { approvalMode }: Policy): boolean {
   return approvalMode === 'device' && device === null;
 }
 

@@ -1,5 +1,5 @@
-import { attemptEndsAtMs, isPastItsEnd } from '#domain/intent.ts';
-import type { Step } from '#domain/step.ts';
+import { attemptEndsAtMs, isPastNotAfterTime } from '#domain/intent.ts';
+import type { TransitionStep } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
@@ -11,9 +11,10 @@ const RETRY_MS = 60 * 60 * 1000;
  * Reports whether a payment that waits to be mined has to be cancelled because the time of its intent is over.
  * Co-signers sign no cancellation after their own time; then the payment is watched on.
  */
-export function isOverdue(transaction: Transaction, nowMs: number): boolean {
+export function isPastNotAfter(transaction: Transaction, nowMs: number): boolean {
   const { intent, cancelling, endedByTimeAtMs = null } = transaction;
-  if (cancelling || !isPastItsEnd(intent, nowMs) || nowMs >= attemptEndsAtMs(intent, 'cancellation')) return false;
+  if (cancelling || !isPastNotAfterTime(intent, nowMs) || nowMs >= attemptEndsAtMs(intent, 'cancellation'))
+    return false;
   return endedByTimeAtMs === null || nowMs - endedByTimeAtMs >= RETRY_MS;
 }
 
@@ -22,9 +23,9 @@ export function isOverdue(transaction: Transaction, nowMs: number): boolean {
  * job that sends them can be cut off before it records the answer. So they are not given up, and the cancellation competes
  * with them at their nonce.
  */
-export const endByTime: Step<'endByTime'> = (transaction, _event, { nowMs }) => {
+export const cancelAfterDeadline: TransitionStep<'endByTime'> = (transaction, _event, { nowMs }) => {
   const newest = newestAttempt(transaction);
-  if (!isOverdue(transaction, nowMs) || newest === null || newest.signed === null) return null;
+  if (!isPastNotAfter(transaction, nowMs) || newest === null || newest.signed === null) return null;
   const sent = newest.sent ?? {
     outcome: 'refused' as const,
     answer: 'its time was over before it was sent',

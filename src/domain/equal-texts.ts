@@ -1,5 +1,5 @@
 /** Compares without an early exit, so the time says nothing about how much of a secret's hash was right. Lengths are public. */
-export function equalTexts(a: string, b: string): boolean {
+export function constantTimeEqual(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);

@@ -3,7 +3,7 @@ import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Actor, AppraisedInclusion, Attempt, CoinParent, SendOutcome } from '#domain/transaction.ts';
+import type { Actor, AppraisedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction.ts';
 
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
 export type FailureReason =
@@ -129,7 +129,7 @@ export interface ComposedBytes {
   /** The newest block when what they hang on was read; absent where the bytes say it. */
   readonly anchoredAt?: string;
   /** See `Attempt.coinParents`. */
-  readonly coinParents?: readonly CoinParent[];
+  readonly coinParents?: readonly UtxoParent[];
 }
 
 export interface PreparedAttempt extends ComposedBytes {

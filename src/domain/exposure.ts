@@ -2,7 +2,7 @@ import type { Amount } from '#domain/amount.ts';
 import { unitsOf } from '#domain/amount.ts';
 
 /** An asset of one chain. */
-export interface AssetName {
+export interface AssetRef {
   /** CAIP-2. */
   readonly chain: string;
   /** Token contract in canonical spelling, or null for the native asset. */
@@ -10,7 +10,7 @@ export interface AssetName {
 }
 
 /** What leaves the wallet, or may be taken out of it afterwards: a leave to spend counts like the spending. */
-export interface Movement {
+export interface AssetAmount {
   readonly tokenAddress: string | null;
   /** In the asset's smallest unit. */
   readonly amount: Amount;
@@ -24,7 +24,7 @@ export interface Exposure {
   /** CAIP-2. */
   readonly chain: string;
   /** All that can be read. */
-  readonly movements: readonly Movement[];
+  readonly movements: readonly AssetAmount[];
   /** Who gets something, may take something, or is called, in canonical spelling; all that can be read. */
   readonly beneficiaries: readonly string[];
   /** There may be more than that: unknown calldata, typed data that is no known permit. */
@@ -41,7 +41,7 @@ export function feeIn({ fee }: Exposure): bigint {
 }
 
 /** All that moves of one asset together, in its smallest unit. */
-export function totalOf({ chain, movements }: Exposure, asset: AssetName): bigint {
+export function totalOf({ chain, movements }: Exposure, asset: AssetRef): bigint {
   if (chain !== asset.chain) return 0n;
   const moving = movements.filter(({ tokenAddress }) => tokenAddress === asset.tokenAddress);
   return moving.reduce((sum, { amount }) => sum + unitsOf(amount), 0n);

@@ -2,7 +2,7 @@ import { unitsOf } from '#domain/amount.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 
 /** Ours: up to twice the fee a replacement is made without a person's asking. */
-const LARGEST_RAISE = 2n;
+const MAX_RAISE = 2n;
 
 /**
  * The most that the next attempt may cost where RPC nodes alone want it: twice what a person last asked for. A recipient who
@@ -10,7 +10,7 @@ const LARGEST_RAISE = 2n;
  * each one. Null where a person has asked for it, or nothing was replaced yet and the price follows the market: then the fee of
  * the intent is the only bound.
  */
-export function automaticFeeLimit({
+export function automaticBumpLimit({
   attempts,
   cancelling,
 }: Pick<Transaction, 'attempts' | 'cancelling'>): bigint | null {
@@ -18,7 +18,7 @@ export function automaticFeeLimit({
   if (newest === undefined || !isRaisedByNodes(newest, cancelling ? 'cancellation' : 'intent')) return null;
   const asked = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));
   const base = asked > 0 ? attempts[asked] : undefined;
-  return base === undefined ? null : unitsOf(base.maxFee) * LARGEST_RAISE;
+  return base === undefined ? null : unitsOf(base.maxFee) * MAX_RAISE;
 }
 
 /** Reports whether an attempt is followed by one of the same purpose because RPC nodes want more, and no person does. */

@@ -14,7 +14,7 @@ export type PolicyChangeId = string & { readonly __brand: 'PolicyChangeId' };
 export type CredentialResetId = string & { readonly __brand: 'CredentialResetId' };
 
 /** Vault ids are SQL row ids; this is the largest that a JSON number carries exactly. */
-const LARGEST_VAULT_ID = Number.MAX_SAFE_INTEGER;
+const MAX_VAULT_ID = Number.MAX_SAFE_INTEGER;
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const TRANSACTION_ID = new RegExp(`^([1-9][0-9]{0,15})\\.(${ULID})$`);
@@ -27,7 +27,7 @@ const KEY_ID = /^[a-z2-7]{26}$/;
 
 /** Accepts 1 to 2^53 - 1. Gives null for anything else. */
 export function parseVaultId(value: number): VaultId | null {
-  return Number.isInteger(value) && value >= 1 && value <= LARGEST_VAULT_ID ? (value as VaultId) : null;
+  return Number.isInteger(value) && value >= 1 && value <= MAX_VAULT_ID ? (value as VaultId) : null;
 }
 
 /** Reads a vault id out of a path: plain decimal digits, no sign, no leading zero. Gives null for anything else. */

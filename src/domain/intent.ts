@@ -123,7 +123,7 @@ export function attemptEndsAtMs(intent: Intent, purpose: AttemptPurpose): number
 }
 
 /** Reports whether the time in which an intent may be carried out is over. */
-export function isPastItsEnd(intent: Intent, nowMs: number): boolean {
+export function isPastNotAfterTime(intent: Intent, nowMs: number): boolean {
   const endMs = endOf(intent);
   return endMs !== null && nowMs >= endMs;
 }
@@ -140,7 +140,7 @@ export const ATTEMPT_PURPOSES = ['intent', 'cancellation'] as const;
 export type AttemptPurpose = (typeof ATTEMPT_PURPOSES)[number];
 
 /** What the bytes of an attempt do. A cancellation is a payment of nothing from the wallet to itself. */
-export function effectOf(intent: OnChainIntent, purpose: AttemptPurpose): OnChainIntent {
+export function actionOfAttempt(intent: OnChainIntent, purpose: AttemptPurpose): OnChainIntent {
   if (purpose === 'intent') return intent;
   const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = intent;
   const frame = { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
@@ -151,7 +151,7 @@ export function effectOf(intent: OnChainIntent, purpose: AttemptPurpose): OnChai
 const NOTHING = amountOf(0n);
 
 /** Whether one approval more is needed than the policy says. */
-export function wantsOneMore(intent: Intent): boolean {
+export function requiresExtraApproval(intent: Intent): boolean {
   return intent.kind !== 'message' && intent.lookalikeOf !== null;
 }
 

@@ -45,13 +45,13 @@ export const COIN_UNKNOWN = 'COIN_UNKNOWN';
  * Reports whether the coins of a transaction stay claimed although it has ended: it is still watched, and what another
  * payment spent of them would be lost to that one when this one is included after all.
  */
-export function keepsCoins(transaction: Transaction): boolean {
+export function keepsUtxosReserved(transaction: Transaction): boolean {
   return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;
 }
 
 function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJob {
   if (attempt === null || attempt.signed === null) return 'sign';
-  if (callsForCancellation(attempt, cancelling)) return 'sign';
+  if (needsCancellation(attempt, cancelling)) return 'sign';
   switch (attempt.sent?.outcome) {
     case 'accepted':
     case 'refused':
@@ -66,11 +66,11 @@ function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJ
 }
 
 /** Once the attempt that carries it out has been sent, whatever came of that, the one that takes its place is next. */
-export function callsForCancellation({ purpose, sent }: Attempt, cancelling: boolean): boolean {
+export function needsCancellation({ purpose, sent }: Attempt, cancelling: boolean): boolean {
   return cancelling && purpose === 'intent' && sent !== null;
 }
 
 /** Reports whether an attempt cannot, or not soon enough, be included as it is, so that another one has to follow. */
-export function callsForAnother({ sent }: Attempt): boolean {
+export function needsReplacement({ sent }: Attempt): boolean {
   return sent?.outcome === 'underpriced' || sent?.outcome === 'lapsed';
 }

@@ -25,7 +25,7 @@ const ALLOWED: Record<Permission, readonly Role[]> = {
 };
 
 /** A caller who is no member has no permission, exactly as in a vault that does not exist. */
-export function may(member: Member | null, permission: Permission): boolean {
+export function hasPermission(member: Member | null, permission: Permission): boolean {
   return member !== null && member.roles.some((role) => ALLOWED[permission].includes(role));
 }
 
@@ -35,11 +35,11 @@ export function mayCancel(
   wantedBy: UserId | null,
   permission: 'create' | 'propose' = 'create',
 ): boolean {
-  return may(member, 'administer') || (member.userId === wantedBy && may(member, permission));
+  return hasPermission(member, 'administer') || (member.userId === wantedBy && hasPermission(member, permission));
 }
 
 /** Who takes a transaction back: as above; and any signer stops what waits to be mined. */
-export function mayStop(member: Member, transaction: Pick<Transaction, 'state' | 'createdBy'>): boolean {
-  const isOnItsWay = transaction.state === 'BROADCAST' && may(member, 'vote');
+export function mayCancelTransaction(member: Member, transaction: Pick<Transaction, 'state' | 'createdBy'>): boolean {
+  const isOnItsWay = transaction.state === 'BROADCAST' && hasPermission(member, 'vote');
   return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
 }

@@ -76,9 +76,9 @@ export interface WalletMovements {
 }
 
 /** A record shows as many. A stranger's contract can write ten thousand log lines about a wallet; a record is a row that has to fit. */
-const MOST_MOVEMENTS = 100;
+const MAX_MOVEMENTS = 100;
 /** Of those that are left out none is money: the coin and fungible tokens come first. Ours. */
-const MOST_ASSETS = 100;
+const MAX_ASSETS = 100;
 
 export function concerns(wallet: string, { from, to }: ChainMovement): boolean {
   return from === wallet || to === wallet;
@@ -106,9 +106,9 @@ export function movementsOf(
   }
   const ordered = ASSET_KINDS.flatMap((kind) => [...changes.values()].filter((change) => change.kind === kind));
   return {
-    movements: concerning.slice(0, MOST_MOVEMENTS),
+    movements: concerning.slice(0, MAX_MOVEMENTS),
     movementCount: concerning.length,
-    changes: ordered.slice(0, MOST_ASSETS).map((change) => ({
+    changes: ordered.slice(0, MAX_ASSETS).map((change) => ({
       ...change,
       units: signedAmountOf(change.units),
       isCash: change.tokenAddress === null || listedToken(chain, change.tokenAddress)?.isCash === true,

@@ -4,7 +4,7 @@ import type { Chain } from '#domain/chain.ts';
 import { listedToken } from '#domain/chain.ts';
 import type { CredentialReset } from '#domain/credential-reset.ts';
 import type { UserId } from '#domain/id.ts';
-import { LEAST_SHOWN_WORTH, parseUsdPrice, worthOf } from '#domain/price.ts';
+import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/price.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { isPending } from '#domain/transaction.ts';
@@ -74,7 +74,7 @@ const RESET_TEXTS = {
 
 /** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */
 function isDust({ usdValue }: Activity): boolean {
-  return usdValue !== null && worthOf(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < LEAST_SHOWN_WORTH;
+  return usdValue !== null && usdValueAtPrice(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < MIN_SHOWN_VALUE;
 }
 
 function membersOf({ members }: Vault): readonly UserId[] {

@@ -1,16 +1,16 @@
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import { hasRequiredDevice, isRequiredDevice, voicesFor } from '#domain/approval.ts';
+import { hasRequiredDevice, isRequiredDevice, countedApprovers } from '#domain/approval.ts';
 import type { DeviceSignature } from '#domain/device.ts';
-import { isUnsigned } from '#domain/device.ts';
+import { lacksDeviceSignature } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { Member } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 
 /** `SUPERSEDED`: another change was adopted first, so this one follows a policy that is no more. */
 export const POLICY_CHANGE_STATES = ['PENDING', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const;
@@ -52,8 +52,8 @@ export interface PolicyChange extends PolicyMandate {
    */
   readonly requiredApprovals: number;
   readonly state: PolicyChangeState;
-  readonly approvals: readonly Vote[];
-  readonly rejection: Vote | null;
+  readonly approvals: readonly Approval[];
+  readonly rejection: Approval | null;
   /** Null: an operator, over the internal interface. */
   readonly createdBy: Actor | null;
   readonly updatedAtMs: number;
@@ -67,7 +67,7 @@ export type PolicyChangeEvent =
 /** A policy that is in force, with what brought it there; null for the first one, which the operator has founded the vault with. */
 export interface AdoptedPolicy {
   readonly policy: Policy;
-  readonly mandate: (PolicyMandate & { readonly approvals: readonly Vote[] }) | null;
+  readonly mandate: (PolicyMandate & { readonly approvals: readonly Approval[] }) | null;
 }
 
 /** The bytes whose SHA-256 the voices for a change name. @param policyHash lower-case hex SHA-256 of the policy */
@@ -112,7 +112,7 @@ export function decideChange(
       return accepted({ ...ended('REJECTED'), rejection: voteOf(change, { ...event, device: null }, nowMs) });
     case 'approve': {
       if (nowMs >= decisionEndOf(change)) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
-      if (isUnsigned(event, current)) return refused({ code: 'device-signature-required' });
+      if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
       // A signer whose first approval came from another device can still give the required one.
       const completes =
         !hasRequiredDevice(change.digest, change.approvals, current) &&
@@ -120,7 +120,7 @@ export function decideChange(
       if (isRepeated(change, event) && !completes) return accepted(change);
       const approvals = [...change.approvals, voteOf(change, event, nowMs)];
       const enough =
-        voicesFor(change.digest, approvals, current).size >= change.requiredApprovals &&
+        countedApprovers(change.digest, approvals, current).size >= change.requiredApprovals &&
         hasRequiredDevice(change.digest, approvals, current);
       return accepted({ ...change, approvals, updatedAtMs: nowMs, state: enough ? 'ADOPTED' : 'PENDING' });
     }
@@ -139,7 +139,7 @@ export function isRenewal({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>
  * @param decider the policy whose quorum decides
  */
 export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVersion'>, decider: Policy): boolean {
-  return isRenewal(change) ? decider.signers.includes(member.userId) : may(member, 'vote');
+  return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'vote');
 }
 
 /** When signers can no longer decide over a change. */
@@ -147,7 +147,11 @@ export function decisionEndOf({ decisionEndsAtMs, expiresAtMs }: PolicyChange): 
   return decisionEndsAtMs ?? expiresAtMs;
 }
 
-function voteOf({ digest }: PolicyChange, { actor, device }: Pick<Vote, 'actor' | 'device'>, nowMs: number): Vote {
+function voteOf(
+  { digest }: PolicyChange,
+  { actor, device }: Pick<Approval, 'actor' | 'device'>,
+  nowMs: number,
+): Approval {
   return { actor, digest, device, atMs: nowMs };
 }
 

@@ -2,12 +2,12 @@ import type { UserId, VaultId } from '#domain/id.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { ApprovalMode, Device } from '#domain/device.ts';
-import { deviceFields, MOST_DEVICES } from '#domain/device.ts';
+import { deviceFields, MAX_DEVICES } from '#domain/device.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { arePins, pinFields } from '#domain/cosigner-pin.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { Rules, RulesFault } from '#domain/rules.ts';
-import { mostVoices, ruleFields, rulesFault, voicesAsked } from '#domain/rules.ts';
+import { highestThreshold, ruleFields, rulesFault, triggeredThresholds } from '#domain/rules.ts';
 
 /**
  * Who decides over a vault, how many of them it takes, and what they have bound themselves to. Every co-signer pins version 1 when
@@ -36,7 +36,7 @@ export interface Policy {
 export const NO_PREVIOUS_POLICY = '0'.repeat(64);
 
 /** More voices than this would not fit one screen, and every approval scans them. */
-const MOST_SIGNERS = 50;
+const MAX_SIGNERS = 50;
 
 export type PolicyFault =
   | 'version-out-of-range'
@@ -55,14 +55,14 @@ export type PolicyFault =
 /**
  * The first reason why a policy cannot be, or null. Refuses, in order: a version below 1, no
  * signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers,
- * malformed pins, more than `MOST_DEVICES` devices, unsorted or doubled devices, one whose owner
+ * malformed pins, more than `MAX_DEVICES` devices, unsorted or doubled devices, one whose owner
  * does not sign, in device mode a signer who has none, a required device that no device is, then
  * what `rulesFault` refuses.
  */
 export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (policy.version < 1) return 'version-out-of-range';
   if (policy.signers.length === 0) return 'no-signers';
-  if (policy.signers.length > MOST_SIGNERS) return 'too-many-signers';
+  if (policy.signers.length > MAX_SIGNERS) return 'too-many-signers';
   const sorted = policy.signers.every((signer, i) => i === 0 || (policy.signers[i - 1] ?? '') < signer);
   if (!sorted) return 'signers-not-sorted';
   const { threshold } = policy;
@@ -73,7 +73,7 @@ export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null
 }
 
 function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'vaultId'>): PolicyFault | null {
-  if (devices.length > MOST_DEVICES) return 'too-many-devices';
+  if (devices.length > MAX_DEVICES) return 'too-many-devices';
   const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);
   if (!sorted) return 'devices-not-sorted';
   if (devices.some(({ userId }) => !signers.includes(userId))) return 'device-of-nobody';
@@ -87,7 +87,7 @@ function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'v
 
 /** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
 export function thresholdFor({ threshold, rules }: Policy, exposure: Exposure): number {
-  return Math.max(threshold, ...voicesAsked(rules, exposure).map(({ voices }) => voices));
+  return Math.max(threshold, ...triggeredThresholds(rules, exposure).map(({ voices }) => voices));
 }
 
 /**
@@ -95,7 +95,7 @@ export function thresholdFor({ threshold, rules }: Policy, exposure: Exposure): 
  * over a large amount could decide that it is a small one.
  */
 export function thresholdForChange({ threshold, rules }: Policy): number {
-  return Math.max(threshold, mostVoices(rules));
+  return Math.max(threshold, highestThreshold(rules));
 }
 
 /** The bytes whose SHA-256 names this policy. */

@@ -39,23 +39,23 @@ export function parseUsdPrice(text: string): string | null {
 }
 
 /** What so many units are worth: US dollars times 10^30. */
-export function worthOf(units: bigint, decimals: number, usdE12: string): bigint {
+export function usdValueAtPrice(units: bigint, decimals: number, usdE12: string): bigint {
   const size = units < 0n ? -units : units;
   return (size * BigInt(usdE12) * 10n ** BigInt(WORTH_DIGITS - PRICE_DIGITS)) / 10n ** BigInt(decimals);
 }
 
 /** Spec part 8: token transfers worth less than this are hidden by default; exactly this much is shown. */
-export const LEAST_SHOWN_WORTH = 5n * 10n ** BigInt(WORTH_DIGITS - 3);
+export const MIN_SHOWN_VALUE = 5n * 10n ** BigInt(WORTH_DIGITS - 3);
 
 export const ONE_DOLLAR = 10n ** BigInt(WORTH_DIGITS);
 
 /** Digits that people are shown, and those that stand there even when they are nothing. */
-const MOST_SHOWN_DIGITS = 6;
-const LEAST_SHOWN_DIGITS = 2;
+const MAX_SHOWN_DIGITS = 6;
+const MIN_SHOWN_DIGITS = 2;
 
 /** `1234.50`, `0.004999`: what is behind the sixth digit is cut off. */
 export function usdText(worth: bigint): string {
-  const cut = worth / 10n ** BigInt(WORTH_DIGITS - MOST_SHOWN_DIGITS);
-  const [whole, fraction = ''] = decimalText(cut, MOST_SHOWN_DIGITS).split('.');
-  return `${whole}.${fraction.padEnd(LEAST_SHOWN_DIGITS, '0')}`;
+  const cut = worth / 10n ** BigInt(WORTH_DIGITS - MAX_SHOWN_DIGITS);
+  const [whole, fraction = ''] = decimalText(cut, MAX_SHOWN_DIGITS).split('.');
+  return `${whole}.${fraction.padEnd(MIN_SHOWN_DIGITS, '0')}`;
 }

@@ -1,6 +1,6 @@
 import type { CredentialResetState } from '#domain/credential-reset.ts';
 import type { PolicyChangeState } from '#domain/policy-change.ts';
-import type { RuleBreach } from '#domain/rules.ts';
+import type { RuleViolation } from '#domain/rules.ts';
 import type { TransactionState } from '#domain/transaction.ts';
 
 /**
@@ -29,7 +29,7 @@ export type Refusal =
   /** An address looks like a known one and is another: somebody may want it to be taken for that. */
   | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
   /** A rule of the vault's policy. */
-  | { readonly code: 'policy-forbids'; readonly breach: RuleBreach }
+  | { readonly code: 'policy-forbids'; readonly breach: RuleViolation }
   | { readonly code: 'policy-change-not-found' }
   | { readonly code: 'policy-change-not-pending'; readonly state: PolicyChangeState }
   /** It would be the policy that there is. */

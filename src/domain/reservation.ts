@@ -1,6 +1,6 @@
 import type { Amount } from '#domain/amount.ts';
 import { amountOf, unitsOf } from '#domain/amount.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 
 /** The reason of a transaction that fits into the balance of its wallet, but not beside what others of it may still take. */
 export const FUNDS_IN_FLIGHT = 'FUNDS_IN_FLIGHT';
@@ -11,24 +11,24 @@ export interface Funds {
   /** Transactions of the wallet in the same state; null on a chain that does not count them. */
   readonly nonceCount: string | null;
   /** Of each asset that was asked for. */
-  readonly holds: readonly Movement[];
+  readonly holds: readonly AssetAmount[];
   /** What an account of the native asset has to keep, unless it keeps nothing at all. */
   readonly least: Amount;
 }
 
 /** What a transaction takes at most, and the balances that it was weighed against. */
 export interface Spending {
-  readonly takes: readonly Movement[];
+  readonly takes: readonly AssetAmount[];
   readonly funds: Funds;
   /** Where a nonce is an account: those that are open already, and the rent of one that is opened. */
   readonly places?: { readonly open: readonly string[]; readonly rent: Amount };
 }
 
 /** What the record of a transaction says that it takes, and the block that holds it, as decimal text; null for none. */
-export interface RecordedTakes {
+export interface RecordedSpending {
   readonly transactionId: string;
   /** Nothing when absent. */
-  readonly takes?: readonly Movement[];
+  readonly takes?: readonly AssetAmount[];
   /** Null when absent. */
   readonly includedIn?: string | null;
 }
@@ -38,16 +38,16 @@ export interface InFlight {
   /** Each transaction that has a nonce. What has none takes nothing: no transaction ever waits for one that waits itself. */
   readonly owned: ReadonlyMap<string, bigint>;
   /** What each has reserved. */
-  readonly reserved: ReadonlyMap<string, readonly Movement[]>;
+  readonly reserved: ReadonlyMap<string, readonly AssetAmount[]>;
   /** By the vault: it knows what the wallet had in flight before anything was reserved, or before a book was set back. */
-  readonly recorded: readonly RecordedTakes[];
+  readonly recorded: readonly RecordedSpending[];
   /** The newest block with a transaction that is settled, and in flight no more. */
   readonly settledBlock: bigint;
 }
 
-export type Weighed =
+export type ReservationDecision =
   /** What the transaction reserves from now on. */
-  | { readonly outcome: 'reserved'; readonly takes: readonly Movement[] }
+  | { readonly outcome: 'reserved'; readonly takes: readonly AssetAmount[] }
   /** The balance does not hold it beside these transactions; without any there is nothing to wait for. */
   | { readonly outcome: 'in-flight'; readonly others: readonly string[] }
   /** The balances are older than a transaction that is in flight no more: they may still have what that one took. */
@@ -56,7 +56,7 @@ export type Weighed =
 interface Reservation {
   readonly transactionId: string;
   readonly nonce: bigint;
-  readonly takes: readonly Movement[];
+  readonly takes: readonly AssetAmount[];
   readonly includedIn: bigint | null;
 }
 
@@ -65,9 +65,13 @@ interface Reservation {
  * larger of what it reserved before and what it wants, since an earlier attempt can still be the one that is carried out. What
  * was reserved before is not weighed again: a cancellation, which takes no more than the payment did, does not wait for money.
  */
-export function weigh(inFlight: InFlight, transactionId: string, { takes, funds }: Spending): Weighed {
+export function decideReservation(
+  inFlight: InFlight,
+  transactionId: string,
+  { takes, funds }: Spending,
+): ReservationDecision {
   const before = takesIn(inFlight, transactionId);
-  const wanted = largerOf(before, takes);
+  const wanted = maxPerAsset(before, takes);
   const grows = wanted.some(({ tokenAddress, amount }) => unitsOf(amount) > sumOf(before, tokenAddress));
   if (!grows) return { outcome: 'reserved', takes: wanted };
   if (BigInt(funds.blockNumber) < inFlight.settledBlock) return { outcome: 'stale' };
@@ -78,9 +82,9 @@ export function weigh(inFlight: InFlight, transactionId: string, { takes, funds 
 }
 
 /** What is reserved and what the record says can differ after a restore of either: the larger one counts. */
-function takesIn({ reserved, recorded }: InFlight, transactionId: string): readonly Movement[] {
+function takesIn({ reserved, recorded }: InFlight, transactionId: string): readonly AssetAmount[] {
   const record = recorded.find((one) => one.transactionId === transactionId);
-  return largerOf(reserved.get(transactionId) ?? [], record?.takes ?? []);
+  return maxPerAsset(reserved.get(transactionId) ?? [], record?.takes ?? []);
 }
 
 function othersIn(inFlight: InFlight, transactionId: string): readonly Reservation[] {
@@ -92,7 +96,7 @@ function othersIn(inFlight: InFlight, transactionId: string): readonly Reservati
   });
 }
 
-function isCovered(wanted: readonly Movement[], funds: Funds, others: readonly Reservation[]): boolean {
+function isCovered(wanted: readonly AssetAmount[], funds: Funds, others: readonly Reservation[]): boolean {
   const inFlight = others.filter((one) => !isInBalance(one, funds)).flatMap(({ takes }) => takes);
   return wanted.every(({ tokenAddress, amount }) => {
     const held = funds.holds.find((one) => one.tokenAddress === tokenAddress);
@@ -122,7 +126,7 @@ function isInBalance({ nonce, includedIn }: Reservation, { nonceCount, blockNumb
 }
 
 /** Of each asset the larger amount. */
-export function largerOf(one: readonly Movement[], other: readonly Movement[]): readonly Movement[] {
+export function maxPerAsset(one: readonly AssetAmount[], other: readonly AssetAmount[]): readonly AssetAmount[] {
   const assets = new Set([...one, ...other].map(({ tokenAddress }) => tokenAddress));
   return [...assets].map((tokenAddress) => {
     const [a, b] = [sumOf(one, tokenAddress), sumOf(other, tokenAddress)];
@@ -131,14 +135,14 @@ export function largerOf(one: readonly Movement[], other: readonly Movement[]): 
 }
 
 /** The spending with this much more of the native asset. */
-export function withRent(spending: Spending, rent: Amount): Spending {
+export function plusRent(spending: Spending, rent: Amount): Spending {
   const native = amountOf(sumOf(spending.takes, null) + unitsOf(rent));
   const tokens = spending.takes.filter(({ tokenAddress }) => tokenAddress !== null);
   return { ...spending, takes: [{ tokenAddress: null, amount: native }, ...tokens] };
 }
 
 /** All of one asset together, in its smallest unit. */
-export function sumOf(movements: readonly Movement[], tokenAddress: string | null): bigint {
+export function sumOf(movements: readonly AssetAmount[], tokenAddress: string | null): bigint {
   const ofAsset = movements.filter((one) => one.tokenAddress === tokenAddress);
   return ofAsset.reduce((sum, { amount }) => sum + unitsOf(amount), 0n);
 }
@@ -147,7 +151,7 @@ export function sumOf(movements: readonly Movement[], tokenAddress: string | nul
  * Reports whether what a balance is short of may be what other transactions took that are undecided: a reorganisation gives it
  * back, so a payment is not failed for it before they are settled. Without an amount, any that takes something may.
  */
-export function mayComeBack(missing: Movement | undefined, undecided: readonly Movement[]): boolean {
+export function mayBeReorged(missing: AssetAmount | undefined, undecided: readonly AssetAmount[]): boolean {
   if (missing === undefined) return undecided.length > 0;
   return sumOf(undecided, missing.tokenAddress) >= unitsOf(missing.amount);
 }

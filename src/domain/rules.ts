@@ -1,13 +1,13 @@
 import type { Amount } from '#domain/amount.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
-import type { AssetName, Exposure } from '#domain/exposure.ts';
+import type { AssetRef, Exposure } from '#domain/exposure.ts';
 import { feeIn, totalOf } from '#domain/exposure.ts';
 import type { OptionalRules } from '#domain/optional-rules.ts';
 import { feeCapOf, optionalRuleFields } from '#domain/optional-rules.ts';
 
 /** An address that the signers have agreed on by name. */
-export interface BookEntry {
+export interface AddressBookEntry {
   /** CAIP-2. */
   readonly chain: string;
   /** In the chain's canonical spelling. */
@@ -16,21 +16,21 @@ export interface BookEntry {
 }
 
 /** The most of one asset, in its smallest unit; null where nothing bounds it. */
-export interface AssetLimit extends AssetName {
+export interface AssetLimit extends AssetRef {
   readonly perTransaction: Amount | null;
   /** Within any 24 hours. */
   readonly perDay: Amount | null;
 }
 
 /** From more than this amount of one asset on, this many voices. */
-export interface HigherThreshold extends AssetName {
+export interface HigherThreshold extends AssetRef {
   readonly above: Amount;
   readonly threshold: number;
 }
 
-/** What a policy says beyond who decides. Every list is in the order of `inOrder`, so one set of rules has one hash. */
+/** What a policy says beyond who decides. Every list is in the order of `inCanonicalOrder`, so one set of rules has one hash. */
 export interface Rules extends OptionalRules {
-  readonly addressBook: readonly BookEntry[];
+  readonly addressBook: readonly AddressBookEntry[];
   /** `address-book` is the allow-list: nobody else is paid, trusted or called. */
   readonly recipients: 'anyone' | 'address-book';
   readonly limits: readonly AssetLimit[];
@@ -40,15 +40,15 @@ export interface Rules extends OptionalRules {
 }
 
 /** What forbids an intent, with what it takes to explain it. */
-export type RuleBreach =
+export type RuleViolation =
   | { readonly rule: 'unreadable' }
   | { readonly rule: 'unbound-message' }
   | { readonly rule: 'max-fee'; readonly limit: Amount; readonly amount: string }
   | { readonly rule: 'address-book'; readonly address: string | null }
-  | { readonly rule: 'per-transaction'; readonly asset: AssetName; readonly limit: Amount; readonly amount: string }
+  | { readonly rule: 'per-transaction'; readonly asset: AssetRef; readonly limit: Amount; readonly amount: string }
   | {
       readonly rule: 'per-day';
-      readonly asset: AssetName;
+      readonly asset: AssetRef;
       readonly limit: Amount;
       readonly amount: string;
       /** Within the last 24 hours, this one not counted. */
@@ -60,7 +60,7 @@ export type RulesFault = 'too-many-rules' | 'rules-not-in-order' | 'limit-withou
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** More would not fit a screen that somebody has to approve, and every co-signer reads all of it for every signature. */
-export const MOST_RULES = 200;
+export const MAX_RULES = 200;
 
 /** Only the threshold counts. */
 export const NO_RULES: Rules = {
@@ -72,13 +72,13 @@ export const NO_RULES: Rules = {
 };
 
 /**
- * Refuses, in order: more than `MOST_RULES` entries in a list, a list that is not in order or names something twice, a limit that
+ * Refuses, in order: more than `MAX_RULES` entries in a list, a list that is not in order or names something twice, a limit that
  * bounds nothing, a number of voices outside 1 to the number of signers.
  */
 export function rulesFault(rules: Rules, signers: number): RulesFault | null {
   const { maxFees = [] } = rules;
   const lists = [rules.addressBook, rules.limits, rules.higherThresholds, maxFees];
-  if (lists.some((list) => list.length > MOST_RULES)) return 'too-many-rules';
+  if (lists.some((list) => list.length > MAX_RULES)) return 'too-many-rules';
   const ordered =
     isAscending(rules.addressBook, bookKey) &&
     isAscending(rules.limits, assetKey) &&
@@ -95,7 +95,7 @@ export function rulesFault(rules: Rules, signers: number): RulesFault | null {
 }
 
 /** The same rules with every list in its one order. */
-export function inOrder(rules: Rules): Rules {
+export function inCanonicalOrder(rules: Rules): Rules {
   return {
     ...rules,
     addressBook: rules.addressBook.toSorted(by(bookKey)),
@@ -109,7 +109,7 @@ export function inOrder(rules: Rules): Rules {
  * What of the rules forbids an intent whatever was spent before; null when nothing does.
  * In order: `unreadable`, `unbound-message`, `max-fee`, `address-book`, `per-transaction`.
  */
-export function ruleBreach(rules: Rules, exposure: Exposure): RuleBreach | null {
+export function ruleViolation(rules: Rules, exposure: Exposure): RuleViolation | null {
   if (exposure.isUnreadable && rules.unreadableThreshold === null) return { rule: 'unreadable' };
   if (exposure.isUnbound === true && rules.unboundMessages === 'refuse') return { rule: 'unbound-message' };
   const cap = feeCapOf(rules, exposure.chain);
@@ -137,7 +137,11 @@ export function ruleBreach(rules: Rules, exposure: Exposure): RuleBreach | null 
  *
  * @param spentOf what the vault has decided to spend of an asset within the last 24 hours
  */
-export function dayBreach(rules: Rules, exposure: Exposure, spentOf: (asset: AssetName) => bigint): RuleBreach | null {
+export function dailyLimitViolation(
+  rules: Rules,
+  exposure: Exposure,
+  spentOf: (asset: AssetRef) => bigint,
+): RuleViolation | null {
   for (const { perDay, chain, tokenAddress } of rules.limits) {
     const asset = { chain, tokenAddress };
     const amount = amountUnder(rules, exposure, asset);
@@ -151,7 +155,7 @@ export function dayBreach(rules: Rules, exposure: Exposure, spentOf: (asset: Ass
 }
 
 /** The rules that ask for voices, and how many each of them asks for. */
-export function voicesAsked(
+export function triggeredThresholds(
   rules: Rules,
   exposure: Exposure,
 ): readonly { readonly rule: 'unreadable' | 'amount'; readonly voices: number; readonly above: Amount | null }[] {
@@ -167,14 +171,14 @@ export function voicesAsked(
  * What limits and steps count of an asset: what moves, and, where the rules say so, the largest fee.
  * A fee is money that leaves the wallet, and a miner or a block builder can be the thief's.
  */
-function amountUnder(rules: Rules, exposure: Exposure, asset: AssetName): bigint {
+function amountUnder(rules: Rules, exposure: Exposure, asset: AssetRef): bigint {
   const isNative = asset.tokenAddress === null && asset.chain === exposure.chain;
   const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;
   return totalOf(exposure, asset) + fee;
 }
 
 /** The largest number of voices that any rule ever asks for. */
-export function mostVoices(rules: Rules): number {
+export function highestThreshold(rules: Rules): number {
   return Math.max(1, rules.unreadableThreshold ?? 1, ...rules.higherThresholds.map((step) => step.threshold));
 }
 
@@ -185,7 +189,7 @@ export function nameOf({ addressBook }: Rules, chain: string, address: string): 
 
 /** The part of the canonical bytes of a policy that its rules are. Every list says first how long it is. */
 export function ruleFields(rules: Rules): readonly CanonicalField[] {
-  const asset = ({ chain, tokenAddress }: AssetName): CanonicalField[] => [
+  const asset = ({ chain, tokenAddress }: AssetRef): CanonicalField[] => [
     ['chain', chain],
     ['tokenAddress', tokenAddress],
   ];
@@ -215,8 +219,8 @@ export function ruleFields(rules: Rules): readonly CanonicalField[] {
 }
 
 const chainKey = ({ chain }: { readonly chain: string }) => chain;
-const bookKey = ({ chain, address }: BookEntry) => `${chain} ${address}`;
-const assetKey = ({ chain, tokenAddress }: AssetName) => `${chain} ${tokenAddress ?? ''}`;
+const bookKey = ({ chain, address }: AddressBookEntry) => `${chain} ${address}`;
+const assetKey = ({ chain, tokenAddress }: AssetRef) => `${chain} ${tokenAddress ?? ''}`;
 /** As long as the longest amount, so that texts are in the order of the numbers. */
 const stepKey = (step: HigherThreshold) => `${assetKey(step)} ${step.above.padStart(78, '0')}`;
 

@@ -1,7 +1,7 @@
-import type { SecondNode } from '#domain/transaction.ts';
+import type { SecondNodeVerdict } from '#domain/transaction.ts';
 
 /** What an inclusion that is deep enough does to its transaction. */
-export interface Ruling {
+export interface SecondNodeCheck {
   /** Whether the inclusion ends the transaction now. */
   readonly ends: boolean;
   /** The `stateReason` of the record; null for none. */
@@ -18,7 +18,7 @@ export interface Ruling {
  * @param secondNode what a second node says of the inclusion; undefined where one node alone is configured
  * @param hasEnded the transaction has ended by this inclusion before
  */
-export function ruleOnSecondNode(secondNode: SecondNode | undefined, hasEnded: boolean): Ruling {
+export function checkSecondNode(secondNode: SecondNodeVerdict | undefined, hasEnded: boolean): SecondNodeCheck {
   if (secondNode === 'disagrees') return { ends: false, reason: 'NODES_DISAGREE' };
   const isAwaited = secondNode === 'away' && !hasEnded;
   return isAwaited ? { ends: false, reason: 'SECOND_NODE_AWAY' } : { ends: true, reason: null };

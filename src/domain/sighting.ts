@@ -1,14 +1,14 @@
 import type { EventOf, PriceObstacle } from '#domain/event.ts';
 import { isSameBlock, isSameInclusion, typeAfter } from '#domain/inclusion.ts';
-import { isPastItsEnd } from '#domain/intent.ts';
-import { COIN_UNKNOWN, isWatchedAfterFailure, keepsCoins } from '#domain/job.ts';
-import { ruleOnSecondNode } from '#domain/second-node.ts';
-import type { Change, Step } from '#domain/step.ts';
+import { isPastNotAfterTime } from '#domain/intent.ts';
+import { COIN_UNKNOWN, isWatchedAfterFailure, keepsUtxosReserved } from '#domain/job.ts';
+import { checkSecondNode } from '#domain/second-node.ts';
+import type { TransactionChange, TransitionStep } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
 import type { AppraisedInclusion, Attempt, Transaction } from '#domain/transaction.ts';
 import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
-export const include: Step<'include'> = (transaction, event) => {
+export const include: TransitionStep<'include'> = (transaction, event) => {
   const { inclusion, confirmationsNeeded } = event;
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
@@ -29,11 +29,11 @@ export const include: Step<'include'> = (transaction, event) => {
 
 type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: AppraisedInclusion };
 
-/** The end that an inclusion brings, or what it waits for until then (see `ruleOnSecondNode`). */
-function confirmed(transaction: Transaction, end: End): Change | null {
+/** The end that an inclusion brings, or what it waits for until then (see `checkSecondNode`). */
+function confirmed(transaction: Transaction, end: End): TransactionChange | null {
   const { inclusion, state, stateReason } = transaction;
   const isSame = isSameBlock(inclusion, end.inclusion);
-  const { ends, reason } = ruleOnSecondNode(end.inclusion.secondNode, isSame && isFinal(state));
+  const { ends, reason } = checkSecondNode(end.inclusion.secondNode, isSame && isFinal(state));
   if (ends) return end;
   // However deep it gets meanwhile: a record that changes all the time never looks stuck to the operators.
   const isOld = isSame && state === 'CONFIRMING' && stateReason === reason;
@@ -46,7 +46,7 @@ function confirmed(transaction: Transaction, end: End): Change | null {
  * Once final for people, only the finality of the block, or what a second node says of it, may still change, or the block may be gone. What
  * has failed without any block was given up, and is found after all.
  */
-export const includeAgain: Step<'include'> = (transaction, event, circumstances) => {
+export const includeAgain: TransitionStep<'include'> = (transaction, event, circumstances) => {
   const { inclusion: before } = transaction;
   const { finalized, secondNode } = event.inclusion;
   if (before === null && transaction.state !== 'FAILED') return null;
@@ -54,7 +54,9 @@ export const includeAgain: Step<'include'> = (transaction, event, circumstances)
   if (isSameBlock(before, event.inclusion) && !finalized && !isHeard) return null;
   const change = include(transaction, event, circumstances);
   // The allocator gives the coins back when this inclusion is final.
-  return change === null || 'code' in change || !keepsCoins(transaction) ? change : { ...change, nonceHeld: true };
+  return change === null || 'code' in change || !keepsUtxosReserved(transaction)
+    ? change
+    : { ...change, nonceHeld: true };
 };
 
 /** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
@@ -72,7 +74,7 @@ const UNSHOWN: ReadonlySet<string | null> = new Set([UNEXPLAINED, COIN_UNKNOWN])
 /** One with this reason waits for blocks that take it for what was approved. */
 const FEE_ABOVE_CAP: PriceObstacle = 'FEE_ABOVE_CAP';
 
-export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => {
+export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, { nowMs }) => {
   const { nonceTaken, isUnexplained = false, isCoinUnknown = false, inMempool } = event;
   const { stateReason, cancelling } = transaction;
   if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
@@ -85,7 +87,7 @@ export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => 
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
   // A payment whose time is over is not sent again.
-  if (newest.purpose === 'intent' && isPastItsEnd(transaction.intent, nowMs)) return healed;
+  if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
   // The mempool dropped it: the same bytes go out again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
@@ -93,7 +95,7 @@ export const missInBroadcast: Step<'miss'> = (transaction, event, { nowMs }) => 
 };
 
 /** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
-export const reorganise: Step<'miss'> = (transaction) => {
+export const handleReorg: TransitionStep<'miss'> = (transaction) => {
   if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
   return {
     state: 'BROADCAST',
@@ -108,9 +110,9 @@ export const reorganise: Step<'miss'> = (transaction) => {
 /** So long the hashes of what was given up are looked for. A node with history is found, or restored, within days. Ours. */
 const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
 
-export const missAfterFailure: Step<'miss'> = (transaction, event, circumstances) => {
-  if (!isWatchedAfterFailure(transaction)) return reorganise(transaction, event, circumstances);
-  const isKept = keepsCoins(transaction);
+export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event, circumstances) => {
+  if (!isWatchedAfterFailure(transaction)) return handleReorg(transaction, event, circumstances);
+  const isKept = keepsUtxosReserved(transaction);
   // From here on it is never included: the allocator gives its coins back.
   if (isKept && event.nonceTaken && !isOutdated(transaction, event))
     return { stateReason: 'CONFLICTED', nonceHeld: true };
@@ -120,12 +122,12 @@ export const missAfterFailure: Step<'miss'> = (transaction, event, circumstances
 };
 
 /** A person ends what no RPC node can tell the end of. It is looked for under its hashes as one that failed. */
-export const endUnknown: Step<'endUnknown'> = ({ state, stateReason }, _event, { nowMs }) =>
+export const endWithUnknownUtxo: TransitionStep<'endUnknown'> = ({ state, stateReason }, _event, { nowMs }) =>
   stateReason === COIN_UNKNOWN
     ? { state: 'FAILED', stateReason: COIN_UNKNOWN, watchedSinceMs: nowMs }
     : { code: 'coin-not-unknown', state };
 
-export const watch: Step<'watch'> = (transaction, _event, { nowMs }) =>
+export const resumeWatching: TransitionStep<'watch'> = (transaction, _event, { nowMs }) =>
   transaction.inclusion !== null || isWatchedAfterFailure(transaction) || signedAttempts(transaction).length === 0
     ? null
     : { watchedSinceMs: nowMs };

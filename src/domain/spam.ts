@@ -1,9 +1,9 @@
 import { unitsOf } from '#domain/amount.ts';
-import type { Appraisal, TokenFacts, Worth } from '#domain/appraisal.ts';
-import { factsOf, factsOfAll, worthOfAll } from '#domain/appraisal.ts';
+import type { Valuation, TokenProfile, MarketValue } from '#domain/appraisal.ts';
+import { tokenProfile, tokenProfiles, marketValueOf } from '#domain/appraisal.ts';
 import type { BalanceChange, ChainMovement } from '#domain/movement.ts';
 import { concerns, isCollectible } from '#domain/movement.ts';
-import { LEAST_SHOWN_WORTH, ONE_DOLLAR } from '#domain/price.ts';
+import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/price.ts';
 
 /**
  * Why a rule hides what others did (chains.md part 5). Nothing is ever deleted, and whoever wants to see it sees it.
@@ -32,7 +32,7 @@ export const HIDDEN_REASONS = [
 export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 
 /** A transaction that somebody else has signed, as it concerns one wallet. */
-export interface Suspect {
+export interface SpamCandidate {
   readonly wallet: string;
   /** Of the whole transaction. */
   readonly movements: readonly ChainMovement[];
@@ -40,7 +40,7 @@ export interface Suspect {
 }
 
 /** What the vault itself knows. */
-export interface Acquaintance {
+export interface KnownCounterparties {
   /** Whether an address could be taken for one that the vault has dealt with, and is another. */
   readonly isLookalike: (address: string) => boolean;
   /** Whether the vault has sent this token itself. */
@@ -48,48 +48,48 @@ export interface Acquaintance {
 }
 
 /** More recipients of one token in one transaction than a payment has. Ours. */
-const MOST_RECIPIENTS = 20;
+const MAX_RECIPIENTS = 20;
 
 /** The first reason of the list above; null when it is to be seen. Coins are never hidden for being few. */
 export function hiddenReasonOf(
-  suspect: Suspect,
-  appraisal: Appraisal,
-  { isLookalike, hasSent }: Acquaintance,
+  suspect: SpamCandidate,
+  appraisal: Valuation,
+  { isLookalike, hasSent }: KnownCounterparties,
 ): HiddenReason | null {
   const { wallet, changes } = suspect;
   const movements = suspect.movements.filter((one) => concerns(wallet, one));
   if (movements.every(({ amount }) => amount === '0')) return 'ZERO_VALUE';
   const moved = changes.filter(({ units }) => unitsOf(units) !== 0n);
-  const worth = worthOfAll(moved, appraisal);
+  const worth = marketValueOf(moved, appraisal);
   const others = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null && party !== wallet);
   const isSmall = worth.state !== 'known' || worth.usdE30 < ONE_DOLLAR;
   if (isSmall && others.some((party) => party !== null && isLookalike(party))) return 'LOOKALIKE';
   if (moved.some(({ tokenAddress }) => tokenAddress === null)) return null;
   const isTrusted = ({ tokenAddress }: BalanceChange) =>
-    tokenAddress !== null && (hasSent(tokenAddress) || factsOf(appraisal, tokenAddress)?.isListed === true);
+    tokenAddress !== null && (hasSent(tokenAddress) || tokenProfile(appraisal, tokenAddress)?.isListed === true);
   const trusted = moved.filter(isTrusted);
-  if (trusted.length > 0 && !isLittle(worthOfAll(trusted, appraisal))) return null;
+  if (trusted.length > 0 && !isLittle(marketValueOf(trusted, appraisal))) return null;
   const doubtful = moved.filter((change) => !isTrusted(change));
-  const reason = suspicion(suspect, factsOfAll(doubtful, appraisal));
+  const reason = suspicion(suspect, tokenProfiles(doubtful, appraisal));
   if (reason !== null) return reason;
   if (moved.length === 0 || moved.some(isCollectible)) return null;
   if (isLittle(worth)) return 'LOW_VALUE';
   return worth.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
 }
 
-function isLittle(worth: Worth): boolean {
-  return worth.state === 'known' && worth.usdE30 < LEAST_SHOWN_WORTH;
+function isLittle(worth: MarketValue): boolean {
+  return worth.state === 'known' && worth.usdE30 < MIN_SHOWN_VALUE;
 }
 
 /** Of tokens that have a price nobody needs to be warned by their names. */
-function suspicion({ movements, changes }: Suspect, facts: readonly TokenFacts[]): HiddenReason | null {
+function suspicion({ movements, changes }: SpamCandidate, facts: readonly TokenProfile[]): HiddenReason | null {
   const unpriced = facts.filter(({ price }) => price.state !== 'known');
   if (unpriced.some(({ imitates }) => imitates !== null)) return 'FAKE_TOKEN';
-  if (unpriced.some(({ isBait }) => isBait)) return 'BAIT';
+  if (unpriced.some(({ hasPhishingText }) => hasPhishingText)) return 'BAIT';
   const isMass = changes.some(({ tokenAddress }) => {
     if (!unpriced.some(({ address }) => address === tokenAddress)) return false;
     const recipients = movements.filter((one) => one.tokenAddress === tokenAddress).map(({ to }) => to);
-    return new Set(recipients).size > MOST_RECIPIENTS;
+    return new Set(recipients).size > MAX_RECIPIENTS;
   });
   return isMass ? 'MASS_TRANSFER' : null;
 }

@@ -1,20 +1,20 @@
 import type { EventOf, EventType } from '#domain/event.ts';
-import type { AssetName } from '#domain/exposure.ts';
+import type { AssetRef } from '#domain/exposure.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 
 /** What a decision is taken against, besides the record. */
-export interface Circumstances {
+export interface DecisionContext {
   readonly nowMs: number;
   /** The policy of now: votes count only for its signers. */
   readonly policy: Policy;
   /** What the vault has decided to spend of an asset within the last 24 hours. */
-  readonly spentOf: (asset: AssetName) => bigint;
+  readonly spentOf: (asset: AssetRef) => bigint;
 }
 
 /** The part of a record that a step may change. */
-export type Change = Partial<
+export type TransactionChange = Partial<
   Pick<
     Transaction,
     | 'state'
@@ -37,11 +37,11 @@ export type Change = Partial<
 >;
 
 /** A step gives the change, or null for 'nothing new', or refuses (people only). */
-export type Step<E extends EventType> = (
+export type TransitionStep<E extends EventType> = (
   transaction: Transaction,
   event: EventOf<E>,
-  circumstances: Circumstances,
-) => Change | null | Refusal;
+  circumstances: DecisionContext,
+) => TransactionChange | null | Refusal;
 
 export function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {
   return [...transaction.attempts.slice(0, -1), attempt];

@@ -50,7 +50,7 @@ export interface Actor {
   readonly address: string | null;
 }
 
-export interface Vote {
+export interface Approval {
   readonly actor: Actor;
   /** Lower-case hex digest of the intent that this voice was given for. */
   readonly digest: string;
@@ -60,13 +60,13 @@ export interface Vote {
 }
 
 /** What the RPC nodes answer to signed bytes that they do not take, and how often in a row. */
-export interface NodeRefusal {
+export interface RpcRejection {
   readonly answer: string;
   readonly times: number;
 }
 
 /** A transaction that made a coin of an attempt, or one before it, by what it spends itself: `<transaction>:<number of the output>`. */
-export interface CoinParent {
+export interface UtxoParent {
   readonly txid: string;
   readonly spends: readonly string[];
 }
@@ -87,7 +87,7 @@ export interface Attempt {
   /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
   readonly anchoredAt?: string;
   /** Where a chain pays with coins, of those that are new in this attempt; absent elsewhere and in older records. */
-  readonly coinParents?: readonly CoinParent[];
+  readonly coinParents?: readonly UtxoParent[];
   readonly preparedAtMs: number;
   /** Of the run that prepared it, drawn at random: another run may have composed the same bytes. Absent where nobody asks for it. */
   readonly preparedBy?: string;
@@ -105,7 +105,7 @@ export interface Attempt {
     readonly isAsked?: true;
   } | null;
   /** Of these bytes, by the RPC nodes, since they last took them; null or absent where there is none. */
-  readonly refusal?: NodeRefusal | null;
+  readonly refusal?: RpcRejection | null;
 }
 
 /**
@@ -120,7 +120,7 @@ export type SendOutcome = (typeof SEND_OUTCOMES)[number];
  * What a second RPC node says of an inclusion that is deep enough. `away`: it can not tell, because it does not answer or is behind.
  * `disagrees`: it answers, and has something else.
  */
-export type SecondNode = 'agrees' | 'away' | 'disagrees';
+export type SecondNodeVerdict = 'agrees' | 'away' | 'disagrees';
 
 /** Where an attempt was found in the chain, and what it did to the wallet besides costing its fee. */
 export interface Inclusion extends WalletMovements {
@@ -134,7 +134,7 @@ export interface Inclusion extends WalletMovements {
   /** The chain's own words when it did not succeed. */
   readonly failure: string | null;
   /** Absent before it is deep enough, where one node alone is configured, and in older records. */
-  readonly secondNode?: SecondNode;
+  readonly secondNode?: SecondNodeVerdict;
 }
 
 /** And what it was worth, by the prices of when this block was first seen. */
@@ -165,8 +165,8 @@ export interface Transaction {
   readonly exposure: Exposure;
   /** What the policy asked for when it was created. */
   readonly requiredApprovals: number;
-  readonly approvals: readonly Vote[];
-  readonly rejection: Vote | null;
+  readonly approvals: readonly Approval[];
+  readonly rejection: Approval | null;
   readonly attempts: readonly Attempt[];
   /** Somebody wants it undone while it waits to be mined: every further attempt is a cancellation. */
   readonly cancelling: boolean;
@@ -219,7 +219,7 @@ export function signedAttempts({ attempts }: Pick<Transaction, 'attempts'>): rea
  * Reports whether an attempt pays, was refused by every RPC node the only time that it was sent, and was given up for what
  * waits above its nonce: its bytes are nowhere.
  */
-export function isRefusedForGood(
+export function isPermanentlyRejected(
   { purpose, sent }: Pick<Attempt, 'purpose' | 'sent'>,
   { givenUp = null }: Pick<Transaction, 'givenUp'>,
 ): boolean {

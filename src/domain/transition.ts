@@ -1,24 +1,36 @@
-import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice, isRequiredDevice } from '#domain/approval.ts';
-import { hasVoice, isUnsigned } from '#domain/device.ts';
-import { endByTime } from '#domain/end-by-time.ts';
+import {
+  requiredApprovalsNow,
+  currentApprovers,
+  hasApproved,
+  hasRequiredDevice,
+  isRequiredDevice,
+} from '#domain/approval.ts';
+import { countsUnder, lacksDeviceSignature } from '#domain/device.ts';
+import { cancelAfterDeadline } from '#domain/end-by-time.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/event.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { callsForAnother, callsForCancellation, keepsCoins, outstandingJob } from '#domain/job.ts';
+import { needsReplacement, needsCancellation, keepsUtxosReserved, outstandingJob } from '#domain/job.ts';
 import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/nonce-wait.ts';
-import { ask, askInVain, prepareInstead } from '#domain/unsigned-attempt.ts';
-import { countRefusal, isRefusedRepeatedly } from '#domain/node-refusal.ts';
-import { dayBreach, ruleBreach } from '#domain/rules.ts';
+import { markContacted, markNotContacted, replaceUnsigned } from '#domain/unsigned-attempt.ts';
+import { countRejection, isRejectedRepeatedly } from '#domain/node-refusal.ts';
+import { dailyLimitViolation, ruleViolation } from '#domain/rules.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { endUnknown, include, includeAgain, missAfterFailure, missInBroadcast } from '#domain/sighting.ts';
-import { reorganise, watch } from '#domain/sighting.ts';
-import type { Circumstances, Step } from '#domain/step.ts';
+import {
+  endWithUnknownUtxo,
+  include,
+  includeAgain,
+  notFoundAfterFailure,
+  notFoundInBroadcast,
+} from '#domain/sighting.ts';
+import { handleReorg, resumeWatching } from '#domain/sighting.ts';
+import type { DecisionContext, TransitionStep } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
 import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction.ts';
-import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
+import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
 export type Effect =
@@ -32,61 +44,61 @@ export interface Decision {
   readonly effects: readonly Effect[];
 }
 
-type Row = { readonly [E in EventType]?: Step<E> };
+type Row = { readonly [E in EventType]?: TransitionStep<E> };
 
 /** Rules that came after the creation bind it too; the limit of a day binds when the last voice decides to spend. */
-const approve: Step<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
+const approve: TransitionStep<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
   if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
   if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
-  if (isUnsigned(event, policy)) return { code: 'device-signature-required' };
+  if (lacksDeviceSignature(event, policy)) return { code: 'device-signature-required' };
   const { exposure, digest } = transaction;
   // A signer whose first approval came from another device can still give the required one.
   const completes =
     !hasRequiredDevice(digest, transaction.approvals, policy) && isRequiredDevice(event.device?.keyId ?? null, policy);
   if (hasApproved(transaction, event.actor.userId) && !completes) return null;
-  const breach = ruleBreach(policy.rules, exposure);
+  const breach = ruleViolation(policy.rules, exposure);
   if (breach !== null) return { code: 'policy-forbids', breach };
   const approvals = [
     ...transaction.approvals,
     { actor: event.actor, digest: event.digest, device: event.device, atMs: nowMs },
   ];
-  const count = approvers({ ...transaction, approvals }, policy).length;
-  if (count < approvalsNeeded(transaction, policy) || !hasRequiredDevice(digest, approvals, policy))
+  const count = currentApprovers({ ...transaction, approvals }, policy).length;
+  if (count < requiredApprovalsNow(transaction, policy) || !hasRequiredDevice(digest, approvals, policy))
     return { approvals };
-  const overspent = dayBreach(policy.rules, exposure, spentOf);
+  const overspent = dailyLimitViolation(policy.rules, exposure, spentOf);
   if (overspent !== null) return { code: 'policy-forbids', breach: overspent };
   return { approvals, state: 'SIGNING', stateReason: null, nonceHeld: transaction.intent.kind !== 'message' };
 };
 
-const reject: Step<'reject'> = (transaction, event, { nowMs }) => ({
+const reject: TransitionStep<'reject'> = (transaction, event, { nowMs }) => ({
   state: 'REJECTED',
   stateReason: 'REJECTED_BY_SIGNER',
   rejection: { actor: event.actor, digest: transaction.digest, device: null, atMs: nowMs },
 });
 
-const cancel: Step<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
+const cancel: TransitionStep<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
 
 /** The nonce is taken by an attempt that does nothing; which of the attempts is mined, the chain decides. */
-const cancelInBroadcast: Step<'cancel'> = ({ cancelling }) =>
+const cancelInBroadcast: TransitionStep<'cancel'> = ({ cancelling }) =>
   cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
 
-const dropVotes: Step<'dropVotes'> = (transaction, event) => {
-  const approvals = transaction.approvals.filter((vote) => hasVoice(vote, event.policy));
+const dropVotes: TransitionStep<'dropVotes'> = (transaction, event) => {
+  const approvals = transaction.approvals.filter((vote) => countsUnder(vote, event.policy));
   return approvals.length === transaction.approvals.length ? null : { approvals };
 };
 
-const expire: Step<'expire'> = (transaction, _event, { nowMs }) =>
+const expire: TransitionStep<'expire'> = (transaction, _event, { nowMs }) =>
   nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
 
 /** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
-const prepare: Step<'prepare'> = (transaction, event, circumstances) => {
-  if (event.instead !== undefined) return prepareInstead(transaction, event, circumstances);
+const prepare: TransitionStep<'prepare'> = (transaction, event, circumstances) => {
+  if (event.instead !== undefined) return replaceUnsigned(transaction, event, circumstances);
   const { nowMs } = circumstances;
   const newest = newestAttempt(transaction);
   const wanted =
     newest === null ||
-    callsForAnother(newest) ||
-    callsForCancellation(newest, transaction.cancelling) ||
+    needsReplacement(newest) ||
+    needsCancellation(newest, transaction.cancelling) ||
     isGivenUp(newest, transaction);
   if (event.attempt.purpose !== nextPurpose(transaction)) return null;
   if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
@@ -94,25 +106,25 @@ const prepare: Step<'prepare'> = (transaction, event, circumstances) => {
   return { attempts: [...transaction.attempts, attempt] };
 };
 
-const delaySigning: Step<'delaySigning'> = (transaction, event) =>
+const delaySigning: TransitionStep<'delaySigning'> = (transaction, event) =>
   transaction.stateReason === event.reason ? null : { stateReason: event.reason };
 
-const waitInSigning: Step<'waitForNonce'> = (transaction, { blocker }) =>
+const waitInSigning: TransitionStep<'waitForNonce'> = (transaction, { blocker }) =>
   blocker === null ? null : waitBehind(transaction, blocker.transactionId);
 
 /** Once it is given up for what waits above it, what was signed for it before counts as nowhere: every RPC node refused it. */
-const failSigning: Step<'failSigning'> = (transaction, event) => {
-  const isNowhere = signedAttempts(transaction).every((attempt) => isRefusedForGood(attempt, transaction));
+const failSigning: TransitionStep<'failSigning'> = (transaction, event) => {
+  const isNowhere = signedAttempts(transaction).every((attempt) => isPermanentlyRejected(attempt, transaction));
   return isNowhere ? { state: 'FAILED', stateReason: transaction.givenUp ?? event.reason } : null;
 };
 
 /** Nothing is signed yet, and from here on nothing but a cancellation is. */
-const fillNonce: Step<'fillNonce'> = ({ attempts, cancelling }, { reason }) =>
+const fillNonce: TransitionStep<'fillNonce'> = ({ attempts, cancelling }, { reason }) =>
   cancelling || attempts.some(({ signed }) => signed !== null)
     ? null
     : { cancelling: true, givenUp: reason, stateReason: reason };
 
-const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
+const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;
   const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
@@ -120,17 +132,17 @@ const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
   return { state: 'BROADCAST', stateReason, attempts: replaceNewest(transaction, { ...newest, signed }) };
 };
 
-const signMessage: Step<'signMessage'> = (transaction, { signature }) =>
+const signMessage: TransitionStep<'signMessage'> = (transaction, { signature }) =>
   transaction.intent.kind === 'message' ? { state: 'SUCCEEDED', stateReason: null, signature } : null;
 
-const send: Step<'send'> = (transaction, event, { nowMs }) => {
+const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
   const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
   const counted = refusedAgain(newest, event);
   // A record that changes with each repeat never looks stuck to the operators.
   const isRepeat = event.outcome === 'unknown' && newest.sent?.outcome === 'unknown';
-  if (isRepeat && isRefusedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
+  if (isRepeat && isRejectedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
   const stateReason = {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
     unknown: 'REBROADCASTING',
@@ -147,7 +159,7 @@ function refusedAgain(
   { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
 ): Pick<Attempt, 'refusal'> {
   if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };
-  return answer === null ? {} : { refusal: countRefusal(refusal, answer) };
+  return answer === null ? {} : { refusal: countRejection(refusal, answer) };
 }
 
 /**
@@ -155,7 +167,7 @@ function refusedAgain(
  * whose only bytes no RPC node has is not left below others: a cancellation takes its nonce. So does one where the bytes may be
  * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
  */
-const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstances) => {
+const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, circumstances) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
   const newest = newestAttempt(transaction);
   if (newest?.number !== event.attempt) return null;
@@ -166,50 +178,51 @@ const refuseBroadcast: Step<'refuseBroadcast'> = (transaction, event, circumstan
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
   // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
-  const isHopeless = isRefusedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
+  const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
   if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
   return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
 };
 
-const waitForNonce: Step<'waitForNonce'> = (transaction, { blocker }) => waitInBroadcast(transaction, blocker);
+const waitForNonce: TransitionStep<'waitForNonce'> = (transaction, { blocker }) =>
+  waitInBroadcast(transaction, blocker);
 
-const lapse: Step<'lapse'> = (transaction, event) => {
+const lapse: TransitionStep<'lapse'> = (transaction, event) => {
   const newest = newestAttempt(transaction);
-  if (newest === null || newest.number !== event.attempt || newest.sent === null || callsForAnother(newest))
+  if (newest === null || newest.number !== event.attempt || newest.sent === null || needsReplacement(newest))
     return null;
   const sent = { ...newest.sent, outcome: 'lapsed' as const, answer: 'no block can hold it any more' };
   return { stateReason: 'SIGNING_AGAIN', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-const speedUp: Step<'speedUp'> = (transaction) => {
+const speedUp: TransitionStep<'speedUp'> = (transaction) => {
   const newest = newestAttempt(transaction);
   // Not sent yet, or a better one is on its way already.
-  if (newest === null || newest.sent === null || callsForAnother(newest)) return null;
-  if (isRefusedForGood(newest, transaction)) return null;
+  if (newest === null || newest.sent === null || needsReplacement(newest)) return null;
+  if (isPermanentlyRejected(newest, transaction)) return null;
   // What RPC nodes want for another one stays known.
   const answer = newest.sent.outcome === 'refused' ? newest.sent.answer : 'a faster one was asked for';
   const sent = { ...newest.sent, outcome: 'underpriced' as const, answer, isAsked: true as const };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-const reprice: Step<'reprice'> = (transaction, { attempt, obstacle }) => {
+const reprice: TransitionStep<'reprice'> = (transaction, { attempt, obstacle }) => {
   const newest = newestAttempt(transaction);
-  if (newest?.number !== attempt || newest.sent === null || callsForAnother(newest)) return null;
-  if (isRefusedForGood(newest, transaction)) return null;
+  if (newest?.number !== attempt || newest.sent === null || needsReplacement(newest)) return null;
+  if (isPermanentlyRejected(newest, transaction)) return null;
   if (obstacle !== null) return transaction.stateReason === obstacle ? null : { stateReason: obstacle };
   const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'blocks burn more than it offers' };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason }, { nowMs }) => {
+const abandonReplacement: TransitionStep<'abandonReplacement'> = (transaction, { reason }, { nowMs }) => {
   const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
   if (newest === undefined || newest.sent === null) return null;
   // The payment that is given up is not taken up again.
-  if (isRefusedForGood(newest, transaction)) return null;
+  if (isPermanentlyRejected(newest, transaction)) return null;
   const { cancelling, givenUp = null } = transaction;
-  if (!callsForAnother(newest) && !callsForCancellation(newest, cancelling)) return null;
-  const sent = callsForAnother(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
+  if (!needsReplacement(newest) && !needsCancellation(newest, cancelling)) return null;
+  const sent = needsReplacement(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
   // Nothing of it can ever be included, nor of those before: it counts as lapsed when the time of all is over.
   if (newest.sent.outcome === 'lapsed') {
     return { state: 'FAILED', stateReason: reason, attempts, watchedSinceMs: nowMs };
@@ -223,10 +236,10 @@ const abandonReplacement: Step<'abandonReplacement'> = (transaction, { reason },
 };
 
 /** What the allocator kept, or gave back, may not be what the record asks for by now: then it is asked again. */
-const settle: Step<'settle'> = (transaction, { keepsCoins: kept = false }) =>
-  outstandingJob(transaction) === 'settle' && kept === keepsCoins(transaction) ? { nonceHeld: false } : null;
+const settle: TransitionStep<'settle'> = (transaction, { keepsCoins: kept = false }) =>
+  outstandingJob(transaction) === 'settle' && kept === keepsUtxosReserved(transaction) ? { nonceHeld: false } : null;
 
-const setVisibility: Step<'setVisibility'> = (transaction, { visible }) =>
+const setVisibility: TransitionStep<'setVisibility'> = (transaction, { visible }) =>
   transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };
 
 const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibility };
@@ -240,8 +253,8 @@ const TABLE: Record<TransactionState, Row> = {
   SUBMITTED: PENDING_ROW,
   SIGNING: {
     prepare,
-    ask,
-    askInVain,
+    ask: markContacted,
+    askInVain: markNotContacted,
     delaySigning,
     waitForNonce: waitInSigning,
     failSigning,
@@ -252,29 +265,29 @@ const TABLE: Record<TransactionState, Row> = {
   },
   BROADCAST: {
     cancel: cancelInBroadcast,
-    endUnknown,
+    endUnknown: endWithUnknownUtxo,
     prepare,
-    ask,
-    askInVain,
+    ask: markContacted,
+    askInVain: markNotContacted,
     sign,
     send,
     refuseBroadcast,
     failSigning,
     waitForNonce,
-    endByTime,
+    endByTime: cancelAfterDeadline,
     speedUp,
     reprice,
     abandonReplacement,
     include,
-    miss: missInBroadcast,
+    miss: notFoundInBroadcast,
     lapse,
     setVisibility,
   },
-  CONFIRMING: { include, miss: reorganise, setVisibility },
-  SUCCEEDED: { include: includeAgain, miss: reorganise, settle, setVisibility },
-  FAILED: { include: includeAgain, miss: missAfterFailure, watch, settle, setVisibility },
+  CONFIRMING: { include, miss: handleReorg, setVisibility },
+  SUCCEEDED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
+  FAILED: { include: includeAgain, miss: notFoundAfterFailure, watch: resumeWatching, settle, setVisibility },
   REJECTED: { setVisibility },
-  CANCELLED: { include: includeAgain, miss: reorganise, settle, setVisibility },
+  CANCELLED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
   EXPIRED: { setVisibility },
 };
 
@@ -290,9 +303,9 @@ const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 
 export function decide(
   transaction: Transaction,
   event: TransactionEvent,
-  circumstances: Circumstances,
+  circumstances: DecisionContext,
 ): Result<Decision, Refusal> {
-  const step = TABLE[transaction.state][event.type] as Step<EventType> | undefined;
+  const step = TABLE[transaction.state][event.type] as TransitionStep<EventType> | undefined;
   if (step === undefined) {
     if (event.type === 'speedUp') return refused({ code: 'transaction-not-broadcast', state: transaction.state });
     return PEOPLE.has(event.type)

@@ -1,5 +1,5 @@
 import { unsignedAttempt } from '#domain/event.ts';
-import type { Step } from '#domain/step.ts';
+import type { TransitionStep } from '#domain/step.ts';
 import { replaceNewest } from '#domain/step.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
@@ -15,14 +15,14 @@ export function isStale({ signed, isAsked, preparedAtMs }: Attempt, nowMs: numbe
   return signed === null && isAsked === false && nowMs - preparedAtMs >= STALE_AFTER_MS;
 }
 
-export const ask: Step<'ask'> = (transaction, { signingDigest }) => {
+export const markContacted: TransitionStep<'ask'> = (transaction, { signingDigest }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.signed !== null || newest.signingDigest !== signingDigest) return null;
   return newest.isAsked === true ? null : { attempts: replaceNewest(transaction, { ...newest, isAsked: true }) };
 };
 
 /** Of the run that prepared the bytes alone, and never once another run has asked: that one may have reached co-signers. */
-export const askInVain: Step<'askInVain'> = (transaction, { signingDigest, run }) => {
+export const markNotContacted: TransitionStep<'askInVain'> = (transaction, { signingDigest, run }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.signed !== null || newest.signingDigest !== signingDigest) return null;
   if (newest.preparedBy !== run || newest.isAsked !== undefined) return null;
@@ -30,7 +30,7 @@ export const askInVain: Step<'askInVain'> = (transaction, { signingDigest, run }
 };
 
 /** Takes the place of bytes that no co-signer has begun with, under their number, nonce and purpose. */
-export const prepareInstead: Step<'prepare'> = (transaction, { attempt, instead }, { nowMs }) => {
+export const replaceUnsigned: TransitionStep<'prepare'> = (transaction, { attempt, instead }, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.signed !== null || newest.isAsked !== false) return null;
   if (newest.signingDigest !== instead || newest.nonce !== attempt.nonce) return null;

@@ -22,7 +22,7 @@ export interface VaultConfiguration {
 }
 
 export const DEFAULT_DECISION_PERIOD_SECONDS = 7 * 24 * 60 * 60;
-export const DEFAULT_MOST_PENDING = 100;
+export const DEFAULT_MAX_PENDING = 100;
 
 /** A threshold key of a vault, and the addresses that follow from it. */
 export interface VaultKey {

@@ -2,7 +2,7 @@
  * Nonces of one wallet on one chain. There is no counter that could drift away from the chain: the next nonce is the lowest
  * one that is not below the count of the chain and that no transaction owns, so every gap is filled by the next transaction.
  */
-export interface NonceBook {
+export interface NonceAllocations {
   /** Transaction id to the nonce that it owns. */
   readonly owned: ReadonlyMap<string, bigint>;
   /** Below this every nonce is used for good: raised by a final inclusion alone, so no count of an RPC node moves it. */
@@ -34,13 +34,13 @@ export interface HeldNonce {
 }
 
 export type Allocation =
-  | { readonly book: NonceBook; readonly nonce: bigint }
+  | { readonly book: NonceAllocations; readonly nonce: bigint }
   /** Behind a transaction that is about to give its nonce back, which would be a gap below. */
-  | { readonly book: NonceBook; readonly nonce: null; readonly waitsFor: string }
+  | { readonly book: NonceAllocations; readonly nonce: null; readonly waitsFor: string }
   /** The counts name transactions that the book does not know, and they are not proven. */
-  | { readonly book: NonceBook; readonly nonce: null; readonly waitsFor: null };
+  | { readonly book: NonceAllocations; readonly nonce: null; readonly waitsFor: null };
 
-export const EMPTY_BOOK: NonceBook = { owned: new Map(), floor: 0n, leaving: new Set() };
+export const NO_ALLOCATIONS: NonceAllocations = { owned: new Map(), floor: 0n, leaving: new Set() };
 
 const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
 
@@ -52,9 +52,9 @@ const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
  * to be used first), and one that is wrongly not believed gives a nonce again that may be signed already. So only a proven one
  * is believed, and until then the transaction waits.
  */
-export function allocate(book: NonceBook, transactionId: string, counts: ChainCounts): Allocation {
+export function allocate(book: NonceAllocations, transactionId: string, counts: ChainCounts): Allocation {
   const own = book.owned.get(transactionId);
-  if (own !== undefined) return { book: stay(book, transactionId), nonce: own };
+  if (own !== undefined) return { book: cancelRelease(book, transactionId), nonce: own };
   const { latest, pending, proven = NOTHING_PROVEN, open = [] } = counts;
   const used = larger(book.floor, proven.latest);
   if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };
@@ -72,7 +72,7 @@ export function allocate(book: NonceBook, transactionId: string, counts: ChainCo
  * the book was set back: then two transactions would get one nonce. A transaction that has the nonce of another in the book,
  * and not in the vault, has no bytes at it yet, and loses it.
  */
-export function adopt(book: NonceBook, held: readonly HeldNonce[]): NonceBook {
+export function restoreHeld(book: NonceAllocations, held: readonly HeldNonce[]): NonceAllocations {
   const missing = held.filter(({ transactionId, nonce }) => book.owned.get(transactionId) !== nonce);
   if (missing.length === 0) return book;
   const known = new Set(held.map(({ nonce }) => nonce));
@@ -90,7 +90,7 @@ export interface Blocker {
 }
 
 /** What keeps the nonce of a transaction from being the next one of the chain; null for one that is the next, or has none. */
-export function blockerOf(book: NonceBook, transactionId: string, latest: bigint): Blocker | null {
+export function blockerOf(book: NonceAllocations, transactionId: string, latest: bigint): Blocker | null {
   const own = book.owned.get(transactionId);
   const nonce = larger(book.floor, latest);
   if (own === undefined || nonce >= own) return null;
@@ -102,7 +102,10 @@ export function blockerOf(book: NonceBook, transactionId: string, latest: bigint
  * A transaction that never signed anything, or whose bytes no RPC node took, is about to end. False when others wait above its
  * nonce: it has to be used up, or none of them is ever mined. Else no other gets one above it until it is given back.
  */
-export function leave(book: NonceBook, transactionId: string): { readonly book: NonceBook; readonly mayGo: boolean } {
+export function reserveRelease(
+  book: NonceAllocations,
+  transactionId: string,
+): { readonly book: NonceAllocations; readonly mayGo: boolean } {
   const own = book.owned.get(transactionId);
   if (own === undefined) return { book, mayGo: true };
   if ([...book.owned.values()].some((nonce) => nonce > own)) return { book, mayGo: false };
@@ -110,35 +113,35 @@ export function leave(book: NonceBook, transactionId: string): { readonly book: 
 }
 
 /** It goes on after all. */
-export function stay(book: NonceBook, transactionId: string): NonceBook {
+export function cancelRelease(book: NonceAllocations, transactionId: string): NonceAllocations {
   if (!book.leaving.has(transactionId)) return book;
   return { ...book, leaving: new Set([...book.leaving].filter((id) => id !== transactionId)) };
 }
 
 /** Forgets a transaction that no block will ever hold: its nonce is the next one, where the chain has not used it. */
-export function release(book: NonceBook, transactionId: string): NonceBook {
+export function release(book: NonceAllocations, transactionId: string): NonceAllocations {
   if (!book.owned.has(transactionId)) return book;
   const owned = new Map(book.owned);
   owned.delete(transactionId);
-  return { ...stay(book, transactionId), owned };
+  return { ...cancelRelease(book, transactionId), owned };
 }
 
 /** Forgets a transaction that a final block holds: its nonce and all below are used for good. */
-export function settle(book: NonceBook, transactionId: string): NonceBook {
+export function retire(book: NonceAllocations, transactionId: string): NonceAllocations {
   const nonce = book.owned.get(transactionId);
   if (nonce === undefined) return book;
   return { ...release(book, transactionId), floor: larger(book.floor, nonce + 1n) };
 }
 
 /** The lowest nonce from one on that no transaction owns. */
-function lowestUnowned({ owned }: NonceBook, from: bigint): bigint {
+function lowestUnowned({ owned }: NonceAllocations, from: bigint): bigint {
   const taken = new Set(owned.values());
   let nonce = from;
   while (taken.has(nonce)) nonce += 1n;
   return nonce;
 }
 
-function leavingBelow({ owned, leaving }: NonceBook, nonce: bigint): string | null {
+function leavingBelow({ owned, leaving }: NonceAllocations, nonce: bigint): string | null {
   return [...leaving].find((id) => (owned.get(id) ?? nonce) < nonce) ?? null;
 }
 

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { createMiddleware } from 'hono/factory';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import { WINDOW_SECONDS } from '#domain/rate-limit.ts';
 import type { TokenId } from '#domain/id.ts';
@@ -105,7 +105,7 @@ export const authenticateService = createMiddleware<HttpEnv>(async (context, nex
   const hash = bytesToHex(sha256(utf8ToBytes(value ?? '')));
   const hashes = context.env.SERVICE_KEY_HASHES.split(',').map((text) => text.trim());
   // Every one is compared, so the time does not tell which came close.
-  const matches = hashes.filter((known) => equalTexts(known, hash));
+  const matches = hashes.filter((known) => constantTimeEqual(known, hash));
   if (value === null || matches.length === 0) return unauthenticated(context, 'service-key-invalid');
   context.set('serviceKey', hash.slice(0, 8));
   await next();

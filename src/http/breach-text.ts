@@ -1,9 +1,9 @@
-import type { AssetName } from '#domain/exposure.ts';
+import type { AssetRef } from '#domain/exposure.ts';
 import { unreachable } from '#domain/result.ts';
-import type { RuleBreach } from '#domain/rules.ts';
+import type { RuleViolation } from '#domain/rules.ts';
 
 /** What a rule has against a transaction, for people. */
-export function breachText(breach: RuleBreach): string {
+export function breachText(breach: RuleViolation): string {
   switch (breach.rule) {
     case 'unreadable':
       return 'The policy refuses what no standard explains, and nobody can say what this call or typed data moves.';
@@ -27,6 +27,6 @@ export function breachText(breach: RuleBreach): string {
   }
 }
 
-function assetText({ chain, tokenAddress }: AssetName): string {
+function assetText({ chain, tokenAddress }: AssetRef): string {
   return `${tokenAddress ?? 'the native asset'} on ${chain}`;
 }

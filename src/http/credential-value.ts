@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 
@@ -57,7 +57,7 @@ export function parseCredential(kind: CredentialKind, value: string, macKey: str
   const [, prefix, idText, secret, code] = VALUE.exec(value) ?? [];
   if (prefix !== PREFIXES[kind] || idText === undefined || secret === undefined || code === undefined) return null;
   const id = parseTokenId(idText);
-  const isOurs = equalTexts(code, codeOf(macKey, kind, `${idText}${secret}`));
+  const isOurs = constantTimeEqual(code, codeOf(macKey, kind, `${idText}${secret}`));
   return id !== null && isOurs ? { id, secretHash: hashOf(secret) } : null;
 }
 

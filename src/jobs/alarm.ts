@@ -1,5 +1,5 @@
 import { approvalOrigin } from '#devices/approval-origin.ts';
-import { attentionsOf } from '#domain/attention.ts';
+import { alertsFor } from '#domain/attention.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -14,7 +14,7 @@ export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<v
   if (nowMs % EVERY_MS >= MINUTE_MS) return;
   // The quietest tells whether any is stuck.
   const condition = await conditionOf(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });
-  for (const { code, detail } of attentionsOf(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
+  for (const { code, detail } of alertsFor(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
     console.error(JSON.stringify({ event: 'alarm', code, detail }));
     measure(env, { kind: 'alarm', texts: [code] });
   }

@@ -2,7 +2,7 @@ import { chainAccess } from '#chains/access.ts';
 import { imitatedBy, isBait } from '#chains/imitation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
-import type { Appraisal, TokenFacts } from '#domain/appraisal.ts';
+import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
 import type { Chain } from '#domain/chain.ts';
 import { listedToken } from '#domain/chain.ts';
 import { concerns } from '#domain/movement.ts';
@@ -31,14 +31,14 @@ export async function appraise(
   env: CoordinatorEnv,
   chain: Chain,
   { movements, wallets }: Pick<ChainTransaction, 'movements'> & { readonly wallets: readonly string[] },
-): Promise<Appraisal> {
+): Promise<Valuation> {
   const concerning = movements.filter((one) => wallets.some((wallet) => concerns(wallet, one)));
   const addresses = concerning.flatMap(({ tokenAddress }) => tokenAddress ?? []);
   return appraiseTokens(env, chain, [...new Set(addresses)].slice(0, MOST_TOKENS));
 }
 
 /** What can be found out about a chain's coin and some of its tokens; kept for a while for whoever asks next. */
-export async function appraiseTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Appraisal> {
+export async function appraiseTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Valuation> {
   const nowMs = Date.now();
   const metadata = await metadataOf(env, chain, { addresses: some, nowMs });
   const assets = [null, ...some].map((address) => assetName(chain.caip2, address));
@@ -59,15 +59,23 @@ function factsFor(
   address: string,
   chain: Chain,
   { token, price }: { readonly token: KnownToken | undefined; readonly price: Price },
-): TokenFacts {
+): TokenProfile {
   const listed = listedToken(chain, address);
   if (listed !== null) {
     const { symbol, decimals } = listed;
-    return { address, symbol, decimals, price, isListed: true, imitates: null, isBait: false };
+    return { address, symbol, decimals, price, isListed: true, imitates: null, hasPhishingText: false };
   }
   if (token === undefined) {
     const unread = { state: price.state === 'unpriced' ? 'unpriced' : 'unavailable' } as const;
-    return { address, symbol: null, decimals: null, price: unread, isListed: false, imitates: null, isBait: false };
+    return {
+      address,
+      symbol: null,
+      decimals: null,
+      price: unread,
+      isListed: false,
+      imitates: null,
+      hasPhishingText: false,
+    };
   }
   const { symbol, decimals } = token;
   return {
@@ -77,7 +85,7 @@ function factsFor(
     price,
     isListed: false,
     imitates: imitatedBy(token, chain),
-    isBait: isBait(token),
+    hasPhishingText: isBait(token),
   };
 }
 

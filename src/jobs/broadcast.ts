@@ -1,6 +1,6 @@
 import { unreachable } from '#domain/result.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { isPastItsEnd } from '#domain/intent.ts';
+import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
@@ -21,7 +21,7 @@ export async function broadcast(
   const attempt = work === null ? null : newestAttempt(work.transaction);
   if (work === null || attempt === null || attempt.signed === null) return;
   // Bytes that pay are not sent once the time of their intent is over, be they signed or not.
-  if (attempt.purpose === 'intent' && isPastItsEnd(work.transaction.intent, Date.now())) {
+  if (attempt.purpose === 'intent' && isPastNotAfterTime(work.transaction.intent, Date.now())) {
     await vault.record(id, { type: 'endByTime' });
     return;
   }

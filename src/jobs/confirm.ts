@@ -2,8 +2,8 @@ import type { ChainAdapter, ChainFault, Observation } from '#chains/chain-adapte
 import { labelsOf, usdValueOf } from '#domain/appraisal.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
-import { isOverdue } from '#domain/end-by-time.ts';
-import { isPastItsEnd } from '#domain/intent.ts';
+import { isPastNotAfter } from '#domain/end-by-time.ts';
+import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainAccess } from '#chains/access.ts';
@@ -36,7 +36,7 @@ export async function confirm(
     await reprice({ vault, adapter, transaction: work.transaction });
   }
   const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
-  if (isAbsent && isOverdue(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
+  if (isAbsent && isPastNotAfter(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
   else if (isAbsent && observed.value.isWithheld === true) await offerAgain(adapter, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
@@ -48,7 +48,7 @@ export async function confirm(
 async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Promise<void> {
   const newest = signedAttempts(transaction).at(-1);
   if (newest === undefined || newest.sent === null) return;
-  if (newest.purpose === 'intent' && isPastItsEnd(transaction.intent, Date.now())) return;
+  if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
   await adapter.broadcast(newest.signed.raw, newest.signed.hash);
 }
 

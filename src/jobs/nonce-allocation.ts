@@ -1,10 +1,10 @@
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { Chain } from '#domain/chain.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
-import { mayComeBack } from '#domain/reservation.ts';
+import { mayBeReorged } from '#domain/reservation.ts';
 import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -48,7 +48,7 @@ export interface GivenNonce {
   /** Decimal text. */
   readonly nonce: string;
   /** What the transaction takes at most from now on, of each asset; absent where coins are claimed. */
-  readonly reserved?: readonly Movement[];
+  readonly reserved?: readonly AssetAmount[];
 }
 
 /** The nonce of a transaction, with what it takes reserved in the same call. Asked again it is the same one. */
@@ -143,7 +143,7 @@ export async function wantOfFunds(
   const held = await vault.heldNonces({ chain, address: intent.from });
   const undecided = held.flatMap(({ transactionId, takes }) => (transactionId === id ? [] : takes));
   const ofToken = undecided.filter(({ tokenAddress }) => isTokenTransfer && tokenAddress === intent.tokenAddress);
-  return mayComeBack(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
+  return mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
 }
 
 function textsOf({ latest, pending }: { readonly latest: bigint; readonly pending: bigint }) {

@@ -1,5 +1,5 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
@@ -19,7 +19,7 @@ export async function reprice({ vault, adapter, transaction }: Repricing): Promi
   const { id, intent } = transaction;
   const newest = newestAttempt(transaction);
   if (newest === null || intent.kind === 'message') return;
-  const effect = effectOf(intent, nextPurpose(transaction));
+  const effect = actionOfAttempt(intent, nextPurpose(transaction));
   const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction) });
   const event = { type: 'reprice', attempt: newest.number } as const;
   if (quote.ok) {

@@ -1,6 +1,6 @@
 import { adapterFor } from '#chains/adapters.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { keepsCoins } from '#domain/job.ts';
+import { keepsUtxosReserved } from '#domain/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -23,7 +23,7 @@ export async function settle(
   const isSpent = adapterFor(work.chain, []).mostInFlight === null;
   // Of one that was conflicted with, the count of the chain says that its nonce is used. What is settled has a final inclusion or none.
   const used = isSpent && inclusion !== null;
-  const kept = keepsCoins(work.transaction);
+  const kept = keepsUtxosReserved(work.transaction);
   const includedIn = inclusion?.blockNumber ?? null;
   await allocator.end({ transactionId: id, isSpent: used, includedIn, keepsCoins: kept });
   await vault.record(id, { type: 'settle', keepsCoins: kept });

@@ -2,17 +2,17 @@ import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-ad
 import { unitsOf } from '#domain/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/event.ts';
 import { waitsForPrice } from '#domain/fee-cap.ts';
-import { automaticFeeLimit } from '#domain/fee-raise.ts';
+import { automaticBumpLimit } from '#domain/fee-raise.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
-import { attemptEndsAtMs, effectOf, isPastItsEnd } from '#domain/intent.ts';
+import { attemptEndsAtMs, actionOfAttempt, isPastNotAfterTime } from '#domain/intent.ts';
 import { FUNDS_IN_FLIGHT, sumOf } from '#domain/reservation.ts';
 import type { Spending } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
-import { isRefusedForGood, newestAttempt, signedAttempts } from '#domain/transaction.ts';
+import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
 import { chainAccess } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
@@ -97,7 +97,7 @@ async function recordFault({ env, vault, work }: SigningTurn, fault: NonceFault)
 /** Why nothing more is signed of a transaction, where its time is over. The end that a person chose needs no tolerance. */
 function timeFault(transaction: Transaction, nowMs: number): 'NOT_AFTER_PASSED' | 'SIGNING_TIMEOUT' | null {
   const purpose = nextPurpose(transaction);
-  if (purpose === 'intent' && isPastItsEnd(transaction.intent, nowMs)) return 'NOT_AFTER_PASSED';
+  if (purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return 'NOT_AFTER_PASSED';
   return nowMs >= attemptEndsAtMs(transaction.intent, purpose) + CLOCK_TOLERANCE_MS ? 'SIGNING_TIMEOUT' : null;
 }
 
@@ -158,7 +158,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const purpose = nextPurpose(transaction);
   const isStored = newest !== null && newest.signed === null && newest.purpose === purpose;
   if (isStored && newest.signingDigest !== instead) return accepted(newest);
-  const effect = effectOf(intent, purpose);
+  const effect = actionOfAttempt(intent, purpose);
   const allocator = allocatorOf(env, transaction);
   const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
   // Bytes that nobody has signed are nowhere: what they take the place of is what counts.
@@ -168,7 +168,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken), joins });
   if (!quote.ok) return refused(await wantOfFunds(preparation, quote.refusal));
   const { coins = [], maxFee, spending } = quote.value;
-  const limit = adapter.paysWithCoins ? automaticFeeLimit(transaction) : null;
+  const limit = adapter.paysWithCoins ? automaticBumpLimit(transaction) : null;
   if (limit !== null && unitsOf(maxFee) > limit) {
     const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
     return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
@@ -229,7 +229,7 @@ async function signAttempt(
   const asking = isTracked(attempt, work) ? askingOf(vault, work.transaction, { attempt, run }) : null;
   const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, asking });
   if (signatures === null) return { isStale: asking?.isStale() === true };
-  const assembled = adapter.assemble(effectOf(intent, attempt.purpose), attempt, signatures);
+  const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
   // The message for the broadcast follows from the outbox in any case; going on at once only saves its trip.
@@ -289,7 +289,7 @@ async function giveUp(
 ): Promise<void> {
   const { transaction, chain } = work;
   const { id } = transaction;
-  if (signedAttempts(transaction).some((attempt) => !isRefusedForGood(attempt, transaction))) {
+  if (signedAttempts(transaction).some((attempt) => !isPermanentlyRejected(attempt, transaction))) {
     await vault.record(id, { type: 'abandonReplacement', reason });
     return;
   }

@@ -2,9 +2,9 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import type { Intent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import type { Attempt, Vote } from '#domain/transaction.ts';
+import type { Attempt, Approval } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, GroupFault } from '#nodes/cosigner-client.ts';
 import { faultText } from '#nodes/cosigner-client.ts';
@@ -26,7 +26,7 @@ export interface SigningRequest {
   readonly signingThreshold: number;
   readonly intent: Intent;
   readonly attempt: Signable;
-  readonly approvals: readonly Vote[];
+  readonly approvals: readonly Approval[];
   /** Every version, in order: a node that was away catches up. */
   readonly policies: readonly AdoptedPolicy[];
   /** What the nodes have to see before they believe the bytes. */
@@ -118,7 +118,7 @@ async function signWith(
 
 /** What the co-signers were asked to sign. Throws for bytes that are not their intent: no co-signer has let them pass. */
 function messagesOf({ intent, attempt: { purpose, payload } }: SigningRequest): readonly Uint8Array[] {
-  const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+  const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
   if (!inspected.ok) throw new Error(`signed bytes that do not fit their intent: ${inspected.refusal}`);
   return inspected.value.signedMessages;
 }

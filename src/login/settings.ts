@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonSetting } from '#domain/setting.ts';
+import { parseJsonSetting } from '#domain/setting.ts';
 
 const settings = z.strictObject({
   issuer: z.url().refine(isSafe, 'is https, or http on this machine'),
@@ -14,7 +14,7 @@ export type LoginSettings = z.infer<typeof settings>;
 /** The LOGIN setting; null when it is empty. Throws for one that is not exactly that, without saying what stands in it. */
 export function loginSettings(setting: string | undefined): LoginSettings | null {
   if (setting === undefined || setting.trim() === '') return null;
-  const parsed = settings.safeParse(jsonSetting('LOGIN', setting));
+  const parsed = settings.safeParse(parseJsonSetting('LOGIN', setting));
   if (!parsed.success) throw new Error(`LOGIN: ${parsed.error.issues[0]?.path.join('.') ?? ''} is wrong`);
   return parsed.data;
 }

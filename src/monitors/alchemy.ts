@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, items } from '#monitors/monitor.ts';
 
@@ -26,7 +26,7 @@ const NETWORKS = new Map<unknown, string>([
 export const alchemy: Monitor = {
   isAuthentic(delivery, secret) {
     const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), delivery.body));
-    return equalTexts(delivery.header('x-alchemy-signature') ?? '', expected);
+    return constantTimeEqual(delivery.header('x-alchemy-signature') ?? '', expected);
   },
   read(body) {
     const event = field(body, 'event');

@@ -1,4 +1,4 @@
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, items, SOLANA } from '#monitors/monitor.ts';
 
@@ -7,7 +7,7 @@ import { field, hintsOn, items, SOLANA } from '#monitors/monitor.ts';
  * one delivery is enough to forge others, so this is the weakest of all; what it leads to is only a look at the chain.
  */
 export const helius: Monitor = {
-  isAuthentic: (delivery, secret) => equalTexts(delivery.header('authorization') ?? '', secret),
+  isAuthentic: (delivery, secret) => constantTimeEqual(delivery.header('authorization') ?? '', secret),
   read(body) {
     const signatures = items(body).map(
       (row) => field(row, 'signature') ?? items(field(field(row, 'transaction'), 'signatures'))[0],

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { BITCOIN, field, hintsOn, items, namesIn, SOLANA } from '#monitors/monitor.ts';
 
@@ -21,7 +21,7 @@ const LISTS = [
 export const moralis: Monitor = {
   isAuthentic(delivery, secret) {
     const expected = `0x${bytesToHex(keccak_256(concatBytes(delivery.body, utf8ToBytes(secret))))}`;
-    return equalTexts(delivery.header('x-signature') ?? '', expected);
+    return constantTimeEqual(delivery.header('x-signature') ?? '', expected);
   },
   read(body) {
     const chainId = field(body, 'chainId');

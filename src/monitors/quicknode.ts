@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { BITCOIN, field, hintsOn, isTimely, items, namesIn, SOLANA } from '#monitors/monitor.ts';
 
@@ -32,7 +32,7 @@ export const quicknode: Monitor = {
     if (nonce === null || !isTimely(timestamp, nowMs)) return false;
     const signed = concatBytes(utf8ToBytes(`${nonce}${timestamp}`), delivery.body);
     const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), signed));
-    return equalTexts(delivery.header('x-qn-signature') ?? '', expected);
+    return constantTimeEqual(delivery.header('x-qn-signature') ?? '', expected);
   },
   nameHeader: 'x-qn-nonce',
   read(body) {

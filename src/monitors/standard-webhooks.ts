@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, isTimely, NOTHING } from '#monitors/monitor.ts';
 
@@ -33,7 +33,7 @@ function isSignature(signature: string, secret: string, signed: Uint8Array): boo
   const [version, value = ''] = signature.split(',');
   if (version === 'v1' && secret.startsWith('whsec_')) {
     const key = bytesOf(secret.slice('whsec_'.length));
-    return key !== null && equalTexts(value, btoa(String.fromCharCode(...hmac(sha256, key, signed))));
+    return key !== null && constantTimeEqual(value, btoa(String.fromCharCode(...hmac(sha256, key, signed))));
   }
   if (version !== 'v1a' || !secret.startsWith('whpk_')) return false;
   const [key, given] = [bytesOf(secret.slice('whpk_'.length)), bytesOf(value)];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
@@ -79,7 +79,7 @@ export async function attestationsOf(
 }
 
 /** Where a voice came from stays with the coordinator. */
-export function sentVote({ actor: { userId, tokenId }, digest, device, atMs }: Vote) {
+export function sentVote({ actor: { userId, tokenId }, digest, device, atMs }: Approval) {
   return { actor: { userId, tokenId }, digest, device, atMs };
 }
 

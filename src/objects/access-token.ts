@@ -8,7 +8,7 @@ import type {
   Withdrawal,
 } from '#domain/access-token.ts';
 import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { TokenId, UserId } from '#domain/id.ts';
 import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import type { Refusal } from '#domain/refusal.ts';
@@ -89,7 +89,7 @@ export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
     const nowMs = Date.now();
     const token = this.#token;
     if (token === null) return { outcome: 'unauthenticated', fault: 'unknown' };
-    const fault = admissionFault(token, { secretHash: request.secretHash, nowMs }, equalTexts);
+    const fault = admissionFault(token, { secretHash: request.secretHash, nowMs }, constantTimeEqual);
     if (fault !== null) {
       if (fault === 'expired') this.#store({ ...token, enabled: false });
       return { outcome: 'unauthenticated', fault };

@@ -1,6 +1,6 @@
 import type { Chain } from '#domain/chain.ts';
 import { findLookalike, shapeOf } from '#domain/lookalike.ts';
-import type { Acquaintance } from '#domain/spam.ts';
+import type { KnownCounterparties } from '#domain/spam.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
@@ -14,7 +14,7 @@ export function addressesLike(storage: VaultStorage, vault: Vault, chain: Chain)
 }
 
 /** What a vault knows of those who deal with it. */
-export function acquaintanceOf(storage: VaultStorage, vault: Vault, chain: Chain): Acquaintance {
+export function acquaintanceOf(storage: VaultStorage, vault: Vault, chain: Chain): KnownCounterparties {
   const like = addressesLike(storage, vault, chain);
   return {
     isLookalike: (address) => findLookalike([address], like, null) !== null,

@@ -1,9 +1,9 @@
 import { randomBytes } from '@noble/hashes/utils.js';
-import type { Appraisal } from '#domain/appraisal.ts';
+import type { Valuation } from '#domain/appraisal.ts';
 import { acquaintanceOf } from '#objects/acquaintance.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
-import { firstSeen, isWatched, MOST_WAITING, observe, shown, wantsAppraisal } from '#domain/activity.ts';
+import { newActivity, isWatched, MAX_UNCONFIRMED, updatedActivity, shown, needsValuation } from '#domain/activity.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Permission } from '#domain/member.ts';
@@ -23,7 +23,7 @@ export interface ActivityReport {
   readonly hash: string;
   readonly seen: ChainTransaction | null;
   /** What is known of the assets that it moved; null when nobody was asked, which is enough for what is recorded already. */
-  readonly appraisal: Appraisal | null;
+  readonly appraisal: Valuation | null;
 }
 
 /** `own`: the vault made it, and has a record of it. `none`: it does not concern the vault, or is not there. */
@@ -59,10 +59,10 @@ export class ActivityDesk {
     const place = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
     const first = () => {
       if (seen === null || appraisal === null) return null;
-      if (seen.block === null && storage.activities.waiting(chain.name) >= MOST_WAITING) return null;
-      return firstSeen(place(), { ...sighting, seen, appraisal });
+      if (seen.block === null && storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED) return null;
+      return newActivity(place(), { ...sighting, seen, appraisal });
     };
-    const after = before === null ? first() : observe(before, { ...sighting, seen });
+    const after = before === null ? first() : updatedActivity(before, { ...sighting, seen });
     if (after === null) return 'none';
     await commits.run(() =>
       writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs),
@@ -112,7 +112,7 @@ export class ActivityDesk {
           hash: activity.hash,
           block: activity.block,
           wallet: activity.wallet,
-          wantsAppraisal: wantsAppraisal(activity),
+          wantsAppraisal: needsValuation(activity),
         };
   }
 

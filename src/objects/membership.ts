@@ -1,7 +1,7 @@
 import type { Member, Permission, Role } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import type { ApprovalMode, Device } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { DeviceKeyId, UserId, VaultId } from '#domain/id.ts';
 import type { Policy, PolicyFault } from '#domain/policy.ts';
@@ -11,7 +11,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Rules } from '#domain/rules.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
-import { inOrder } from '#domain/rules.ts';
+import { inCanonicalOrder } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 import { policyHash } from '#objects/new-transaction.ts';
@@ -51,7 +51,7 @@ export function entered(
   permission: Permission,
 ): Result<{ readonly vault: Vault; readonly viewer: Member }, Refusal> {
   const viewer = vault?.members.find((member) => member.userId === actor.userId) ?? null;
-  if (vault === null || viewer === null || !may(viewer, permission)) return refused({ code: 'forbidden' });
+  if (vault === null || viewer === null || !hasPermission(viewer, permission)) return refused({ code: 'forbidden' });
   return accepted({ vault, viewer });
 }
 
@@ -74,8 +74,8 @@ export function firstPolicy(
     signers: sorted(foundation.members.filter(isSigner).map(({ userId }) => userId)),
     threshold: foundation.threshold,
     approvalMode: foundation.approvalMode,
-    devices: inOrderOfKeys(foundation.devices),
-    rules: inOrder(foundation.rules),
+    devices: sortedByKeyId(foundation.devices),
+    rules: inCanonicalOrder(foundation.rules),
     previousHash: NO_PREVIOUS_POLICY,
     ...(foundation.cosigners === undefined ? {} : { cosigners: foundation.cosigners }),
   };
@@ -108,8 +108,8 @@ export function nextPolicy(vault: Vault, wish: PolicyWish): Result<Policy, WishF
     signers,
     threshold: wish.threshold ?? policy.threshold,
     approvalMode: wish.approvalMode ?? policy.approvalMode,
-    devices: inOrderOfKeys([...stay, ...(wish.addDevices ?? [])]),
-    rules: inOrder({ ...writtenRules(vault, wish), ...wish.rules }),
+    devices: sortedByKeyId([...stay, ...(wish.addDevices ?? [])]),
+    rules: inCanonicalOrder({ ...writtenRules(vault, wish), ...wish.rules }),
     previousHash: policyHash(policy),
     ...(cosigners === undefined ? {} : { cosigners }),
   };

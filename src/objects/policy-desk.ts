@@ -3,7 +3,7 @@ import type { DeviceSignature } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
 import type { Member } from '#domain/member.ts';
-import { may, mayCancel } from '#domain/member.ts';
+import { hasPermission, mayCancel } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
 import { decideChange, mayApprove } from '#domain/policy-change.ts';
@@ -202,7 +202,9 @@ export class PolicyDesk {
     const view = change === null ? null : this.#view(change, vault, viewer);
     // Signers of now reject a renewal as any change: a person who no longer signs can approve it, and not end it.
     const decides =
-      act === 'approve' && view !== null ? mayApprove(viewer, view.change, view.decider) : may(viewer, 'vote');
+      act === 'approve' && view !== null
+        ? mayApprove(viewer, view.change, view.decider)
+        : hasPermission(viewer, 'vote');
     if (act !== 'view' && !decides) return refused({ code: 'forbidden' });
     return view === null ? refused({ code: 'policy-change-not-found' }) : accepted(view);
   }

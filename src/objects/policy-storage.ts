@@ -1,4 +1,4 @@
-import type { AssetName } from '#domain/exposure.ts';
+import type { AssetRef } from '#domain/exposure.ts';
 import { feeIn } from '#domain/exposure.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
@@ -133,7 +133,7 @@ export class PolicyStorage {
   }
 
   /** Decided within the last 24 hours, in the asset's smallest unit. */
-  spentOf(asset: AssetName, nowMs: number): bigint {
+  spentOf(asset: AssetRef, nowMs: number): bigint {
     const rows = this.#sql.exec<{ amount: string }>(
       'SELECT amount FROM spent WHERE chain = ? AND token = ? AND at_ms > ?',
       asset.chain,

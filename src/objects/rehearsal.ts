@@ -5,7 +5,7 @@ import { findLookalike } from '#domain/lookalike.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { dayBreach, ruleBreach } from '#domain/rules.ts';
+import { dailyLimitViolation, ruleViolation } from '#domain/rules.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
@@ -67,8 +67,8 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   const transaction = newTransaction(request, { vault, chain, from, lookalikeOf, actor, nowMs });
   const { rules } = vault.policy;
   const breach =
-    ruleBreach(rules, transaction.exposure) ??
-    dayBreach(rules, transaction.exposure, (asset) => storage.policies.spentOf(asset, nowMs));
+    ruleViolation(rules, transaction.exposure) ??
+    dailyLimitViolation(rules, transaction.exposure, (asset) => storage.policies.spentOf(asset, nowMs));
   if (breach !== null) return refused({ code: 'policy-forbids', breach });
   return accepted({ transaction, replayed: false });
 }

@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { RateLimitPolicy } from '#domain/rate-limit.ts';
 import type { Session, SessionFault } from '#domain/session.ts';
 import { sessionFault } from '#domain/session.ts';
@@ -91,7 +91,7 @@ export class SessionObject extends DurableObject<CoordinatorEnv> {
   #fault(secretHash: string): SessionFault | null {
     if (this.#session === null) return 'unknown';
     const { lastUsedAtMs } = this.#meter;
-    return sessionFault(this.#session, { secretHash, lastUsedAtMs, nowMs: Date.now() }, equalTexts);
+    return sessionFault(this.#session, { secretHash, lastUsedAtMs, nowMs: Date.now() }, constantTimeEqual);
   }
 
   #store(session: Session): void {

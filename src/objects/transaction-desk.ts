@@ -1,25 +1,25 @@
 import { findChain } from '#chains/registry.ts';
 import { takesOf } from '#chains/takes.ts';
 import { unitsOf } from '#domain/amount.ts';
-import { isRepeatedVote } from '#domain/approval.ts';
+import { isRepeatedDecision } from '#domain/approval.ts';
 import { voiceRefusal } from '#devices/voice.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { AssetName, Movement } from '#domain/exposure.ts';
+import type { AssetRef, AssetAmount } from '#domain/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { TransactionJob } from '#domain/job.ts';
-import { keepsCoins, outstandingJob } from '#domain/job.ts';
+import { keepsUtxosReserved, outstandingJob } from '#domain/job.ts';
 import type { Permission } from '#domain/member.ts';
-import { mayStop } from '#domain/member.ts';
+import { mayCancelTransaction } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
-import { largerOf } from '#domain/reservation.ts';
+import { maxPerAsset } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
-import type { Circumstances } from '#domain/step.ts';
+import type { DecisionContext } from '#domain/step.ts';
 import { decide } from '#domain/transition.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { rehearse } from '#objects/rehearsal.ts';
@@ -128,8 +128,8 @@ export class TransactionDesk {
     const found = this.#find(actor, id, 'view');
     if (!found.ok) return found;
     const { transaction, viewer } = found.value;
-    if (endsUnknown && keepsCoins(transaction)) return found;
-    if (!mayStop(viewer, transaction)) return refused({ code: 'forbidden' });
+    if (endsUnknown && keepsUtxosReserved(transaction)) return found;
+    if (!mayCancelTransaction(viewer, transaction)) return refused({ code: 'forbidden' });
     if (transaction.state === 'CANCELLED' && !endsUnknown) return found;
     return this.#decided(found.value, { type: endsUnknown ? 'endUnknown' : 'cancel', actor });
   }
@@ -187,7 +187,7 @@ export class TransactionDesk {
     const { transaction, policy, viewer } = found.value;
     const decided = decide(transaction, event, this.#circumstances());
     if (!decided.ok) {
-      return isRepeatedVote(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
+      return isRepeatedDecision(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
     }
     if (unheard !== null) return refused(unheard);
     const after = await this.#apply(transaction, event, actor);
@@ -250,18 +250,18 @@ export class TransactionDesk {
     });
   }
 
-  #circumstances(): Circumstances {
+  #circumstances(): DecisionContext {
     const vault = this.#host.vault();
     if (vault === null) throw new Error('a vault without a foundation has no transactions');
     const nowMs = Date.now();
-    const spentOf = (asset: AssetName) => this.#host.storage.policies.spentOf(asset, nowMs);
+    const spentOf = (asset: AssetRef) => this.#host.storage.policies.spentOf(asset, nowMs);
     return { nowMs, policy: vault.policy, spentOf };
   }
 }
 
 /** Which of the attempts is carried out nobody knows: of each asset what the dearest of them takes. */
-function takesOfAttempts({ intent, attempts }: Transaction): readonly Movement[] {
+function takesOfAttempts({ intent, attempts }: Transaction): readonly AssetAmount[] {
   if (intent.kind === 'message') return [];
-  const each = attempts.map(({ purpose, maxFee }) => takesOf(effectOf(intent, purpose), unitsOf(maxFee)));
-  return each.reduce((all, takes) => largerOf(all, takes), []);
+  const each = attempts.map(({ purpose, maxFee }) => takesOf(actionOfAttempt(intent, purpose), unitsOf(maxFee)));
+  return each.reduce((all, takes) => maxPerAsset(all, takes), []);
 }

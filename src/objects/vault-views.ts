@@ -1,6 +1,6 @@
 import type { Activity, ActivityBlock } from '#domain/activity.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import type { NeededRenewal } from '#domain/mandate-renewal.ts';
 import type { Member } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -103,7 +103,7 @@ export interface HeldNonceRecord {
   readonly transactionId: TransactionId;
   readonly nonce: string | null;
   /** What its attempts take at most, of each asset. */
-  readonly takes: readonly Movement[];
+  readonly takes: readonly AssetAmount[];
   /** The block that holds it, or null. */
   readonly includedIn: string | null;
 }

@@ -1,10 +1,19 @@
 import { DurableObject } from 'cloudflare:workers';
 import { amountOf } from '#domain/amount.ts';
-import type { Movement } from '#domain/exposure.ts';
-import type { InFlight, RecordedTakes, Spending, Weighed } from '#domain/reservation.ts';
-import { weigh, withRent } from '#domain/reservation.ts';
-import type { ChainCounts, HeldNonce, NonceBook } from '#domain/wallet-nonce.ts';
-import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
+import type { InFlight, RecordedSpending, Spending, ReservationDecision } from '#domain/reservation.ts';
+import { decideReservation, plusRent } from '#domain/reservation.ts';
+import type { ChainCounts, HeldNonce, NonceAllocations } from '#domain/wallet-nonce.ts';
+import {
+  restoreHeld,
+  allocate,
+  blockerOf,
+  NO_ALLOCATIONS,
+  reserveRelease,
+  release,
+  retire,
+  cancelRelease,
+} from '#domain/wallet-nonce.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /**
@@ -48,7 +57,7 @@ export interface AllocationRequest extends CountTexts {
 }
 
 /** A transaction that is under way, by the record of its vault. */
-interface HeldPlace extends RecordedTakes {
+interface HeldPlace extends RecordedSpending {
   readonly nonce: string;
 }
 
@@ -72,7 +81,7 @@ export type Unreserved =
 
 export type AllocationAnswer =
   /** `reserved`: what it takes at most from now on, of each asset; absent where coins are claimed. */
-  | { readonly nonce: string; readonly reserved?: readonly Movement[] }
+  | { readonly nonce: string; readonly reserved?: readonly AssetAmount[] }
   | Unreserved
   /** `over`: so is this transaction. `unproven`: the counts name transactions that are not known, and want proof. */
   | { readonly nonce: null; readonly why: 'over' | 'unproven' }
@@ -95,7 +104,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const whole = adopt(before, known.map(placeIn));
+    const whole = restoreHeld(before, known.map(placeIn));
     const given = allocate(whole, transactionId, countsIn(request));
     if (given.nonce === null) {
       if (given.book !== before) this.#store(given.book);
@@ -108,7 +117,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
       return { nonce };
     }
     const spending = atPlace(request.spending, nonce);
-    const weighed = weigh(this.#inFlight(given.book, known), transactionId, spending);
+    const weighed = decideReservation(this.#inFlight(given.book, known), transactionId, spending);
     // What waits for money gets no nonce: no other transaction ever waits for it.
     const book = weighed.outcome === 'reserved' ? given.book : whole;
     this.#keep(transactionId, weighed, { before, book });
@@ -123,20 +132,24 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return null;
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const book = adopt(before, known.map(placeIn));
-    const weighed = weigh(this.#inFlight(book, known), transactionId, spending);
+    const book = restoreHeld(before, known.map(placeIn));
+    const weighed = decideReservation(this.#inFlight(book, known), transactionId, spending);
     this.#keep(transactionId, weighed, { before, book });
     return weighed.outcome === 'reserved' ? null : unreserved(weighed);
   }
 
-  #keep(transactionId: string, weighed: Weighed, { before, book }: Record<'before' | 'book', NonceBook>): void {
+  #keep(
+    transactionId: string,
+    weighed: ReservationDecision,
+    { before, book }: Record<'before' | 'book', NonceAllocations>,
+  ): void {
     this.ctx.storage.transactionSync(() => {
       if (book !== before) this.#store(book);
       if (weighed.outcome === 'reserved') this.#reserve(transactionId, weighed.takes);
     });
   }
 
-  #inFlight({ owned }: NonceBook, recorded: readonly RecordedTakes[]): InFlight {
+  #inFlight({ owned }: NonceAllocations, recorded: readonly RecordedSpending[]): InFlight {
     return { owned, reserved: this.#reservations(), recorded, settledBlock: this.#settledBlock() };
   }
 
@@ -146,12 +159,12 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     return row === undefined ? 0n : BigInt(row.block_number);
   }
 
-  #reservations(): ReadonlyMap<string, readonly Movement[]> {
+  #reservations(): ReadonlyMap<string, readonly AssetAmount[]> {
     const { sql } = this.ctx.storage;
     const rows = sql.exec<{ transaction_id: string; asset: string; amount: string }>(
       'SELECT transaction_id, asset, amount FROM reserved',
     );
-    const all = new Map<string, Movement[]>();
+    const all = new Map<string, AssetAmount[]>();
     for (const { transaction_id: id, asset, amount } of rows) {
       const movement = { tokenAddress: asset === NATIVE ? null : asset, amount: amountOf(BigInt(amount)) };
       all.set(id, [...(all.get(id) ?? []), movement]);
@@ -159,7 +172,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     return all;
   }
 
-  #reserve(transactionId: string, takes: readonly Movement[]): void {
+  #reserve(transactionId: string, takes: readonly AssetAmount[]): void {
     const { sql } = this.ctx.storage;
     for (const { tokenAddress, amount } of takes) {
       const row = [transactionId, tokenAddress ?? NATIVE, amount];
@@ -202,7 +215,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   /** See `leave`: whether a transaction that signed nothing may end without its nonce being used up. Idempotent. */
   leave(request: { readonly transactionId: string }): boolean {
     const before = this.#load();
-    const { book, mayGo } = leave(before, request.transactionId);
+    const { book, mayGo } = reserveRelease(before, request.transactionId);
     if (book !== before) this.#store(book);
     return mayGo;
   }
@@ -210,7 +223,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   /** It goes on after all. Idempotent. */
   stay(request: { readonly transactionId: string }): void {
     const before = this.#load();
-    const book = stay(before, request.transactionId);
+    const book = cancelRelease(before, request.transactionId);
     if (book !== before) this.#store(book);
   }
 
@@ -242,7 +255,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
       if (includedIn !== null && BigInt(includedIn) > this.#settledBlock()) {
         sql.exec('INSERT OR REPLACE INTO settled (only_row, block_number) VALUES (0, ?)', includedIn);
       }
-      if (isSpent) this.#store(settle(this.#load(), transactionId));
+      if (isSpent) this.#store(retire(this.#load(), transactionId));
       else this.release({ transactionId });
     });
   }
@@ -252,20 +265,20 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     return known.toArray().length > 0;
   }
 
-  #load(): NonceBook {
+  #load(): NonceAllocations {
     const { sql } = this.ctx.storage;
     const owned = sql.exec<{ transaction_id: string; nonce: string }>('SELECT transaction_id, nonce FROM owned');
     const leaving = sql.exec<{ transaction_id: string }>('SELECT transaction_id FROM leaving');
     const floor = sql.exec<{ nonce: string }>('SELECT nonce FROM floor').toArray()[0];
     return {
       owned: new Map([...owned].map((row) => [row.transaction_id, BigInt(row.nonce)])),
-      floor: floor === undefined ? EMPTY_BOOK.floor : BigInt(floor.nonce),
+      floor: floor === undefined ? NO_ALLOCATIONS.floor : BigInt(floor.nonce),
       leaving: new Set([...leaving].map((row) => row.transaction_id)),
     };
   }
 
   /** The book is as long as the wallet has transactions in flight: it is written whole. */
-  #store(book: NonceBook): void {
+  #store(book: NonceAllocations): void {
     const { sql } = this.ctx.storage;
     this.ctx.storage.transactionSync(() => {
       sql.exec('DELETE FROM owned');
@@ -281,7 +294,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   }
 }
 
-function unreserved(weighed: Exclude<Weighed, { readonly outcome: 'reserved' }>): Unreserved {
+function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'reserved' }>): Unreserved {
   return weighed.outcome === 'stale'
     ? { nonce: null, why: 'stale' }
     : { nonce: null, why: 'in-flight', others: weighed.others };
@@ -294,7 +307,7 @@ function placeIn({ transactionId, nonce }: HeldPlace): HeldNonce {
 /** The spending of a transaction that gets this nonce: where it is a place that is not open, it opens it. */
 function atPlace(spending: Spending, nonce: string): Spending {
   const { places } = spending;
-  return places === undefined || places.open.includes(nonce) ? spending : withRent(spending, places.rent);
+  return places === undefined || places.open.includes(nonce) ? spending : plusRent(spending, places.rent);
 }
 
 function countsIn({ latest, pending, proven, spending }: AllocationRequest): ChainCounts {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonSetting } from '#domain/setting.ts';
+import { parseJsonSetting } from '#domain/setting.ts';
 import type { Price } from '#domain/price.ts';
 import { parseUsdPrice } from '#domain/price.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
@@ -42,7 +42,7 @@ const settings = z.array(
  */
 export function priceSources(setting: string | undefined, read: FeedReader): readonly PriceSource[] {
   if (setting === undefined || setting.trim() === '') return [];
-  const parsed = settings.safeParse(jsonSetting('PRICE_SOURCES', setting));
+  const parsed = settings.safeParse(parseJsonSetting('PRICE_SOURCES', setting));
   if (!parsed.success) throw new Error(`PRICE_SOURCES: ${z.prettifyError(parsed.error)}`);
   return parsed.data.map((source): PriceSource => {
     switch (source.type) {

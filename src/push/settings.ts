@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonSetting } from '#domain/setting.ts';
+import { parseJsonSetting } from '#domain/setting.ts';
 
 /** The push services of the browsers. Whoever subscribes names an address that the service will call: it is one of these, or none. */
 const SERVICES = [
@@ -21,7 +21,7 @@ export type PushSettings = z.infer<typeof settings>;
 /** The WEB_PUSH setting; null when it is empty. Throws for one that is not exactly that, without saying what stands in it. */
 export function pushSettings(setting: string | undefined): PushSettings | null {
   if (setting === undefined || setting.trim() === '') return null;
-  const parsed = settings.safeParse(jsonSetting('WEB_PUSH', setting));
+  const parsed = settings.safeParse(parseJsonSetting('WEB_PUSH', setting));
   if (!parsed.success) throw new Error(`WEB_PUSH: ${parsed.error.issues[0]?.path.join('.') ?? ''} is wrong`);
   return parsed.data;
 }

@@ -1,6 +1,6 @@
 import { and, asc, count, eq, inArray, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { Condition } from '#domain/attention.ts';
+import type { ServiceHealth } from '#domain/attention.ts';
 import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
 
 /** Decided, and not done: what waits for people, or for depth alone, may be quiet for days. */
@@ -15,7 +15,7 @@ const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
 export async function conditionOf(
   db: D1Database,
   { limit, approvalOrigin }: { readonly limit: number; readonly approvalOrigin: string | null },
-): Promise<Condition> {
+): Promise<ServiceHealth> {
   const orm = drizzle(db);
   const watched = eq(transactions.watched, true);
   const [states, quietest, [open], [failed], [dead], [swept], [foreign]] = await orm.batch([

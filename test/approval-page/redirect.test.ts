@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
 import { askedByRedirect } from '#approval-page/redirect.ts';
-import type { Arrival } from '#domain/approval-redirect.ts';
-import { arrivalOf, callAddress, requestAddress, returnOf } from '#domain/approval-redirect.ts';
-import { nonceOfHello } from '#domain/approval-message.ts';
+import type { RedirectRequest } from '#domain/approval-redirect.ts';
+import { parseRedirectRequest, requestUrl, resultTargetUrl, parseRedirectResult } from '#domain/approval-redirect.ts';
+import { nonceOfPageReady } from '#domain/approval-message.ts';
 import { NONCE, policyOf, requestOf, transferOf } from './request-scene.ts';
 
 const PAGE = 'https://approve.example.com';
@@ -24,26 +24,31 @@ function newTab(allowed: readonly string[] = [DASHBOARD]) {
   return { storage, allowed, nonce: NONCE, go: (address: string) => void gone.push(address), gone, kept };
 }
 
-const called = (tab: ReturnType<typeof newTab>, arrival: Partial<Arrival> = {}) => {
+const called = (tab: ReturnType<typeof newTab>, arrival: Partial<RedirectRequest> = {}) => {
   void askedByRedirect({ dashboard: DASHBOARD, requestId, request: null, ...arrival }, tab);
 };
-const arrived = (changes: Partial<Arrival> = {}): Arrival => ({ dashboard: DASHBOARD, requestId, request, ...changes });
+const arrived = (changes: Partial<RedirectRequest> = {}): RedirectRequest => ({
+  dashboard: DASHBOARD,
+  requestId,
+  request,
+  ...changes,
+});
 
-function arrivalIn(address: string | null): Arrival {
-  const arrival = arrivalOf(new URL(address ?? '').hash);
+function arrivalIn(address: string | null): RedirectRequest {
+  const arrival = parseRedirectRequest(new URL(address ?? '').hash);
   if (arrival === null) throw new Error('there is no arrival');
   return arrival;
 }
 
 test('a request that follows its call is asked, with the nonce that went to the dashboard', async () => {
   const tab = newTab();
-  void askedByRedirect(arrivalIn(callAddress(PAGE, { dashboard: DASHBOARD, requestId })), tab);
+  void askedByRedirect(arrivalIn(requestUrl(PAGE, { dashboard: DASHBOARD, requestId })), tab);
   const [hello = ''] = tab.gone;
   expect(hello.startsWith(`${DASHBOARD}/#/approval/`)).toBe(true);
-  const returned = returnOf(new URL(hello).hash);
+  const returned = parseRedirectResult(new URL(hello).hash);
   expect(returned?.requestId).toBe(requestId);
-  expect(nonceOfHello(returned?.message)).toBe(NONCE);
-  const asked = await askedByRedirect(arrivalIn(requestAddress(PAGE, { dashboard: DASHBOARD, request })), tab);
+  expect(nonceOfPageReady(returned?.message)).toBe(NONCE);
+  const asked = await askedByRedirect(arrivalIn(resultTargetUrl(PAGE, { dashboard: DASHBOARD, request })), tab);
   expect(asked).toMatchObject({ dashboard: DASHBOARD, way: 'redirect', nonce: NONCE, request });
 });
 
@@ -57,8 +62,11 @@ test('the answer goes to the dashboard that the nonce went to', async () => {
   asked.leave();
   const [, signed = '', left = ''] = tab.gone;
   expect([signed, left].map((address) => new URL(address).origin)).toEqual([DASHBOARD, DASHBOARD]);
-  expect(returnOf(new URL(signed).hash)).toEqual({ requestId, message: answer });
-  expect(returnOf(new URL(left).hash)?.message).toMatchObject({ type: 'conclave/approval/declined', requestId });
+  expect(parseRedirectResult(new URL(signed).hash)).toEqual({ requestId, message: answer });
+  expect(parseRedirectResult(new URL(left).hash)?.message).toMatchObject({
+    type: 'conclave/approval/declined',
+    requestId,
+  });
 });
 
 test('a dashboard that is not on the list gets neither a nonce nor an answer', async () => {
@@ -80,7 +88,7 @@ test('a dashboard that is not on the list gets neither a nonce nor an answer', a
 
 test('a request without its own call is not asked', async () => {
   const other = { ...request, requestId: 'request-2' };
-  const attempts: ((tab: ReturnType<typeof newTab>) => Arrival)[] = [
+  const attempts: ((tab: ReturnType<typeof newTab>) => RedirectRequest)[] = [
     () => arrived(),
     (tab) => {
       called(tab, { requestId: 'request-2' });
@@ -117,15 +125,19 @@ test('a nonce serves one request', async () => {
 test('an address without a redirect is no arrival', () => {
   const dashboard = encodeURIComponent(DASHBOARD);
   const fragments = ['', '#', `#dashboard=${dashboard}`, `#redirect=r`, `#dashboard=${dashboard}&redirect=a/b`];
-  expect(fragments.map((fragment) => arrivalOf(fragment))).toEqual(fragments.map(() => null));
-  expect(arrivalOf(`#dashboard=${dashboard}&redirect=r&request=%7B`)?.request).toBe('');
-  expect([returnOf('#/approval-page'), returnOf('#/vault/1'), returnOf('')]).toEqual([null, null, null]);
-  expect(returnOf('#/approval/r/%')?.message).toBe('');
+  expect(fragments.map((fragment) => parseRedirectRequest(fragment))).toEqual(fragments.map(() => null));
+  expect(parseRedirectRequest(`#dashboard=${dashboard}&redirect=r&request=%7B`)?.request).toBe('');
+  expect([parseRedirectResult('#/approval-page'), parseRedirectResult('#/vault/1'), parseRedirectResult('')]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  expect(parseRedirectResult('#/approval/r/%')?.message).toBe('');
 });
 
 test('a request that is longer than browsers take has no address', () => {
   const addressOf = (bytes: number) =>
-    requestAddress(PAGE, { dashboard: DASHBOARD, request: { ...request, policy: '00'.repeat(bytes) } });
+    resultTargetUrl(PAGE, { dashboard: DASHBOARD, request: { ...request, policy: '00'.repeat(bytes) } });
   expect(addressOf(40_000)?.length).toBeLessThan(100_000);
   expect(addressOf(50_000)).toBe(null);
 });

@@ -3,10 +3,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseDevice } from '#devices/device-key.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { ApprovalRequest, ShownStatement } from '#domain/approval-message.ts';
+import type { ApprovalRequest, RelayedStatement } from '#domain/approval-message.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Device } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { UserId } from '#domain/id.ts';
 import { parsePolicyChangeId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { Intent, TransferIntent } from '#domain/intent.ts';
@@ -72,7 +72,7 @@ export function policyOf(changes: Partial<Policy> = {}): Policy {
     previousHash: NO_PREVIOUS_POLICY,
     cosigners: PINS,
     ...changes,
-    devices: inOrderOfKeys(devices),
+    devices: sortedByKeyId(devices),
   };
 }
 
@@ -102,7 +102,7 @@ export function transferOf(policy: Policy, changes: Partial<TransferIntent> = {}
 }
 
 /** A statement of a co-signer of an operator, by its true signature. */
-export function statementOf(cosigner: number, said: Partial<PolicyStatement>, operator = 'honest'): ShownStatement {
+export function statementOf(cosigner: number, said: Partial<PolicyStatement>, operator = 'honest'): RelayedStatement {
   const statement: PolicyStatement = {
     cosigner,
     vaultId: VAULT,
@@ -119,7 +119,7 @@ export function statementOf(cosigner: number, said: Partial<PolicyStatement>, op
 }
 
 /** What all three co-signers say when they have this policy in force. */
-export function statementsOf(policy: Policy, said: Partial<PolicyStatement> = {}): readonly ShownStatement[] {
+export function statementsOf(policy: Policy, said: Partial<PolicyStatement> = {}): readonly RelayedStatement[] {
   const inForce = { policyVersion: policy.version, policyHash: hashOf(policy) };
   return [1, 2, 3].map((cosigner) => statementOf(cosigner, { ...inForce, ...said }));
 }

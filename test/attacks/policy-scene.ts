@@ -2,12 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
 import { ScriptDevice } from '#local/script-device.ts';
@@ -38,7 +38,7 @@ export const first: AdoptedPolicy = { policy: byDevice, mandate: null };
 export const revoked: Policy = {
   ...byDevice,
   version: 2,
-  devices: inOrderOfKeys([
+  devices: sortedByKeyId([
     newLaptop.asDevice(alice.userId),
     newPhone.asDevice(bob.userId),
     newKey.asDevice(carol.userId),
@@ -46,7 +46,7 @@ export const revoked: Policy = {
   previousHash: policyHashOf(byDevice),
 };
 
-export function approvalsOf(digest: string, ...signs: readonly Signs[]): readonly Vote[] {
+export function approvalsOf(digest: string, ...signs: readonly Signs[]): readonly Approval[] {
   return signs.map(({ actor, device }) => ({ actor, digest, device: device.signed(digest), atMs: Date.now() }));
 }
 

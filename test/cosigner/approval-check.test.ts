@@ -11,12 +11,12 @@ import { checkRequest } from '#cosigner/approval-check.ts';
 import { follows, policyHashOf } from '#cosigner/policy-chain.ts';
 import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/intent.ts';
-import { effectOf, signingEndsAtMs } from '#domain/intent.ts';
+import { actionOfAttempt, signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Rules } from '#domain/rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import { BTC, localNetwork, payment, REGTEST, regtest, sourceOf } from '../chains/bitcoin/cast.ts';
 import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../domain/cast.ts';
 import { present } from '../chains/evm/cast.ts';
@@ -38,7 +38,7 @@ test('asked twice it gives the same answer: nothing is remembered here', async (
 });
 
 describe('voices', () => {
-  test.each<[string, readonly Vote[]]>([
+  test.each<[string, readonly Approval[]]>([
     ['nobody', []],
     ['one of two', votes(intent, alice)],
     ['one person twice', votes(intent, alice, alice)],
@@ -145,7 +145,7 @@ describe('a policy that changed after the approvals', () => {
 });
 
 describe('a cancellation', () => {
-  const undone = composeTransaction(effectOf(intent, 'cancellation'), QUOTE, 4n).payload;
+  const undone = composeTransaction(actionOfAttempt(intent, 'cancellation'), QUOTE, 4n).payload;
   const cancels = (differences: Partial<SigningRequest> = {}) =>
     request({ payload: undone, attempt: 2, purpose: 'cancellation', ...differences });
 
@@ -293,9 +293,9 @@ describe('the next policy', () => {
   const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
   const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
-  const voices = (of: Policy, ...actors: readonly Actor[]): readonly Vote[] =>
+  const voices = (of: Policy, ...actors: readonly Actor[]): readonly Approval[] =>
     actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
-  const mandate = (approvals: readonly Vote[]) => ({ ...terms, approvals });
+  const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
   test('is taken with the voices that the one before asks for, and with none less', async () => {
     expect(await follows(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
@@ -347,7 +347,7 @@ test('a payment with an end is not signed after it, to the millisecond, and its 
     const forged = request({ approvals: votes(ending, alice, bob) }, other);
     expect(await answer(forged, { nowMs: NOON_MS })).toBe('not-enough-approvals');
   }
-  const undone = composeTransaction(effectOf(ending, 'cancellation'), QUOTE, 4n).payload;
+  const undone = composeTransaction(actionOfAttempt(ending, 'cancellation'), QUOTE, 4n).payload;
   const cancels = { ...asked, payload: undone, attempt: 2, purpose: 'cancellation' as const };
   expect(await answer(cancels, { nowMs: NOON_MS + 1000 })).toBe('signs');
 });

@@ -5,7 +5,7 @@ import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -53,7 +53,7 @@ function attempt(
   coins: readonly Coin[],
   { number = 1, fee = 1_000n, purpose = 'intent' }: Further = {},
 ) {
-  const effect = effectOf(intent, purpose);
+  const effect = actionOfAttempt(intent, purpose);
   const sent = purpose === 'intent' ? BTC : 0n;
   const terms: Terms = { coins, change: BigInt(coins.length) * 2n * BTC - sent - fee };
   const composed = adapter.compose(effect, { terms, maxFee: amount('0') }, 0n);

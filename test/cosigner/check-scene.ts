@@ -7,7 +7,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import { alice, amount, bob, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
 
 export const WALLET = '0x1111111111111111111111111111111111111111';
@@ -36,7 +36,7 @@ export function digestOf(of: Intent): string {
   return bytesToHex(sha256(intentBytes(of)));
 }
 
-export function votes(of: Intent, ...actors: readonly Actor[]): readonly Vote[] {
+export function votes(of: Intent, ...actors: readonly Actor[]): readonly Approval[] {
   return actors.map((actor) => ({ actor, digest: digestOf(of), device: null, atMs: NOON_MS }));
 }
 

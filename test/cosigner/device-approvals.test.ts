@@ -3,11 +3,11 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const voice = (actor: Actor, digest: string, device: DeviceSignature | null): Vote => ({
+const voice = (actor: Actor, digest: string, device: DeviceSignature | null): Approval => ({
   ...vote(actor, digest),
   device,
 });
@@ -77,7 +77,7 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
   const mine = ScriptDevice.create().asDevice(alice.userId);
   const others: readonly Policy[] = [
     { ...byDevice, approvalMode: 'token' },
-    { ...byDevice, devices: inOrderOfKeys([...byDevice.devices, mine]) },
+    { ...byDevice, devices: sortedByKeyId([...byDevice.devices, mine]) },
     { ...byDevice, threshold: 1 },
   ];
   for (const other of others) {

@@ -3,11 +3,11 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { follows, policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { alice, amount, bob, carol, NOON_MS } from '../domain/cast.ts';
@@ -18,18 +18,18 @@ import { byDevice, laptop, phone } from './device-scene.ts';
 
 const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
 const held = { policies: [byDevice] };
-const voice = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Vote => {
+const voice = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Approval => {
   return { actor, digest: digestOf(of), device, atMs: NOON_MS };
 };
 const byAlice = (of: Intent = bound) => voice(alice, laptop.signed(digestOf(of)), of);
 const byBob = (of: Intent = bound) => voice(bob, phone.signed(digestOf(of)), of);
-const ask = (approvals: readonly Vote[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
+const ask = (approvals: readonly Approval[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
 
 test('a script and a passkey of two signers are a quorum', async () => {
   expect(await ask([byAlice(), byBob()])).toBe('signs');
 });
 
-test.each<[string, () => readonly Vote[]]>([
+test.each<[string, () => readonly Approval[]]>([
   ['invents both voices', () => votes(bound, alice, bob)],
   ['invents the second voice', () => [byAlice(), voice(bob, null)]],
   ['lends the first voice to the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
@@ -78,8 +78,8 @@ test('the way back to tokens takes the voices of devices', async () => {
   const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
   const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(back))));
-  const mandate = (...approvals: readonly Vote[]) => ({ ...terms, approvals });
-  const said = (actor: Actor, device: DeviceSignature | null): Vote => ({ actor, digest, device, atMs: NOON_MS });
+  const mandate = (...approvals: readonly Approval[]) => ({ ...terms, approvals });
+  const said = (actor: Actor, device: DeviceSignature | null): Approval => ({ actor, digest, device, atMs: NOON_MS });
   const signed = [said(alice, laptop.signed(digest)), said(bob, phone.signed(digest))];
   expect(await follows(byDevice, back, mandate(...signed))).toBe(true);
   expect(await follows(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
@@ -89,7 +89,7 @@ test('the way back to tokens takes the voices of devices', async () => {
   expect(await follows(byDevice, back, mandate(...stolen))).toBe(false);
   // And nobody sneaks in a device that nobody has approved.
   const mallorys = ScriptDevice.create().asDevice(bob.userId);
-  const wider = { ...back, devices: inOrderOfKeys([...back.devices, mallorys]) };
+  const wider = { ...back, devices: sortedByKeyId([...back.devices, mallorys]) };
   expect(await follows(byDevice, wider, mandate(...signed))).toBe(false);
 });
 

@@ -1,4 +1,4 @@
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
@@ -14,5 +14,5 @@ const inTheSafe = ScriptDevice.create().asDevice(carol.userId);
 export const byDevice: Policy = {
   ...policy,
   approvalMode: 'device',
-  devices: inOrderOfKeys([laptop.asDevice(alice.userId), phone.passkey, inTheSafe]),
+  devices: sortedByKeyId([laptop.asDevice(alice.userId), phone.passkey, inTheSafe]),
 };

@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, parseTransaction, recoverMessageAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent } from '#domain/intent.ts';
-import { effectOf, intentBytes } from '#domain/intent.ts';
+import { actionOfAttempt, intentBytes } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { present } from '../chains/evm/cast.ts';
@@ -106,7 +106,7 @@ test('of a payment that is given up nothing is signed but what uses its nonce up
   });
   await expect(thresholdSign(nodes.some(1, 2), request)).rejects.toThrow('the line is cut');
   nodes.watch(() => {});
-  const nothing = effectOf(request.intent, 'cancellation');
+  const nothing = actionOfAttempt(request.intent, 'cancellation');
   const filler = {
     ...request,
     attempt: {

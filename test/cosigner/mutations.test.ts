@@ -5,7 +5,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { Malformed } from '#cosigner/wire.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { seededRandom } from '#local/seeded-random.ts';
@@ -51,7 +51,7 @@ const key: VaultKey = {
 
 /** As the coordinator sends it, with the voices of alice's laptop and bob's phone. */
 function sent(request: Omit<SigningRequest, 'approvals'>, digest: string): Json {
-  const approvals: readonly Vote[] = [
+  const approvals: readonly Approval[] = [
     { ...vote(alice, digest), device: laptop.signed(digest) },
     { ...vote(bob, digest), device: phone.signed(digest) },
   ];

@@ -16,7 +16,7 @@ import { warningsOf } from '#chains/warnings.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { Action, Intent } from '#domain/intent.ts';
-import { NO_RULES, ruleBreach } from '#domain/rules.ts';
+import { NO_RULES, ruleViolation } from '#domain/rules.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { amount, FRAME } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
@@ -221,11 +221,11 @@ test.each(table)('%s: signers are warned, and the rule refuses it, exactly where
       isUnbound,
       isUnbound ? true : undefined,
     ]);
-    const breach = ruleBreach({ ...NO_RULES, unboundMessages: 'refuse' }, exposure);
+    const breach = ruleViolation({ ...NO_RULES, unboundMessages: 'refuse' }, exposure);
     expect(breach).toEqual(isUnbound ? { rule: 'unbound-message' } : null);
-    expect([ruleBreach(NO_RULES, exposure), ruleBreach({ ...NO_RULES, unboundMessages: 'allow' }, exposure)]).toEqual([
-      null,
-      null,
-    ]);
+    expect([
+      ruleViolation(NO_RULES, exposure),
+      ruleViolation({ ...NO_RULES, unboundMessages: 'allow' }, exposure),
+    ]).toEqual([null, null]);
   }
 });

@@ -13,7 +13,7 @@ import { unsignedAttempt } from '#domain/event.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Actor, Attempt, Transaction, Vote } from '#domain/transaction.ts';
+import type { Actor, Attempt, Transaction, Approval } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
@@ -286,7 +286,7 @@ export function entered(
   );
 }
 
-export function vote(actor: Actor, digest: string): Vote {
+export function vote(actor: Actor, digest: string): Approval {
   return { actor, digest, device: null, atMs: Date.now() };
 }
 

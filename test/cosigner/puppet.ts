@@ -18,7 +18,7 @@ import { prepareSigning } from '#cosigner/signing.ts';
 import { occasionOf } from '#cosigner/signing-request.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
-import { effectOf, intentBytes } from '#domain/intent.ts';
+import { actionOfAttempt, intentBytes } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
@@ -145,7 +145,7 @@ export class Puppet implements CosignerClient {
   #rowOf(fields: Readonly<Record<string, unknown>>): SignedRecord {
     const { request } = fields as unknown as { request: AskedRequest };
     const { intent, payload, attempt, purpose } = request;
-    const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
     const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
     return {
@@ -164,7 +164,7 @@ export class Puppet implements CosignerClient {
   #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
     const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: AskedRequest };
     const { intent, payload, purpose } = request;
-    const inspected = inspectPayload(intent.kind === 'message' ? intent : effectOf(intent, purpose), payload);
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
     const occasion = occasionOf(request, this.inForce);
     return { signers, messages: inspected.value.signedMessages, occasion };

@@ -9,7 +9,7 @@ import { mandateBytes } from '#domain/policy-change.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -197,12 +197,12 @@ test('what is on its way is cancelled by paying nothing to the wallet at its non
   expect((await thresholdSign(nodes.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, purpose: AttemptPurpose, maxFeePerGas: bigint) => ({
     ...request,
-    attempt: { ...attemptOf(effectOf(request.intent, purpose), { nonce: 550n, maxFeePerGas }, number), purpose },
+    attempt: { ...attemptOf(actionOfAttempt(request.intent, purpose), { nonce: 550n, maxFeePerGas }, number), purpose },
   });
   const cancelled = attempt(2, 'cancellation', 2_200_000_000n);
   const outcome = await thresholdSign(nodes.some(1, 2), cancelled);
   const raw = outcome.ok
-    ? anvilAdapter.assemble(effectOf(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
+    ? anvilAdapter.assemble(actionOfAttempt(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
     : null;
   const from = key.addresses['anvil'] ?? '';
   // viem leaves out what is zero or empty.

@@ -7,7 +7,7 @@ import { solanaAdapter } from '#chains/solana/adapter.ts';
 import type { Anchor } from '#chains/solana/terms.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -161,7 +161,7 @@ test('a cancellation takes the nonce, and the payment is never signed after it',
   const value = stranger();
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(2, 3), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, nonce(value)))).ok).toBe(true);
-  const nothing = effectOf(request.intent, 'cancellation');
+  const nothing = actionOfAttempt(request.intent, 'cancellation');
   if (nothing.kind !== 'transfer') throw new Error('it pays nothing');
   const undone = { number: 2, unitPrice: 20_000n, purpose: 'cancellation' as const };
   expect((await sign(attempt(nothing, nonce(value), undone))).ok).toBe(true);

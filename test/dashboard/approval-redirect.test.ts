@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { store, takeReturned } from '#dashboard/errand.ts';
-import { APPROVAL_PROTOCOL, helloOf } from '#domain/approval-message.ts';
-import type { Returned } from '#domain/approval-redirect.ts';
-import { returnAddress } from '#domain/approval-redirect.ts';
+import { APPROVAL_PROTOCOL, pageReadyMessage } from '#domain/approval-message.ts';
+import type { ReadRedirectResult } from '#domain/approval-redirect.ts';
+import { resultUrl } from '#domain/approval-redirect.ts';
 
 const requestId = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924';
 const nonce = '5a'.repeat(32);
 const path = '#/transaction/7.01J00000000000000000000002';
 const errand = { kind: 'transaction', txId: '7.01J00000000000000000000002' } as const;
-const hello = helloOf(nonce);
+const hello = pageReadyMessage(nonce);
 const answer = {
   type: 'conclave/approval/answer',
   version: APPROVAL_PROTOCOL,
@@ -28,8 +28,8 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
     removeItem: (key: string) => void kept.delete(key),
   };
   if (awaits !== null) store(storage, { requestId, path, awaits, errand });
-  const back = (message: Returned, id = requestId) => {
-    const fragment = new URL(returnAddress('https://vaults.example.com', { requestId: id, message })).hash;
+  const back = (message: ReadRedirectResult, id = requestId) => {
+    const fragment = new URL(resultUrl('https://vaults.example.com', { requestId: id, message })).hash;
     return takeReturned({ storage, fragment, show: (to) => void shown.push(to) });
   };
   return { back, shown, storage };

@@ -6,7 +6,7 @@ import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import { laptop, phone } from '../cosigner/device-scene.ts';
 import { alice, bob, NOON_MS } from '../domain/cast.ts';
 
@@ -21,25 +21,25 @@ export function successor(before: Policy, differences: Partial<Policy> = {}): Po
 
 export const founding = (policy: Policy): PolicyLinkBytes => ({ policy: policyBytes(policy), mandate: null });
 
-type Approval = (digest: string) => readonly [Actor, DeviceSignature | null];
+type SignApproval = (digest: string) => readonly [Actor, DeviceSignature | null];
 
-export const byLaptop: Approval = (digest) => [alice, laptop.signed(digest)];
-export const byPhone: Approval = (digest) => [bob, phone.signed(digest)];
+export const byLaptop: SignApproval = (digest) => [alice, laptop.signed(digest)];
+export const byPhone: SignApproval = (digest) => [bob, phone.signed(digest)];
 export const unsigned =
-  (actor: Actor): Approval =>
+  (actor: Actor): SignApproval =>
   () => [actor, null];
 
 /** The mandate for a policy, approved by alice's laptop and bob's phone unless the story says otherwise. */
 export function mandateFor(
   policy: Policy,
-  approvals: readonly Approval[] = [byLaptop, byPhone],
+  approvals: readonly SignApproval[] = [byLaptop, byPhone],
   createdAtMs = NOON_MS,
 ) {
   const id = newPolicyChangeId(createdAtMs, new Uint8Array(10).fill(policy.version));
   const terms = { id, note: null, createdAtMs, expiresAtMs: createdAtMs + MINUTE_MS };
   const bytes = mandateBytes(terms, hashOf(policy));
   const digest = bytesToHex(sha256(bytes));
-  const given = approvals.map((approval): Vote => {
+  const given = approvals.map((approval): Approval => {
     const [actor, device] = approval(digest);
     return { actor, digest, device, atMs: createdAtMs };
   });
@@ -47,6 +47,6 @@ export function mandateFor(
 }
 
 /** A further policy as it comes over the wire. */
-export function changed(policy: Policy, approvals?: readonly Approval[]): PolicyLinkBytes {
+export function changed(policy: Policy, approvals?: readonly SignApproval[]): PolicyLinkBytes {
   return { policy: policyBytes(policy), mandate: mandateFor(policy, approvals) };
 }

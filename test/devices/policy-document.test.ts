@@ -6,7 +6,7 @@ import type { CanonicalField } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes } from '#domain/policy.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
-import { inOrder } from '#domain/rules.ts';
+import { inCanonicalOrder } from '#domain/rules.ts';
 import { byDevice } from '../cosigner/device-scene.ts';
 import { amount, policy } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from './policy-chain-scene.ts';
@@ -16,7 +16,7 @@ const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
 
 const full: Policy = {
   ...byDevice,
-  rules: inOrder({
+  rules: inCanonicalOrder({
     recipients: 'address-book',
     unreadableThreshold: 3,
     addressBook: [{ chain: CHAIN, address: TOKEN, name: 'Landlord' }],

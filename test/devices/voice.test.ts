@@ -6,7 +6,7 @@ import type { DeviceDescription } from '#devices/device-key.ts';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
 import { provenVotes, signatureFault, voiceRefusal } from '#devices/voice.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy } from '../domain/cast.ts';
@@ -187,7 +187,7 @@ test('one key has one name, however its point is written', async () => {
 });
 
 describe('under a policy of devices', () => {
-  const devices = inOrderOfKeys([laptop, phone.passkey]);
+  const devices = sortedByKeyId([laptop, phone.passkey]);
   const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
   const voiceOf = (actor: typeof alice, device: DeviceSignature | null, digest = DIGEST) => ({
     actor,

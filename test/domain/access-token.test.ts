@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AccessToken } from '#domain/access-token.ts';
 import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
-import { equalTexts } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/equal-texts.ts';
 import { alice, bob, NOON_MS } from './cast.ts';
 
 const [current, previous, wrong] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
@@ -24,7 +24,7 @@ function token(differences: Partial<AccessToken> = {}): AccessToken {
 }
 
 function fault(of: AccessToken, secretHash: string, nowMs = NOON_MS) {
-  return admissionFault(of, { secretHash, nowMs }, equalTexts);
+  return admissionFault(of, { secretHash, nowMs }, constantTimeEqual);
 }
 
 test('the right secret opens it, another one does not', () => {
@@ -60,9 +60,9 @@ test('a deleted one is gone for everybody, the old value included', () => {
 });
 
 test('texts are equal when every character is', () => {
-  expect([equalTexts('', ''), equalTexts('ab', 'ab')]).toEqual([true, true]);
+  expect([constantTimeEqual('', ''), constantTimeEqual('ab', 'ab')]).toEqual([true, true]);
   for (const other of ['aB', 'Ab', 'AB', 'abc', 'a', ''])
-    expect([other, equalTexts('ab', other)]).toEqual([other, false]);
+    expect([other, constantTimeEqual('ab', other)]).toEqual([other, false]);
 });
 
 const [noon, owner] = [NOON_MS / 1000, { userId: alice.userId, tokenId: bob.tokenId, nowMs: NOON_MS }];

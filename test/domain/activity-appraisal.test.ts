@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
-import { firstSeen, isWatched, observe } from '#domain/activity.ts';
-import type { Appraisal, TokenFacts } from '#domain/appraisal.ts';
+import { newActivity, isWatched, updatedActivity } from '#domain/activity.ts';
+import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Price } from '#domain/price.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -16,7 +16,7 @@ const MEME = '0x4444444444444444444444444444444444444444';
 const anvil = findChain(chainsFrom({}), 'anvil') as Chain;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const facts = (price: Price, differences: Partial<TokenFacts> = {}): Appraisal => ({
+const facts = (price: Price, differences: Partial<TokenProfile> = {}): Valuation => ({
   native: { price: { state: 'unknown' }, decimals: 18 },
   tokens: [
     {
@@ -26,7 +26,7 @@ const facts = (price: Price, differences: Partial<TokenFacts> = {}): Appraisal =
       price,
       isListed: false,
       imitates: null,
-      isBait: false,
+      hasPhishingText: false,
       ...differences,
     },
   ],
@@ -55,8 +55,8 @@ const seen = (isFinal = false, hash = '0xb7'): ChainTransaction => ({
 const look = { appraisal: null, acquaintance: NOBODY_KNOWN, chain: anvil, nowMs: NOON_MS };
 const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
 
-function recorded(appraisal: Appraisal, isFinal = false): Activity {
-  const activity = firstSeen(place, { ...look, seen: seen(isFinal), appraisal });
+function recorded(appraisal: Valuation, isFinal = false): Activity {
+  const activity = newActivity(place, { ...look, seen: seen(isFinal), appraisal });
   if (activity === null) throw new Error('the story begins with tokens');
   return activity;
 }
@@ -70,22 +70,22 @@ const judged = ({ visible, hiddenReason, usdValue, appraisalPending }: Activity)
 test('while a source is away it is shown, and judged when the source is back', () => {
   const fresh = recorded(away);
   expect(judged(fresh)).toEqual([true, null, null, true]);
-  const still = observe(fresh, { ...look, seen: seen(), appraisal: away });
+  const still = updatedActivity(fresh, { ...look, seen: seen(), appraisal: away });
   expect(still).toBe(fresh);
-  const known = observe(fresh, { ...look, seen: seen(), appraisal: unknown });
+  const known = updatedActivity(fresh, { ...look, seen: seen(), appraisal: unknown });
   expect([judged(known), known.version]).toEqual([[false, 'UNKNOWN_TOKEN', null, false], 2]);
 });
 
 test('what is final is waited for as well, and changed in nothing else', () => {
   const fresh = recorded(away, true);
   expect(isWatched(fresh)).toBe(true);
-  const known = observe(fresh, { ...look, seen: seen(false, '0xc7'), appraisal: priced('4999') });
+  const known = updatedActivity(fresh, { ...look, seen: seen(false, '0xc7'), appraisal: priced('4999') });
   expect(judged(known)).toEqual([false, 'LOW_VALUE', '0.00', false]);
   expect([known.block, isWatched(known)]).toEqual([fresh.block, false]);
 });
 
 test('a source that stays away for a day is waited for no more', () => {
-  const given = observe(recorded(away, true), {
+  const given = updatedActivity(recorded(away, true), {
     ...look,
     seen: seen(true),
     appraisal: away,
@@ -97,21 +97,21 @@ test('a source that stays away for a day is waited for no more', () => {
 test('prices of later change nothing', () => {
   const first = recorded(priced('1000000000000'));
   expect(judged(first)).toEqual([true, null, '1.00', false]);
-  const later = observe(first, { ...look, seen: seen(true), appraisal: priced('1') });
+  const later = updatedActivity(first, { ...look, seen: seen(true), appraisal: priced('1') });
   expect(judged(later)).toEqual([true, null, '1.00', false]);
 });
 
 test('what was hidden for its looks still is when its block has gone and another one has it', () => {
-  const hidden = recorded(facts({ state: 'unpriced' }, { isBait: true }));
-  const gone = observe(hidden, { ...look, seen: null });
+  const hidden = recorded(facts({ state: 'unpriced' }, { hasPhishingText: true }));
+  const gone = updatedActivity(hidden, { ...look, seen: null });
   expect([hidden.hiddenReason, gone.hiddenReason]).toEqual(['BAIT', 'REORGED']);
-  const back = observe(gone, { ...look, seen: seen(false, '0xc8') });
+  const back = updatedActivity(gone, { ...look, seen: seen(false, '0xc8') });
   expect([back.state, back.hiddenReason, back.visible]).toEqual(['SUCCEEDED', 'BAIT', false]);
 });
 
 test('what a person has chosen stays, whatever a source says when it is back', () => {
   const chosen: Activity = { ...recorded(away), visibilityChoice: true };
-  const known = observe(chosen, { ...look, seen: seen(), appraisal: unknown });
+  const known = updatedActivity(chosen, { ...look, seen: seen(), appraisal: unknown });
   expect([known.hiddenReason, known.visible]).toEqual(['UNKNOWN_TOKEN', true]);
 });
 
@@ -121,7 +121,7 @@ test('without any source everything is shown, and nothing is waited for', () => 
 });
 
 test('what the wallet has signed itself is no spam', () => {
-  const own = firstSeen(place, { ...look, seen: { ...seen(), signer: WALLET }, appraisal: unknown });
+  const own = newActivity(place, { ...look, seen: { ...seen(), signer: WALLET }, appraisal: unknown });
   expect([own?.visible, own?.hiddenReason]).toEqual([true, null]);
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import type { ChainMovement } from '#domain/movement.ts';
-import { firstSeen, isWatched, observe, viewFor } from '#domain/activity.ts';
+import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activity.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -80,7 +80,7 @@ const block = (confirmations: number, differences: object = {}) => ({
 });
 
 function recorded(differences: Partial<ChainTransaction> = {}): Activity {
-  const activity = firstSeen(place, { ...look, seen: seen([cameNative], differences) });
+  const activity = newActivity(place, { ...look, seen: seen([cameNative], differences) });
   if (activity === null) throw new Error('the story begins with a payment');
   return activity;
 }
@@ -88,55 +88,55 @@ function recorded(differences: Partial<ChainTransaction> = {}): Activity {
 test('it is CONFIRMING until its chain is deep enough, then SUCCEEDED, and watched until it is final', () => {
   const fresh = recorded();
   expect([fresh.state, fresh.visible, isWatched(fresh)]).toEqual(['CONFIRMING', true, true]);
-  const deep = observe(fresh, { ...look, seen: seen([cameNative], block(3)) });
+  const deep = updatedActivity(fresh, { ...look, seen: seen([cameNative], block(3)) });
   expect([deep.state, deep.version, isWatched(deep)]).toEqual(['SUCCEEDED', 2, true]);
-  const final = observe(deep, { ...look, seen: seen([cameNative], block(70, { isFinal: true })) });
+  const final = updatedActivity(deep, { ...look, seen: seen([cameNative], block(70, { isFinal: true })) });
   expect([final.state, final.version, isWatched(final)]).toEqual(['SUCCEEDED', 3, false]);
-  expect(observe(final, { ...look, seen: null })).toBe(final);
+  expect(updatedActivity(final, { ...look, seen: null })).toBe(final);
 });
 
 test('a look that finds nothing new is no change', () => {
   const fresh = recorded();
-  expect(observe(fresh, { ...look, seen: seen([cameNative], block(2)) })).toBe(fresh);
-  expect(observe(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
+  expect(updatedActivity(fresh, { ...look, seen: seen([cameNative], block(2)) })).toBe(fresh);
+  expect(updatedActivity(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
 });
 
 test('what contracts paid stays, where a later look at the same block can not see it any more', () => {
   const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
   const final = block(70, { isFinal: true });
   for (const others of [[cameDollar], []]) {
-    const full = firstSeen(place, { ...look, seen: seen([...others, paidByContract], block(3)) });
+    const full = newActivity(place, { ...look, seen: seen([...others, paidByContract], block(3)) });
     if (full === null) throw new Error('it concerns the wallet');
-    const last = observe(full, { ...look, seen: seen(others, final) });
+    const last = updatedActivity(full, { ...look, seen: seen(others, final) });
     expect([last.block?.isFinal, last.state, last.movementCount]).toEqual([true, 'SUCCEEDED', others.length + 1]);
     expect(last.changes).toEqual(expect.arrayContaining([...full.changes]));
     // In another block it may have done something else.
-    const moved = observe(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
+    const moved = updatedActivity(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
     expect(moved.movementCount).toBe(1);
   }
 });
 
 test('what a later look sees more of is news, though nothing else has changed; of a receipt the newest counts', () => {
   const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
-  const little = firstSeen(place, { ...look, seen: seen([cameDollar], block(3)) });
+  const little = newActivity(place, { ...look, seen: seen([cameDollar], block(3)) });
   if (little === null) throw new Error('it concerns the wallet');
-  const more = observe(little, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
+  const more = updatedActivity(little, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
   expect([more.version, more.movementCount]).toEqual([2, 2]);
-  expect(observe(more, { ...look, seen: seen([cameDollar], block(3)) })).toBe(more);
-  const less = observe(more, { ...look, seen: seen([wentDollar], block(70, { isFinal: true })) });
+  expect(updatedActivity(more, { ...look, seen: seen([cameDollar], block(3)) })).toBe(more);
+  const less = updatedActivity(more, { ...look, seen: seen([wentDollar], block(70, { isFinal: true })) });
   expect(less.movements.map(({ uid }) => uid)).toEqual([wentDollar.uid, 'trace:0']);
 });
 
 test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {
-  const gone = observe(recorded(block(3)), { ...look, seen: null });
+  const gone = updatedActivity(recorded(block(3)), { ...look, seen: null });
   expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
     'FAILED',
     'REORGED',
     false,
     'REORGED',
   ]);
-  expect(observe(gone, { ...look, seen: null })).toBe(gone);
-  const back = observe(gone, { ...look, seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })) });
+  expect(updatedActivity(gone, { ...look, seen: null })).toBe(gone);
+  const back = updatedActivity(gone, { ...look, seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })) });
   expect([back.state, back.visible, back.hiddenReason, back.block?.number]).toEqual(['CONFIRMING', true, null, '8']);
 });
 
@@ -146,25 +146,25 @@ const LATER_MS = NOON_MS + 20 * anvil.pollIntervalMs;
 test('what waits to be mined is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
   const waiting = recorded({ block: null, fee: null });
   expect([waiting.state, waiting.visible, waiting.fee, isWatched(waiting)]).toEqual(['BROADCAST', true, null, true]);
-  expect(observe(waiting, { ...look, seen: seen([cameNative], { block: null, fee: null }) })).toBe(waiting);
-  const mined = observe(waiting, { ...look, seen: seen([cameNative, cameDollar], block(1)) });
+  expect(updatedActivity(waiting, { ...look, seen: seen([cameNative], { block: null, fee: null }) })).toBe(waiting);
+  const mined = updatedActivity(waiting, { ...look, seen: seen([cameNative, cameDollar], block(1)) });
   expect([mined.state, mined.fee, mined.movementCount]).toEqual(['CONFIRMING', '1', 2]);
 });
 
 test('it is appraised again with the block that has it: its bytes did not tell of all that it moves', () => {
   const waiting = recorded({ block: null });
   const label = { address: DOLLAR, symbol: 'USD', decimals: 6, price: UNPRICED.native.price };
-  const appraisal = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, isBait: false }] };
+  const appraisal = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, hasPhishingText: false }] };
   const mined = seen([cameNative, cameDollar], block(1));
-  expect(observe(waiting, { ...look, seen: mined, appraisal: null })).toBe(waiting);
-  const { tokens } = observe(waiting, { ...look, seen: mined, appraisal });
+  expect(updatedActivity(waiting, { ...look, seen: mined, appraisal: null })).toBe(waiting);
+  const { tokens } = updatedActivity(waiting, { ...look, seen: mined, appraisal });
   expect([waiting.tokens, tokens]).toEqual([[], [{ address: DOLLAR, symbol: 'USD', decimals: 6 }]]);
 });
 
 test('what waits and is not found is gone after a while, and nothing but a block brings it back', () => {
   const waiting = recorded({ block: null });
-  expect(observe(waiting, { ...look, seen: null, nowMs: SOON_MS })).toBe(waiting);
-  const gone = observe(waiting, { ...look, seen: null, nowMs: LATER_MS });
+  expect(updatedActivity(waiting, { ...look, seen: null, nowMs: SOON_MS })).toBe(waiting);
+  const gone = updatedActivity(waiting, { ...look, seen: null, nowMs: LATER_MS });
   expect([gone.state, gone.stateReason, gone.hiddenReason, gone.visible, isWatched(gone)]).toEqual([
     'FAILED',
     'DROPPED',
@@ -172,18 +172,18 @@ test('what waits and is not found is gone after a while, and nothing but a block
     false,
     false,
   ]);
-  expect(observe(gone, { ...look, seen: seen([cameNative], { block: null }) })).toBe(gone);
-  expect(observe(gone, { ...look, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
+  expect(updatedActivity(gone, { ...look, seen: seen([cameNative], { block: null }) })).toBe(gone);
+  expect(updatedActivity(gone, { ...look, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
 });
 
 test('that it waits says nothing about what a block has had', () => {
   const mined = recorded();
-  expect(observe(mined, { ...look, seen: seen([cameNative], { block: null }) })).toBe(mined);
+  expect(updatedActivity(mined, { ...look, seen: seen([cameNative], { block: null }) })).toBe(mined);
 });
 
 test('what a person has chosen stays, whatever the rules find later', () => {
   const chosen: Activity = { ...recorded(), visibilityChoice: true };
-  expect(observe(chosen, { ...look, seen: null }).visible).toBe(true);
+  expect(updatedActivity(chosen, { ...look, seen: null }).visible).toBe(true);
 });
 
 test('in whatever order looks come: a version per change, and the end is what the chain showed last', () => {
@@ -196,7 +196,7 @@ test('in whatever order looks come: a version per change, and the end is what th
       let activity = recorded();
       let changes = 1;
       for (const one of all) {
-        const next = observe(activity, {
+        const next = updatedActivity(activity, {
           ...look,
           seen: one === null ? null : seen([cameNative], block(one.confirmations, one)),
         });

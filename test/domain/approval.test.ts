@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { approvalsNeeded, approvers, hasApproved, isRepeatedVote, voicesNeeded } from '#domain/approval.ts';
+import {
+  requiredApprovalsNow,
+  currentApprovers,
+  hasApproved,
+  isRepeatedDecision,
+  requiredApprovalsFor,
+} from '#domain/approval.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { Actor, TransactionState } from '#domain/transaction.ts';
 import {
@@ -23,9 +29,9 @@ const plain = transactionIn('SUBMITTED');
 
 test('voices for exactly this count, of those who sign now, once each', () => {
   const approvals = [vote(alice), vote(alice), vote(bob, 'd2'.repeat(32)), vote(mallory), vote(carol)];
-  expect(approvers({ approvals, digest: plain.digest }, policy)).toEqual([alice.userId, carol.userId]);
+  expect(currentApprovers({ approvals, digest: plain.digest }, policy)).toEqual([alice.userId, carol.userId]);
   const without = { ...policy, signers: [alice.userId, bob.userId] };
-  expect(approvers({ approvals, digest: plain.digest }, without)).toEqual([alice.userId]);
+  expect(currentApprovers({ approvals, digest: plain.digest }, without)).toEqual([alice.userId]);
 });
 
 test.each([
@@ -34,8 +40,8 @@ test.each([
   [3, 1, 3],
   [2, 2, 2],
 ])('of the threshold then, %d, and the one of now, %d, the larger counts', (then, now, needed) => {
-  expect(voicesNeeded(plain, then, { ...policy, threshold: now })).toBe(needed);
-  expect(approvalsNeeded({ ...plain, requiredApprovals: then }, { ...policy, threshold: now })).toBe(needed);
+  expect(requiredApprovalsFor(plain, then, { ...policy, threshold: now })).toBe(needed);
+  expect(requiredApprovalsNow({ ...plain, requiredApprovals: then }, { ...policy, threshold: now })).toBe(needed);
 });
 
 test.each([
@@ -44,16 +50,16 @@ test.each([
   // All of them is all there is.
   [3, 3],
 ])('a transfer to a look-alike takes one voice more, as far as there are signers: of %d, %d', (threshold, needed) => {
-  expect(voicesNeeded(poisoned, 1, { ...policy, threshold })).toBe(needed);
+  expect(requiredApprovalsFor(poisoned, 1, { ...policy, threshold })).toBe(needed);
 });
 
 test('whoever left does not lower what was asked for then, look-alike or not', () => {
   const alone = { ...policy, signers: [alice.userId], threshold: 1 };
-  expect(voicesNeeded(poisoned, 3, alone)).toBe(3);
+  expect(requiredApprovalsFor(poisoned, 3, alone)).toBe(3);
 });
 
 test('a message has no recipient that could be a look-alike', () => {
-  expect(voicesNeeded({ ...plain, intent: messageIntent() }, 2, policy)).toBe(2);
+  expect(requiredApprovalsFor({ ...plain, intent: messageIntent() }, 2, policy)).toBe(2);
 });
 
 const approve = (actor: Actor): TransactionEvent => ({ type: 'approve', actor, digest: DIGEST, device: null });
@@ -65,20 +71,20 @@ test.each<TransactionState>(['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 
   (state) => {
     const transaction = transactionIn(state, { approvals });
     expect(hasApproved(transaction, alice.userId)).toBe(true);
-    expect(isRepeatedVote(transaction, approve(alice))).toBe(true);
-    expect(isRepeatedVote(transaction, approve(bob))).toBe(false);
+    expect(isRepeatedDecision(transaction, approve(alice))).toBe(true);
+    expect(isRepeatedDecision(transaction, approve(bob))).toBe(false);
   },
 );
 
 test.each<TransactionState>(['REJECTED', 'CANCELLED', 'EXPIRED'])('what %s has undone is not repeated', (state) => {
-  expect(isRepeatedVote(transactionIn(state, { approvals }), approve(alice))).toBe(false);
+  expect(isRepeatedDecision(transactionIn(state, { approvals }), approve(alice))).toBe(false);
 });
 
 test('a rejection is repeated by whoever gave it, and by nobody else', () => {
   const rejected = transactionIn('REJECTED', { approvals, rejection: vote(carol) });
-  expect(isRepeatedVote(rejected, reject(carol))).toBe(true);
-  expect(isRepeatedVote(rejected, reject(bob))).toBe(false);
-  expect(isRepeatedVote(rejected, approve(carol))).toBe(false);
-  expect(isRepeatedVote(transactionIn('SUBMITTED'), reject(carol))).toBe(false);
-  expect(isRepeatedVote(rejected, { type: 'cancel', actor: carol })).toBe(false);
+  expect(isRepeatedDecision(rejected, reject(carol))).toBe(true);
+  expect(isRepeatedDecision(rejected, reject(bob))).toBe(false);
+  expect(isRepeatedDecision(rejected, approve(carol))).toBe(false);
+  expect(isRepeatedDecision(transactionIn('SUBMITTED'), reject(carol))).toBe(false);
+  expect(isRepeatedDecision(rejected, { type: 'cancel', actor: carol })).toBe(false);
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Condition, CosignerState } from '#domain/attention.ts';
-import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
+import type { ServiceHealth, CosignerState } from '#domain/attention.ts';
+import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
 
 const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
 const ago = (minutes: number) => NOW_MS - minutes * 60_000;
 
-const FINE: Condition = {
+const FINE: ServiceHealth = {
   outstanding: {},
   quietest: [],
   openDeliveries: 0,
@@ -27,15 +27,15 @@ const quiet = (minutes: number) => ({
   updatedAtMs: ago(minutes),
 });
 const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: null, banned: [] }));
-const codes = (condition: Partial<Condition>, cosigners = THERE) =>
-  attentionsOf({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
+const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
+  alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
 
 test('on a good day nobody is called', () => {
   expect(codes({})).toEqual([]);
   expect(codes({ quietest: [quiet(59)], oldestDueAtMs: ago(14), openDeliveries: 3 })).toEqual([]);
 });
 
-test.each<[string, Partial<Condition>]>([
+test.each<[string, Partial<ServiceHealth>]>([
   ['stuck-transactions', { quietest: [quiet(61), quiet(3)] }],
   ['late-deliveries', { openDeliveries: 1, oldestDueAtMs: ago(16) }],
   ['failed-deliveries', { failedDeliveries: 1, newestFailureAtMs: ago(5) }],
@@ -69,7 +69,7 @@ test('a co-signer that is away, and one that has caught another cheating, are na
     { node: 2, fault: 'unreachable', banned: [] },
     { ...third, banned: [2] },
   ] as CosignerState[];
-  expect(attentionsOf(FINE, cosigners, NOW_MS)).toEqual([
+  expect(alertsFor(FINE, cosigners, NOW_MS)).toEqual([
     { code: 'cosigner-away', detail: 'node 2: unreachable' },
     { code: 'cosigner-banned', detail: 'node 3 has caught 2 cheating' },
   ]);
@@ -87,5 +87,5 @@ test('all at once come in one order, worst for money first', () => {
     },
     [{ node: 1, fault: 'unreachable', banned: [2] }],
   );
-  expect(all).toEqual([...ATTENTIONS]);
+  expect(all).toEqual([...ALERT_CODES]);
 });

@@ -1,7 +1,7 @@
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
-import type { Appraisal } from '#domain/appraisal.ts';
-import type { Acquaintance } from '#domain/spam.ts';
+import type { Valuation } from '#domain/appraisal.ts';
+import type { KnownCounterparties } from '#domain/spam.ts';
 import type { Exposure } from '#domain/exposure.ts';
 import type { PreparedAttempt } from '#domain/event.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
@@ -156,10 +156,10 @@ export function sentAttempt(): Attempt {
 }
 
 /** Of a deployment without any source of prices. */
-export const UNPRICED: Appraisal = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
+export const UNPRICED: Valuation = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
 
 /** A vault that has dealt with nobody. */
-export const NOBODY_KNOWN: Acquaintance = { isLookalike: () => false, hasSent: () => false };
+export const NOBODY_KNOWN: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
 
 export function inclusion(differences: Partial<AppraisedInclusion> = {}): AppraisedInclusion {
   return {

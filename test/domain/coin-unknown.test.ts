@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
-import { isWatchedAfterFailure, keepsCoins, outstandingJob } from '#domain/job.ts';
+import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/job.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import { alice, inclusion, NOON_MS, policy, transactionIn, UNSPENT } from './cast.ts';
@@ -33,7 +33,7 @@ const found = (differences: object = {}): TransactionEvent => ({
   confirmationsNeeded: 3,
 });
 const stand = (one: Transaction) => [one.state, one.stateReason, outstandingJob(one), one.nonceHeld];
-const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsCoins(one) });
+const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsUtxosReserved(one) });
 const waiting = after(transactionIn('BROADCAST'), unknown);
 
 test('a coin that no node shows leaves the transaction where it is, and nothing is sent again', () => {
@@ -57,7 +57,7 @@ test('a person ends it, and it is watched with its coins for two weeks', () => {
   const ended = after(waiting, end);
   expect(stand(ended)).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);
   const watched = settled(ended);
-  expect([...stand(watched), isWatchedAfterFailure(watched), keepsCoins(watched)]).toEqual([
+  expect([...stand(watched), isWatchedAfterFailure(watched), keepsUtxosReserved(watched)]).toEqual([
     'FAILED',
     'COIN_UNKNOWN',
     'confirm',
@@ -67,7 +67,7 @@ test('a person ends it, and it is watched with its coins for two weeks', () => {
   ]);
   expect(after(watched, unknown, NOON_MS + 14 * DAY_MS - 1)).toBe(watched);
   const over = after(watched, unknown, NOON_MS + 14 * DAY_MS);
-  expect([...stand(over), keepsCoins(over)]).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true, false]);
+  expect([...stand(over), keepsUtxosReserved(over)]).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true, false]);
   expect(stand(settled(over))).toEqual(['FAILED', 'COIN_UNKNOWN', null, false]);
 });
 
@@ -83,7 +83,7 @@ test('what a person ended and the chain carries out after all is right in the en
 test('what a person ended gives its coins back as soon as a transaction is named that spends one', () => {
   const watched = settled(after(waiting, end));
   const dead = after(watched, taken);
-  expect([...stand(dead), keepsCoins(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
+  expect([...stand(dead), keepsUtxosReserved(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
   // The allocator was told to keep them just before.
   expect(after(dead, { type: 'settle', keepsCoins: true })).toBe(dead);
   expect([...stand(settled(dead)), isWatchedAfterFailure(dead)]).toEqual([

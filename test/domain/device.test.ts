@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { voicesFor } from '#domain/approval.ts';
+import { countedApprovers } from '#domain/approval.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
-import { APPROVAL_MODES, DEVICE_ALGORITHMS, enrolmentBytes, inOrderOfKeys, MOST_DEVICES } from '#domain/device.ts';
+import { APPROVAL_MODES, DEVICE_ALGORITHMS, enrolmentBytes, sortedByKeyId, MAX_DEVICES } from '#domain/device.ts';
 import type { DeviceKeyId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -31,7 +31,7 @@ const voiceOf = (actor: Actor, number: number) => ({ ...vote(actor), device: sig
 test.each<[string, Partial<Policy>, string]>([
   [
     'more than anybody has',
-    { devices: Array.from({ length: MOST_DEVICES + 1 }, (_, i) => deviceOf(alice, i)) },
+    { devices: Array.from({ length: MAX_DEVICES + 1 }, (_, i) => deviceOf(alice, i)) },
     'too-many-devices',
   ],
   ['one device twice', { devices: [deviceOf(alice, 1), deviceOf(bob, 1), deviceOf(carol, 2)] }, 'devices-not-sorted'],
@@ -45,7 +45,7 @@ test.each<[string, Partial<Policy>, string]>([
 
 test('a hundred devices are the most, in the order of their keys', () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => deviceOf(alice, i + 1));
-  expect(MOST_DEVICES).toBe(100);
+  expect(MAX_DEVICES).toBe(100);
   const waiting = (list: readonly Device[]) => policyFault({ ...policy, devices: list });
   expect([waiting(many(100)), waiting(many(101))]).toEqual([null, 'too-many-devices']);
   const [one, two, three] = many(3);
@@ -56,7 +56,7 @@ test('a hundred devices are the most, in the order of their keys', () => {
     [two, three, one],
     [three, one, two],
   ]) {
-    expect(inOrderOfKeys(list)).toEqual([one, two, three]);
+    expect(sortedByKeyId(list)).toEqual([one, two, three]);
   }
 });
 
@@ -127,7 +127,7 @@ test('whoever changes anything about a device, or how voices count, has another 
   expect(Buffer.from(enrolmentBytes(first))).not.toEqual(Buffer.from(enrolmentBytes(passkey)));
 });
 
-test.each<[string, Parameters<typeof voicesFor>[1], number]>([
+test.each<[string, Parameters<typeof countedApprovers>[1], number]>([
   ['two people with a device each', [voiceOf(alice, 1), voiceOf(bob, 3)], 2],
   ['one person with two devices', [voiceOf(alice, 1), voiceOf(alice, 2)], 1],
   ['tokens alone', [vote(alice), vote(bob), vote(carol)], 0],
@@ -137,7 +137,7 @@ test.each<[string, Parameters<typeof voicesFor>[1], number]>([
   ['an outsider with the device of a signer', [voiceOf(mallory, 1)], 0],
   ['a voice for something else', [{ ...voiceOf(alice, 1), digest: 'd2'.repeat(32) }], 0],
 ])('%s: so many voices', (_name, votes, count) => {
-  expect(voicesFor(DIGEST, votes, byDevice).size).toBe(count);
+  expect(countedApprovers(DIGEST, votes, byDevice).size).toBe(count);
 });
 
 const now = { nowMs: NOON_MS, policy: byDevice, spentOf: UNSPENT };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOverdue } from '#domain/end-by-time.ts';
+import { isPastNotAfter } from '#domain/end-by-time.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
 import type { Transaction } from '#domain/transaction.ts';
@@ -56,10 +56,10 @@ test('a cancellation that cannot be had is tried again each hour, for as long as
   const ended = after(broadcast([sentWith('accepted')], { intent }), END);
   const open = after(ended, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
   expect([open.cancelling, open.givenUp, outstandingJob(open)]).toEqual([false, null, 'confirm']);
-  expect(isOverdue(open, NOON_MS + HOUR_MS - 1)).toBe(false);
-  expect(isOverdue(open, NOON_MS + HOUR_MS)).toBe(true);
+  expect(isPastNotAfter(open, NOON_MS + HOUR_MS - 1)).toBe(false);
+  expect(isPastNotAfter(open, NOON_MS + HOUR_MS)).toBe(true);
   const lastMs = intent.expiresAtMs + 31 * DAY_MS;
-  expect([isOverdue(open, lastMs - 1), isOverdue(open, lastMs)]).toEqual([true, false]);
+  expect([isPastNotAfter(open, lastMs - 1), isPastNotAfter(open, lastMs)]).toEqual([true, false]);
   expect(step(open, END, NOON_MS + 2 * HOUR_MS)).toMatchObject({ cancelling: true });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { automaticFeeLimit } from '#domain/fee-raise.ts';
+import { automaticBumpLimit } from '#domain/fee-raise.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
@@ -15,7 +15,7 @@ const attempt = (fee: bigint, sent: Sent, purpose: Attempt['purpose'] = 'intent'
   maxFee: amountOf(fee),
   sent: { outcome: 'underpriced', answer: null, atMs: NOON_MS, times: 1, ...sent },
 });
-const limit = (attempts: readonly Attempt[], cancelling = false) => automaticFeeLimit({ attempts, cancelling });
+const limit = (attempts: readonly Attempt[], cancelling = false) => automaticBumpLimit({ attempts, cancelling });
 const ASKED: Sent = { isAsked: true };
 
 test('what a person asked for has no limit but that of the intent', () => {

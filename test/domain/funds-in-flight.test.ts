@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountOf, unitsOf } from '#domain/amount.ts';
-import type { Movement } from '#domain/exposure.ts';
-import type { Funds, InFlight, Weighed } from '#domain/reservation.ts';
-import { largerOf, mayComeBack, sumOf, weigh } from '#domain/reservation.ts';
-import type { NonceBook } from '#domain/wallet-nonce.ts';
-import { adopt, allocate, EMPTY_BOOK, release, settle } from '#domain/wallet-nonce.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
+import type { Funds, InFlight, ReservationDecision } from '#domain/reservation.ts';
+import { maxPerAsset, mayBeReorged, sumOf, decideReservation } from '#domain/reservation.ts';
+import type { NonceAllocations } from '#domain/wallet-nonce.ts';
+import { restoreHeld, allocate, NO_ALLOCATIONS, release, retire } from '#domain/wallet-nonce.ts';
 
 /**
  * A wallet with a balance of coins and one of tokens, whose payments are quoted, reserved, signed, mined, dropped and settled in
@@ -15,22 +15,25 @@ import { adopt, allocate, EMPTY_BOOK, release, settle } from '#domain/wallet-non
 
 const TOKEN = 'token';
 
-const movement = (tokenAddress: string | null, units: bigint): Movement => ({ tokenAddress, amount: amountOf(units) });
+const movement = (tokenAddress: string | null, units: bigint): AssetAmount => ({
+  tokenAddress,
+  amount: amountOf(units),
+});
 const coins = (units: bigint) => movement(null, units);
 
 interface Payment {
-  readonly takes: readonly Movement[];
+  readonly takes: readonly AssetAmount[];
   state: 'new' | 'signed' | 'mined' | 'over';
   nonce: bigint;
   /** Balances that it was quoted with, which may be old when they are used. */
   quoted: Funds | null;
   /** Of all attempts. */
-  signed: readonly Movement[];
+  signed: readonly AssetAmount[];
   block: number;
 }
 
 interface Block {
-  readonly holds: readonly Movement[];
+  readonly holds: readonly AssetAmount[];
   readonly count: bigint;
 }
 
@@ -40,8 +43,8 @@ type Family = 'evm' | 'solana';
 class Wallet {
   readonly family: Family;
   readonly blocks: Block[] = [{ holds: [coins(100n), movement(TOKEN, 50n)], count: 0n }];
-  book: NonceBook = EMPTY_BOOK;
-  reserved = new Map<string, readonly Movement[]>();
+  book: NonceAllocations = NO_ALLOCATIONS;
+  reserved = new Map<string, readonly AssetAmount[]>();
   settledBlock = 0n;
   #saved = { book: this.book, reserved: this.reserved };
   readonly payments = new Map<string, Payment>();
@@ -56,7 +59,7 @@ class Wallet {
     return head;
   }
 
-  payment(id: string, takes: readonly Movement[]): Payment {
+  payment(id: string, takes: readonly AssetAmount[]): Payment {
     const known = this.payments.get(id);
     if (known !== undefined) return known;
     const payment: Payment = { takes, state: 'new', nonce: 0n, quoted: null, signed: [], block: 0 };
@@ -84,19 +87,23 @@ class Wallet {
     });
   }
 
-  inFlight(book: NonceBook): InFlight {
+  inFlight(book: NonceAllocations): InFlight {
     const { reserved, settledBlock } = this;
     return { owned: book.owned, reserved, recorded: this.held, settledBlock };
   }
 
   /** As the allocator does in one call. */
-  reserve(id: string, takes: readonly Movement[], funds: Funds): { readonly nonce: bigint | null; weighed?: Weighed } {
-    const whole = adopt(this.book, this.held);
+  reserve(
+    id: string,
+    takes: readonly AssetAmount[],
+    funds: Funds,
+  ): { readonly nonce: bigint | null; weighed?: ReservationDecision } {
+    const whole = restoreHeld(this.book, this.held);
     const latest = this.family === 'evm' ? this.head.count : 0n;
     const given = allocate(whole, id, { latest, pending: latest, proven: { latest, pending: latest } });
     this.book = whole;
     if (given.nonce === null) return { nonce: null };
-    const weighed = weigh(this.inFlight(given.book), id, { takes, funds });
+    const weighed = decideReservation(this.inFlight(given.book), id, { takes, funds });
     if (weighed.outcome !== 'reserved') return { nonce: null, weighed };
     this.book = given.book;
     this.reserved = new Map(this.reserved).set(id, weighed.takes);
@@ -113,7 +120,7 @@ class Wallet {
     if (nonce === null) return;
     payment.nonce = nonce;
     payment.state = 'signed';
-    payment.signed = largerOf(payment.signed, all);
+    payment.signed = maxPerAsset(payment.signed, all);
   }
 
   /** The process dies between the reservation and the record. */
@@ -146,7 +153,7 @@ class Wallet {
     if (payment?.state !== 'mined') return;
     payment.state = 'over';
     if (BigInt(payment.block) > this.settledBlock) this.settledBlock = BigInt(payment.block);
-    this.book = this.family === 'evm' ? settle(this.book, id) : release(this.book, id);
+    this.book = this.family === 'evm' ? retire(this.book, id) : release(this.book, id);
     this.reserved = new Map([...this.reserved].filter(([one]) => one !== id));
   }
 
@@ -263,28 +270,31 @@ function flightOf(differences: Partial<InFlight> = {}): InFlight {
 }
 
 test('a payment fits beside others to the last unit, and one unit more waits for them', () => {
-  expect(weigh(flightOf(), 'b', { takes: [coins(40n)], funds: FUNDS })).toEqual({
+  expect(decideReservation(flightOf(), 'b', { takes: [coins(40n)], funds: FUNDS })).toEqual({
     outcome: 'reserved',
     takes: [coins(40n)],
   });
-  expect(weigh(flightOf(), 'b', { takes: [coins(41n)], funds: FUNDS })).toEqual({
+  expect(decideReservation(flightOf(), 'b', { takes: [coins(41n)], funds: FUNDS })).toEqual({
     outcome: 'in-flight',
     others: ['a'],
   });
   const alone = flightOf({ reserved: new Map() });
-  expect(weigh(alone, 'b', { takes: [coins(101n)], funds: FUNDS })).toEqual({ outcome: 'in-flight', others: [] });
+  expect(decideReservation(alone, 'b', { takes: [coins(101n)], funds: FUNDS })).toEqual({
+    outcome: 'in-flight',
+    others: [],
+  });
 });
 
 test('where nonces are counted the count of the same block tells what the balance is without, and no record does', () => {
   const spending = { takes: [coins(41n)], funds: { ...FUNDS, nonceCount: '5' } };
-  expect(weigh(flightOf(), 'b', spending).outcome).toBe('reserved');
+  expect(decideReservation(flightOf(), 'b', spending).outcome).toBe('reserved');
   const recorded = [{ transactionId: 'a', includedIn: '8' }];
-  expect(weigh(flightOf({ recorded }), 'b', { ...spending, funds: FUNDS }).outcome).toBe('in-flight');
+  expect(decideReservation(flightOf({ recorded }), 'b', { ...spending, funds: FUNDS }).outcome).toBe('in-flight');
 });
 
 test('where they are not, a payment in a block after the balance is still subtracted', () => {
   const outcome = (includedIn: string | null) =>
-    weigh(flightOf({ recorded: [{ transactionId: 'a', includedIn }] }), 'b', {
+    decideReservation(flightOf({ recorded: [{ transactionId: 'a', includedIn }] }), 'b', {
       takes: [coins(41n)],
       funds: { ...FUNDS, nonceCount: null },
     }).outcome;
@@ -293,8 +303,8 @@ test('where they are not, a payment in a block after the balance is still subtra
 
 test('balances older than a settled payment are not believed, for they may have its money', () => {
   const spending = { takes: [coins(1n)], funds: FUNDS };
-  expect(weigh(flightOf({ settledBlock: 9n }), 'b', spending).outcome).toBe('reserved');
-  expect(weigh(flightOf({ settledBlock: 10n }), 'b', spending).outcome).toBe('stale');
+  expect(decideReservation(flightOf({ settledBlock: 9n }), 'b', spending).outcome).toBe('reserved');
+  expect(decideReservation(flightOf({ settledBlock: 10n }), 'b', spending).outcome).toBe('stale');
 });
 
 test('a further attempt reserves the dearer of both, and one that takes no more is not weighed', () => {
@@ -303,9 +313,9 @@ test('a further attempt reserves the dearer of both, and one that takes no more 
     ['a', [coins(60n)]],
     ['b', [coins(40n)]],
   ]);
-  expect(weigh(flightOf({ reserved }), 'a', spending(61n)).outcome).toBe('in-flight');
+  expect(decideReservation(flightOf({ reserved }), 'a', spending(61n)).outcome).toBe('in-flight');
   const poor = { ...spending(5n), funds: { ...FUNDS, holds: [coins(0n)] } };
-  expect(weigh(flightOf({ reserved, settledBlock: 99n }), 'a', poor)).toEqual({
+  expect(decideReservation(flightOf({ reserved, settledBlock: 99n }), 'a', poor)).toEqual({
     outcome: 'reserved',
     takes: [coins(60n)],
   });
@@ -314,13 +324,14 @@ test('a further attempt reserves the dearer of both, and one that takes no more 
 test('what the record of the vault says counts where nothing was reserved, or less', () => {
   const recorded = [{ transactionId: 'a', takes: [coins(61n), movement(TOKEN, 5n)] }];
   const spending = { takes: [coins(40n)], funds: FUNDS };
-  expect(weigh(flightOf({ recorded }), 'b', spending).outcome).toBe('in-flight');
-  expect(weigh(flightOf({ recorded, reserved: new Map() }), 'b', spending).outcome).toBe('in-flight');
+  expect(decideReservation(flightOf({ recorded }), 'b', spending).outcome).toBe('in-flight');
+  expect(decideReservation(flightOf({ recorded, reserved: new Map() }), 'b', spending).outcome).toBe('in-flight');
 });
 
 test('an account keeps its least, or nothing where no other payment is in flight', () => {
   const funds = { ...FUNDS, least: amountOf(10n) };
-  const outcome = (units: bigint, flight: InFlight) => weigh(flight, 'b', { takes: [coins(units)], funds }).outcome;
+  const outcome = (units: bigint, flight: InFlight) =>
+    decideReservation(flight, 'b', { takes: [coins(units)], funds }).outcome;
   expect([30n, 31n, 40n].map((units) => outcome(units, flightOf()))).toEqual(['reserved', 'in-flight', 'in-flight']);
   const alone = flightOf({ reserved: new Map() });
   expect([90n, 91n, 100n].map((units) => outcome(units, alone))).toEqual(['reserved', 'in-flight', 'reserved']);
@@ -328,8 +339,8 @@ test('an account keeps its least, or nothing where no other payment is in flight
 
 test('what is missing may come back only from payments that took as much of the same asset', () => {
   const undecided = [coins(5n), coins(2n), movement(TOKEN, 9n)];
-  expect(mayComeBack(coins(7n), undecided)).toBe(true);
-  expect(mayComeBack(coins(8n), undecided)).toBe(false);
-  expect(mayComeBack(movement('other', 1n), undecided)).toBe(false);
-  expect([mayComeBack(undefined, undecided), mayComeBack(undefined, [])]).toEqual([true, false]);
+  expect(mayBeReorged(coins(7n), undecided)).toBe(true);
+  expect(mayBeReorged(coins(8n), undecided)).toBe(false);
+  expect(mayBeReorged(movement('other', 1n), undecided)).toBe(false);
+  expect([mayBeReorged(undefined, undecided), mayBeReorged(undefined, [])]).toEqual([true, false]);
 });

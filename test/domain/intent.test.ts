@@ -11,13 +11,13 @@ import type {
 } from '#domain/intent.ts';
 import {
   ATTEMPT_PURPOSES,
-  effectOf,
+  actionOfAttempt,
   intentBytes,
   MESSAGE_FORMATS,
   attemptEndsAtMs,
-  isPastItsEnd,
+  isPastNotAfterTime,
   signingEndsAtMs,
-  wantsOneMore,
+  requiresExtraApproval,
 } from '#domain/intent.ts';
 import { parseUserId, parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -175,12 +175,12 @@ test('an end that the intent names is the end of its signing, and cancellations 
   for (const of of [intent, messageIntent()]) {
     expect(attemptEndsAtMs(of, 'intent')).toBe(expiresAtMs + dayMs);
     expect(attemptEndsAtMs(of, 'cancellation')).toBe(expiresAtMs + 31 * dayMs);
-    expect(isPastItsEnd(of, Number.MAX_SAFE_INTEGER)).toBe(false);
+    expect(isPastNotAfterTime(of, Number.MAX_SAFE_INTEGER)).toBe(false);
   }
   const soon = { ...intent, notAfterMs: expiresAtMs };
   expect(attemptEndsAtMs(soon, 'intent')).toBe(expiresAtMs);
   expect(attemptEndsAtMs(soon, 'cancellation')).toBe(expiresAtMs + 31 * dayMs);
-  expect([isPastItsEnd(soon, expiresAtMs - 1), isPastItsEnd(soon, expiresAtMs)]).toEqual([false, true]);
+  expect([isPastNotAfterTime(soon, expiresAtMs - 1), isPastNotAfterTime(soon, expiresAtMs)]).toEqual([false, true]);
   const late = { ...intent, notAfterMs: expiresAtMs + 100 * dayMs };
   expect(attemptEndsAtMs(late, 'intent')).toBe(expiresAtMs + dayMs);
   expect(attemptEndsAtMs(late, 'cancellation')).toBe(expiresAtMs + 130 * dayMs);
@@ -198,15 +198,18 @@ test('a cancellation pays nothing to oneself, within the same fee, under the sam
       maxFee: of.maxFee,
       lookalikeOf: null,
     };
-    expect(effectOf(of, 'cancellation')).toEqual({ ...frame, ...nothing });
-    expect(effectOf(of, 'intent')).toBe(of);
+    expect(actionOfAttempt(of, 'cancellation')).toEqual({ ...frame, ...nothing });
+    expect(actionOfAttempt(of, 'intent')).toBe(of);
   }
 });
 
 test('whoever looks like somebody else takes one voice more, and a message pays nobody', () => {
-  expect([wantsOneMore(intent), wantsOneMore({ ...intent, lookalikeOf: ADDRESS })]).toEqual([false, true]);
-  expect(wantsOneMore({ ...approval, lookalikeOf: ADDRESS })).toBe(true);
-  expect(wantsOneMore(messageIntent())).toBe(false);
+  expect([requiresExtraApproval(intent), requiresExtraApproval({ ...intent, lookalikeOf: ADDRESS })]).toEqual([
+    false,
+    true,
+  ]);
+  expect(requiresExtraApproval({ ...approval, lookalikeOf: ADDRESS })).toBe(true);
+  expect(requiresExtraApproval(messageIntent())).toBe(false);
 });
 
 const fields = fc.array(fc.tuple(fc.string(), fc.option(fc.string({ unit: 'grapheme' }))), { maxLength: 6 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { voicesNeeded } from '#domain/approval.ts';
+import { requiredApprovalsFor } from '#domain/approval.ts';
 import { findLookalike, shapeOf } from '#domain/lookalike.ts';
 import { messageIntent, policy, transferExposure, transferIntent } from './cast.ts';
 
@@ -54,10 +54,12 @@ test('an accepted lookalike takes one voice more, as far as there are signers', 
   const risky = { intent: { ...transferIntent(), lookalikeOf: KNOWN }, exposure };
   const message = { intent: messageIntent(), exposure: { ...exposure, movements: [], beneficiaries: [] } };
   const now = (threshold: number) => ({ ...policy, threshold });
-  expect([voicesNeeded(plain, 2, now(2)), voicesNeeded(risky, 2, now(2))]).toEqual([2, 3]);
-  expect([voicesNeeded(risky, 1, now(2)), voicesNeeded(risky, 2, now(1)), voicesNeeded(risky, 3, now(3))]).toEqual([
-    3, 3, 3,
-  ]);
-  expect(voicesNeeded(risky, 5, now(2))).toBe(5);
-  expect(voicesNeeded(message, 2, now(2))).toBe(2);
+  expect([requiredApprovalsFor(plain, 2, now(2)), requiredApprovalsFor(risky, 2, now(2))]).toEqual([2, 3]);
+  expect([
+    requiredApprovalsFor(risky, 1, now(2)),
+    requiredApprovalsFor(risky, 2, now(1)),
+    requiredApprovalsFor(risky, 3, now(3)),
+  ]).toEqual([3, 3, 3]);
+  expect(requiredApprovalsFor(risky, 5, now(2))).toBe(5);
+  expect(requiredApprovalsFor(message, 2, now(2))).toBe(2);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Permission, Role } from '#domain/member.ts';
-import { may, mayCancel } from '#domain/member.ts';
+import { hasPermission, mayCancel } from '#domain/member.ts';
 import { alice, bob } from './cast.ts';
 
 const TABLE: Record<Role, Record<Permission, boolean>> = {
@@ -13,15 +13,15 @@ const TABLE: Record<Role, Record<Permission, boolean>> = {
 for (const [role, permissions] of Object.entries(TABLE)) {
   for (const [permission, allowed] of Object.entries(permissions)) {
     test(`a ${role} ${allowed ? 'may' : 'may not'} ${permission}`, () => {
-      expect(may({ userId: alice.userId, roles: [role as Role] }, permission as Permission)).toBe(allowed);
+      expect(hasPermission({ userId: alice.userId, roles: [role as Role] }, permission as Permission)).toBe(allowed);
     });
   }
 }
 
 test('somebody who is no member may do nothing, and neither may a member without a role', () => {
   for (const permission of ['view', 'create', 'curate', 'vote', 'propose', 'administer'] as const) {
-    expect(may(null, permission)).toBe(false);
-    expect(may({ userId: alice.userId, roles: [] }, permission)).toBe(false);
+    expect(hasPermission(null, permission)).toBe(false);
+    expect(hasPermission({ userId: alice.userId, roles: [] }, permission)).toBe(false);
   }
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
-import { countRefusal, MAX_IDENTICAL_REFUSALS, refusalShown } from '#domain/node-refusal.ts';
+import { countRejection, MAX_IDENTICAL_REJECTIONS, publicRejection } from '#domain/node-refusal.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import {
@@ -40,35 +40,35 @@ const missed: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: f
 
 test('words that no one has classified are shown when the nodes have repeated them, and not before', () => {
   const twice = after(unsent(), answered(BLACK_LIST), answered(BLACK_LIST));
-  expect(refusalShown(twice)).toBeNull();
-  expect(refusalShown(after(twice, answered(BLACK_LIST)))).toBe(BLACK_LIST);
+  expect(publicRejection(twice)).toBeNull();
+  expect(publicRejection(after(twice, answered(BLACK_LIST)))).toBe(BLACK_LIST);
 });
 
 test('other words, taken bytes and another attempt begin again', () => {
-  const shown = after(unsent(), ...Array.from({ length: MAX_IDENTICAL_REFUSALS }, () => answered(BLACK_LIST)));
-  expect(refusalShown(after(shown, answered('txpool is full')))).toBeNull();
+  const shown = after(unsent(), ...Array.from({ length: MAX_IDENTICAL_REJECTIONS }, () => answered(BLACK_LIST)));
+  expect(publicRejection(after(shown, answered('txpool is full')))).toBeNull();
   const taken = after(shown, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
-  expect([refusalShown(taken), taken.attempts[0]?.refusal]).toEqual([null, null]);
+  expect([publicRejection(taken), taken.attempts[0]?.refusal]).toEqual([null, null]);
   const cancelling = after(shown, { type: 'cancel', actor: taken.createdBy });
   const next = after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
-  expect(refusalShown(next)).toBeNull();
+  expect(publicRejection(next)).toBeNull();
 });
 
 test('numbers and hashes do not tell two refusals apart', () => {
-  const first = countRefusal(null, 'insufficient funds: address 0x5aAe have 10 want 12.5');
-  const second = countRefusal(first, 'Insufficient funds: address 0x5aae have 9 want 13');
+  const first = countRejection(null, 'insufficient funds: address 0x5aAe have 10 want 12.5');
+  const second = countRejection(first, 'Insufficient funds: address 0x5aae have 9 want 13');
   expect(second).toEqual({ answer: 'Insufficient funds: address 0x5aae have 9 want 13', times: 2 });
-  expect(countRefusal(second, 'nonce too high').times).toBe(1);
+  expect(countRejection(second, 'nonce too high').times).toBe(1);
 });
 
 test('a look at the mempool between two refusals does not hide the first', () => {
   const refused: TransactionEvent = { type: 'send', attempt: 1, outcome: 'refused', answer: BLACK_LIST };
   const looked = after(unsent(), refused, missed, refused, missed, refused, missed);
-  expect([looked.stateReason, refusalShown(looked)]).toEqual(['REBROADCASTING', BLACK_LIST]);
+  expect([looked.stateReason, publicRejection(looked)]).toEqual(['REBROADCASTING', BLACK_LIST]);
 });
 
 test('a record rests once its refusals repeat, so that it looks stuck, and moves with the next other answer', () => {
-  const shown = after(unsent(), ...Array.from({ length: MAX_IDENTICAL_REFUSALS }, () => answered(BLACK_LIST)));
+  const shown = after(unsent(), ...Array.from({ length: MAX_IDENTICAL_REJECTIONS }, () => answered(BLACK_LIST)));
   const rested = after(shown, answered(BLACK_LIST), answered(BLACK_LIST));
   expect(rested).toBe(shown);
   expect(outstandingJob(rested)).toBe('broadcast');
@@ -79,13 +79,13 @@ test('a record rests once its refusals repeat, so that it looks stuck, and moves
 
 test('a payment that has failed at the first refusal shows its words', () => {
   const failed = after(unsent(), { type: 'refuseBroadcast', attempt: 1, answer: BLACK_LIST });
-  expect([failed.state, refusalShown(failed)]).toEqual(['FAILED', BLACK_LIST]);
-  expect(refusalShown(transactionIn('SUCCEEDED'))).toBeNull();
-  expect(refusalShown(transactionIn('FAILED'))).toBeNull();
+  expect([failed.state, publicRejection(failed)]).toEqual(['FAILED', BLACK_LIST]);
+  expect(publicRejection(transactionIn('SUCCEEDED'))).toBeNull();
+  expect(publicRejection(transactionIn('FAILED'))).toBeNull();
 });
 
 test('records of before have no refusals', () => {
-  expect(refusalShown(transactionIn('BROADCAST', { attempts: [sentAttempt()] }))).toBeNull();
+  expect(publicRejection(transactionIn('BROADCAST', { attempts: [sentAttempt()] }))).toBeNull();
 });
 
 const SHORT = 'insufficient funds for gas * price + value: address 0x5aAe have 10 want 12';
@@ -96,7 +96,7 @@ test('a payment that may be out and that every node refuses again and again is c
   const circling = after(unsent(), timedOut, refused, missed, refused, missed);
   expect([circling.state, circling.cancelling, outstandingJob(circling)]).toEqual(['BROADCAST', false, 'broadcast']);
   const filling = after(circling, refused);
-  expect([filling.givenUp, filling.stateReason, refusalShown(filling), outstandingJob(filling)]).toEqual([
+  expect([filling.givenUp, filling.stateReason, publicRejection(filling), outstandingJob(filling)]).toEqual([
     'REJECTED_BY_NODE',
     'REJECTED_BY_NODE',
     SHORT,
@@ -112,7 +112,7 @@ test('a payment that may be out and that every node refuses again and again is c
   );
   const found = inclusion({ hash: OTHER_HASH, confirmations: 9, finalized: true });
   const ended = after(cancelled, { type: 'include', inclusion: found, confirmationsNeeded: 3 });
-  expect([ended.state, ended.stateReason, refusalShown(ended), outstandingJob(ended)]).toEqual([
+  expect([ended.state, ended.stateReason, publicRejection(ended), outstandingJob(ended)]).toEqual([
     'FAILED',
     'REJECTED_BY_NODE',
     SHORT,

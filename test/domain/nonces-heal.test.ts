@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
-import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
+import type { ChainCounts, NonceAllocations } from '#domain/wallet-nonce.ts';
+import {
+  restoreHeld,
+  allocate,
+  blockerOf,
+  NO_ALLOCATIONS,
+  reserveRelease,
+  release,
+  retire,
+  cancelRelease,
+} from '#domain/wallet-nonce.ts';
 
 /**
  * A wallet whose RPC nodes count wrongly, whose mempool drops what it has, whose payments are refused, and whose book is set
@@ -28,8 +37,8 @@ const FOREIGN = 'foreign';
 const notNegative = (number: bigint) => (number < 0n ? 0n : number);
 
 class Wallet {
-  book: NonceBook = EMPTY_BOOK;
-  #saved: NonceBook = EMPTY_BOOK;
+  book: NonceAllocations = NO_ALLOCATIONS;
+  #saved: NonceAllocations = NO_ALLOCATIONS;
   mined = 0n;
   readonly pool = new Map<bigint, string>();
   readonly payments = new Map<string, Payment>();
@@ -55,7 +64,7 @@ class Wallet {
 
   /** As the signing job asks: by one node, and where that is doubted by two. Null while there is no nonce. */
   ask(id: string, lie: Lie): bigint | null {
-    this.book = adopt(this.book, this.held);
+    this.book = restoreHeld(this.book, this.held);
     const { latest, pending } = this.truth;
     const said: ChainCounts = { latest: notNegative(latest + lie.latest), pending: notNegative(pending + lie.pending) };
     let given = allocate(this.book, id, said);
@@ -83,7 +92,7 @@ class Wallet {
       this.#end(id, false);
       return;
     }
-    this.book = stay(this.book, id);
+    this.book = cancelRelease(this.book, id);
     payment.state = 'sent';
     this.pool.set(payment.nonce, id);
   }
@@ -96,8 +105,8 @@ class Wallet {
   refuse(id: string): void {
     const payment = this.payment(id);
     if (payment.state !== 'prepared') return;
-    this.book = adopt(this.book, this.held);
-    const { book, mayGo } = leave(this.book, id);
+    this.book = restoreHeld(this.book, this.held);
+    const { book, mayGo } = reserveRelease(this.book, id);
     this.book = book;
     if (mayGo) payment.state = 'leaving';
   }
@@ -119,14 +128,14 @@ class Wallet {
   }
 
   #end(id: string, isSpent: boolean): void {
-    this.book = isSpent ? settle(this.book, id) : release(this.book, id);
+    this.book = isSpent ? retire(this.book, id) : release(this.book, id);
     this.payment(id).state = 'over';
   }
 
   /** What the confirmation job does for a payment that waits: an owner that the vault does not know gives its nonce back. */
   heal(): void {
     for (const { transactionId } of this.held) {
-      const owner = blockerOf(adopt(this.book, this.held), transactionId, this.mined)?.transactionId ?? null;
+      const owner = blockerOf(restoreHeld(this.book, this.held), transactionId, this.mined)?.transactionId ?? null;
       if (owner !== null && !this.held.some((one) => one.transactionId === owner)) {
         this.book = release(this.book, owner);
       }
@@ -201,7 +210,7 @@ function check(wallet: Wallet): void {
   const { latest, pending } = wallet.truth;
   let lowest = pending > latest ? pending : latest;
   while (nonces.includes(lowest)) lowest += 1n;
-  const next = allocate(adopt(wallet.book, wallet.held), 'next', { ...wallet.truth, proven: wallet.truth });
+  const next = allocate(restoreHeld(wallet.book, wallet.held), 'next', { ...wallet.truth, proven: wallet.truth });
   const isOwned = [...wallet.book.owned.values()].includes(lowest);
   const waitsForAnother = next.nonce === null && next.waitsFor !== null;
   expect(isOwned || waitsForAnother || next.nonce === lowest).toBe(true);

@@ -2,12 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import { hasRequiredDevice } from '#domain/approval.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { OptionalRules } from '#domain/optional-rules.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, policyFault, thresholdFor } from '#domain/policy.ts';
-import { NO_RULES, ruleBreach } from '#domain/rules.ts';
+import { NO_RULES, ruleViolation } from '#domain/rules.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { alice, amount, bob, carol, DIGEST, policy, transferExposure } from './cast.ts';
@@ -75,9 +75,9 @@ describe('fees', () => {
   const limits = [{ chain: CHAIN, tokenAddress: null, perTransaction: amount('1099'), perDay: null }];
 
   test('count into a limit of the native asset where the policy says so, and not where it is silent', () => {
-    expect(ruleBreach(under({ limitsIncludeFees: true }).rules, exposure)).toBeNull();
-    expect(ruleBreach({ ...NO_RULES, limits }, exposure)).toBeNull();
-    expect(ruleBreach({ ...NO_RULES, limits, limitsIncludeFees: true }, exposure)).toMatchObject({
+    expect(ruleViolation(under({ limitsIncludeFees: true }).rules, exposure)).toBeNull();
+    expect(ruleViolation({ ...NO_RULES, limits }, exposure)).toBeNull();
+    expect(ruleViolation({ ...NO_RULES, limits, limitsIncludeFees: true }, exposure)).toMatchObject({
       rule: 'per-transaction',
       amount: '1100',
     });
@@ -86,7 +86,7 @@ describe('fees', () => {
   test('do not count into the limit of a token', () => {
     const tokenAddress = '0x3333333333333333333333333333333333333333';
     const ofToken = [{ chain: CHAIN, tokenAddress, perTransaction: amount('1'), perDay: null }];
-    expect(ruleBreach({ ...NO_RULES, limits: ofToken, limitsIncludeFees: true }, exposure)).toBeNull();
+    expect(ruleViolation({ ...NO_RULES, limits: ofToken, limitsIncludeFees: true }, exposure)).toBeNull();
   });
 
   test('count into the step of a higher threshold', () => {
@@ -101,25 +101,25 @@ describe('fees', () => {
 
   test('are bound by the cap of the policy for their chain alone', () => {
     const capped = (chain: string, cap: string) => under({ maxFees: [{ chain, amount: amount(cap) }] }).rules;
-    expect(ruleBreach(capped(CHAIN, '100'), exposure)).toBeNull();
-    expect(ruleBreach(capped(CHAIN, '99'), exposure)).toEqual({ rule: 'max-fee', limit: '99', amount: '100' });
-    expect(ruleBreach(capped('eip155:1', '99'), exposure)).toBeNull();
+    expect(ruleViolation(capped(CHAIN, '100'), exposure)).toBeNull();
+    expect(ruleViolation(capped(CHAIN, '99'), exposure)).toEqual({ rule: 'max-fee', limit: '99', amount: '100' });
+    expect(ruleViolation(capped('eip155:1', '99'), exposure)).toBeNull();
   });
 });
 
 test('a message that no chain binds is refused where the policy says so', () => {
   const unbound = { chain: CHAIN, movements: [], beneficiaries: [], isUnreadable: false, isUnbound: true } as const;
-  expect(ruleBreach(under({ unboundMessages: 'refuse' }).rules, unbound)).toEqual({ rule: 'unbound-message' });
-  expect(ruleBreach(under({ unboundMessages: 'allow' }).rules, unbound)).toBeNull();
-  expect(ruleBreach(NO_RULES, unbound)).toBeNull();
+  expect(ruleViolation(under({ unboundMessages: 'refuse' }).rules, unbound)).toEqual({ rule: 'unbound-message' });
+  expect(ruleViolation(under({ unboundMessages: 'allow' }).rules, unbound)).toBeNull();
+  expect(ruleViolation(NO_RULES, unbound)).toBeNull();
   const { isUnbound, ...bound } = unbound;
   expect(isUnbound).toBe(true);
-  expect(ruleBreach(under({ unboundMessages: 'refuse' }).rules, bound)).toBeNull();
+  expect(ruleViolation(under({ unboundMessages: 'refuse' }).rules, bound)).toBeNull();
 });
 
 describe('a required device', () => {
   const [laptop, safe, phone] = [ScriptDevice.create(), ScriptDevice.create(), new Authenticator(bob.userId)];
-  const devices = inOrderOfKeys([laptop.asDevice(alice.userId), phone.passkey, safe.asDevice(carol.userId)]);
+  const devices = sortedByKeyId([laptop.asDevice(alice.userId), phone.passkey, safe.asDevice(carol.userId)]);
   const governed: Policy = { ...under({ requiredDevice: 'ed25519' }), approvalMode: 'device', devices };
   const by = (actor: typeof alice, keyId: (typeof devices)[number]['keyId']) => ({
     actor,

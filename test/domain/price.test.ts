@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LEAST_SHOWN_WORTH, ONE_DOLLAR, parseUsdPrice, usdText, worthOf } from '#domain/price.ts';
+import { MIN_SHOWN_VALUE, ONE_DOLLAR, parseUsdPrice, usdText, usdValueAtPrice } from '#domain/price.ts';
 
 /** What so much of an asset is worth, in whole numbers alone. */
 
@@ -32,7 +32,7 @@ test.each<[string, bigint, number, string, boolean]>([
   ['the same a millionth of a millionth cheaper', 1n, 0, '4999999999', true],
   ['what is worth nothing', 10n ** 30n, 18, '0', true],
 ])('%s: hidden %#', (_name, units, decimals, usdE12, isHidden) => {
-  expect(worthOf(units, decimals, usdE12) < LEAST_SHOWN_WORTH).toBe(isHidden);
+  expect(usdValueAtPrice(units, decimals, usdE12) < MIN_SHOWN_VALUE).toBe(isHidden);
 });
 
 test('the limit is exact for every amount and price of up to 18 decimals', () => {
@@ -44,7 +44,7 @@ test('the limit is exact for every amount and price of up to 18 decimals', () =>
   fc.assert(
     fc.property(any, ({ units, decimals, usdE12 }) => {
       const isLess = units * usdE12 < 5n * 10n ** 9n * 10n ** BigInt(decimals);
-      expect(worthOf(units, decimals, usdE12.toString()) < LEAST_SHOWN_WORTH).toBe(isLess);
+      expect(usdValueAtPrice(units, decimals, usdE12.toString()) < MIN_SHOWN_VALUE).toBe(isLess);
     }),
   );
 });
@@ -53,7 +53,7 @@ test.each([
   [0n, '0.00'],
   [ONE_DOLLAR, '1.00'],
   [(ONE_DOLLAR * 12345n) / 10n, '1234.50'],
-  [LEAST_SHOWN_WORTH - 1n, '0.004999'],
+  [MIN_SHOWN_VALUE - 1n, '0.004999'],
   [ONE_DOLLAR / 10n ** 7n, '0.00'],
   [(ONE_DOLLAR * 1234567n) / 10n ** 6n, '1.234567'],
 ])('%s is shown as %s', (worth, text) => expect(usdText(worth)).toBe(text));

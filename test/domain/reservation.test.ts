@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { amountOf, unitsOf } from '#domain/amount.ts';
 import type { Funds, InFlight, Spending } from '#domain/reservation.ts';
-import { mayComeBack, sumOf, weigh, withRent } from '#domain/reservation.ts';
+import { mayBeReorged, sumOf, decideReservation, plusRent } from '#domain/reservation.ts';
 
 const TOKEN = '0x00000000000000000000000000000000000000AA';
 const coins = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
@@ -27,16 +27,16 @@ const reserved = (units: bigint) => ({ outcome: 'reserved', takes: [coins(units)
 const waits = (...others: readonly string[]) => ({ outcome: 'in-flight', others });
 
 test('a payment fits beside the others, or waits for them', () => {
-  expect(weigh(NOTHING, 'a', paying(100n))).toEqual(reserved(100n));
-  expect(weigh(NOTHING, 'a', paying(101n))).toEqual(waits());
-  expect(weigh(beside(0n, 60n), 'a', paying(40n))).toEqual(reserved(40n));
-  expect(weigh(beside(0n, 60n), 'a', paying(41n))).toEqual(waits('other'));
+  expect(decideReservation(NOTHING, 'a', paying(100n))).toEqual(reserved(100n));
+  expect(decideReservation(NOTHING, 'a', paying(101n))).toEqual(waits());
+  expect(decideReservation(beside(0n, 60n), 'a', paying(40n))).toEqual(reserved(40n));
+  expect(decideReservation(beside(0n, 60n), 'a', paying(41n))).toEqual(waits('other'));
 });
 
 test('what the balance is without already is not subtracted again', () => {
   const after = { nonceCount: '1', holds: [coins(40n)] };
-  expect(weigh(beside(0n, 60n), 'a', paying(40n, after))).toEqual(reserved(40n));
-  expect(weigh(beside(1n, 60n), 'a', paying(40n, after))).toEqual(waits('other'));
+  expect(decideReservation(beside(0n, 60n), 'a', paying(40n, after))).toEqual(reserved(40n));
+  expect(decideReservation(beside(1n, 60n), 'a', paying(40n, after))).toEqual(waits('other'));
 });
 
 test('where nonces are not counted, the block of the inclusion is compared with that of the balance', () => {
@@ -45,26 +45,26 @@ test('where nonces are not counted, the block of the inclusion is compared with 
     recorded: [{ transactionId: 'other', takes: [coins(60n)], includedIn }],
   });
   const after = { nonceCount: null, holds: [coins(40n)] };
-  expect(weigh(included('9'), 'a', paying(40n, after))).toEqual(reserved(40n));
-  expect(weigh(included('10'), 'a', paying(40n, after))).toEqual(waits('other'));
-  expect(weigh(included(null), 'a', paying(40n, after))).toEqual(waits('other'));
+  expect(decideReservation(included('9'), 'a', paying(40n, after))).toEqual(reserved(40n));
+  expect(decideReservation(included('10'), 'a', paying(40n, after))).toEqual(waits('other'));
+  expect(decideReservation(included(null), 'a', paying(40n, after))).toEqual(waits('other'));
 });
 
 test('the inclusion in the record counts for nothing where the chain counts nonces', () => {
   // After a reorganisation the record is wrong until the vault learns of it, and the balance has the money back.
   const recorded = [{ transactionId: 'other', takes: [coins(60n)], includedIn: '8' }];
-  expect(weigh({ ...beside(0n, 60n), recorded }, 'a', paying(41n))).toEqual(waits('other'));
+  expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(41n))).toEqual(waits('other'));
 });
 
 test('the larger of what is reserved and what the record says is in flight', () => {
   const recorded = [{ transactionId: 'other', takes: [coins(70n)], includedIn: null }];
-  expect(weigh({ ...beside(0n, 60n), recorded }, 'a', paying(31n))).toEqual(waits('other'));
-  expect(weigh({ ...beside(0n, 80n), recorded }, 'a', paying(21n))).toEqual(waits('other'));
-  expect(weigh({ ...beside(0n, 80n), recorded }, 'a', paying(20n))).toEqual(reserved(20n));
+  expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(31n))).toEqual(waits('other'));
+  expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(21n))).toEqual(waits('other'));
+  expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(20n))).toEqual(reserved(20n));
 });
 
 test('a transaction without a nonce takes nothing', () => {
-  expect(weigh({ ...beside(0n, 60n), owned: new Map() }, 'a', paying(100n))).toEqual(reserved(100n));
+  expect(decideReservation({ ...beside(0n, 60n), owned: new Map() }, 'a', paying(100n))).toEqual(reserved(100n));
 });
 
 test('a further attempt is weighed where it takes more, and keeps what an earlier one may still take', () => {
@@ -79,39 +79,39 @@ test('a further attempt is weighed where it takes more, and keeps what an earlie
       ['a', [coins(60n)]],
     ]),
   };
-  expect(weigh(inFlight, 'a', paying(70n))).toEqual(reserved(70n));
-  expect(weigh(inFlight, 'a', paying(71n))).toEqual(waits('other'));
-  expect(weigh(inFlight, 'a', paying(5n))).toEqual(reserved(60n));
+  expect(decideReservation(inFlight, 'a', paying(70n))).toEqual(reserved(70n));
+  expect(decideReservation(inFlight, 'a', paying(71n))).toEqual(waits('other'));
+  expect(decideReservation(inFlight, 'a', paying(5n))).toEqual(reserved(60n));
   // Money that has gone elsewhere stops no cancellation.
-  expect(weigh(inFlight, 'a', paying(5n, { holds: [coins(0n)] }))).toEqual(reserved(60n));
+  expect(decideReservation(inFlight, 'a', paying(5n, { holds: [coins(0n)] }))).toEqual(reserved(60n));
 });
 
 test('balances of before the newest settled transaction are not weighed', () => {
   const settled = { ...NOTHING, settledBlock: 10n };
-  expect(weigh(settled, 'a', paying(1n))).toEqual({ outcome: 'stale' });
-  expect(weigh(settled, 'a', paying(1n, { blockNumber: '10' }))).toEqual(reserved(1n));
+  expect(decideReservation(settled, 'a', paying(1n))).toEqual({ outcome: 'stale' });
+  expect(decideReservation(settled, 'a', paying(1n, { blockNumber: '10' }))).toEqual(reserved(1n));
 });
 
 test('an account keeps its minimum, or nothing where no other transaction is in flight', () => {
   const keeps = { least: amountOf(10n) };
-  expect(weigh(NOTHING, 'a', paying(90n, keeps))).toEqual(reserved(90n));
-  expect(weigh(NOTHING, 'a', paying(91n, keeps))).toEqual(waits());
-  expect(weigh(NOTHING, 'a', paying(100n, keeps))).toEqual(reserved(100n));
-  expect(weigh(beside(0n, 40n), 'a', paying(60n, keeps))).toEqual(waits('other'));
-  expect(weigh(beside(0n, 40n), 'a', paying(50n, keeps))).toEqual(reserved(50n));
+  expect(decideReservation(NOTHING, 'a', paying(90n, keeps))).toEqual(reserved(90n));
+  expect(decideReservation(NOTHING, 'a', paying(91n, keeps))).toEqual(waits());
+  expect(decideReservation(NOTHING, 'a', paying(100n, keeps))).toEqual(reserved(100n));
+  expect(decideReservation(beside(0n, 40n), 'a', paying(60n, keeps))).toEqual(waits('other'));
+  expect(decideReservation(beside(0n, 40n), 'a', paying(50n, keeps))).toEqual(reserved(50n));
 });
 
 test('the rent of a place is taken of the native asset alone', () => {
   const spending: Spending = { takes: [coins(3n), tokens(7n)], funds: FUNDS };
-  expect(withRent(spending, amountOf(20n)).takes).toEqual([coins(23n), tokens(7n)]);
+  expect(plusRent(spending, amountOf(20n)).takes).toEqual([coins(23n), tokens(7n)]);
 });
 
 test('what is missing may come back where others took at least as much of that asset', () => {
-  expect(mayComeBack(coins(60n), [coins(30n), coins(30n)])).toBe(true);
-  expect(mayComeBack(coins(61n), [coins(30n), coins(30n)])).toBe(false);
-  expect(mayComeBack(tokens(1n), [coins(60n)])).toBe(false);
-  expect(mayComeBack(undefined, [coins(1n)])).toBe(true);
-  expect(mayComeBack(undefined, [])).toBe(false);
+  expect(mayBeReorged(coins(60n), [coins(30n), coins(30n)])).toBe(true);
+  expect(mayBeReorged(coins(61n), [coins(30n), coins(30n)])).toBe(false);
+  expect(mayBeReorged(tokens(1n), [coins(60n)])).toBe(false);
+  expect(mayBeReorged(undefined, [coins(1n)])).toBe(true);
+  expect(mayBeReorged(undefined, [])).toBe(false);
 });
 
 test('whatever is asked for in whatever order, all that is reserved is held', () => {
@@ -124,7 +124,7 @@ test('whatever is asked for in whatever order, all that is reserved is held', ()
       const funds = { ...FUNDS, holds: [coins(200n), tokens(100n)] };
       for (const [who, { isToken, units }] of asked) {
         const [id, takes] = [String(who), isToken ? [coins(2n), tokens(units)] : [coins(units)]];
-        const weighed = weigh({ ...NOTHING, owned, reserved: held }, id, { takes, funds });
+        const weighed = decideReservation({ ...NOTHING, owned, reserved: held }, id, { takes, funds });
         if (weighed.outcome !== 'reserved') continue;
         owned.set(id, owned.get(id) ?? BigInt(owned.size));
         held.set(id, weighed.takes);

@@ -6,15 +6,15 @@ import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy.ts
 import type { Rules } from '#domain/rules.ts';
 import {
   DAY_MS,
-  dayBreach,
-  inOrder,
-  mostVoices,
+  dailyLimitViolation,
+  inCanonicalOrder,
+  highestThreshold,
   nameOf,
   NO_RULES,
-  ruleBreach,
+  ruleViolation,
   ruleFields,
   rulesFault,
-  voicesAsked,
+  triggeredThresholds,
 } from '#domain/rules.ts';
 import { decide } from '#domain/transition.ts';
 import { alice, amount, bob, carol, DIGEST, NOON_MS, policy, transactionIn, transferExposure, vote } from './cast.ts';
@@ -37,20 +37,20 @@ const limit = (perTransaction: string | null, perDay: string | null, asset = nat
 const under = (differences: Partial<Rules>): Policy => ({ ...policy, rules: rules(differences) });
 
 test('without rules nothing is forbidden, not even what nobody understands', () => {
-  expect([ruleBreach(NO_RULES, transfer), ruleBreach(NO_RULES, unreadable)]).toEqual([null, null]);
-  expect(dayBreach(NO_RULES, transfer, () => 10n ** 30n)).toBeNull();
+  expect([ruleViolation(NO_RULES, transfer), ruleViolation(NO_RULES, unreadable)]).toEqual([null, null]);
+  expect(dailyLimitViolation(NO_RULES, transfer, () => 10n ** 30n)).toBeNull();
 });
 
 test('an address book is an allow-list when the policy says so, and only then', () => {
   const addressBook = [{ chain: CHAIN, address: TOKEN, name: 'Dollar' }];
-  expect(ruleBreach(rules({ addressBook }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ addressBook }), transfer)).toBeNull();
   const closed = rules({ addressBook, recipients: 'address-book' });
-  expect(ruleBreach(closed, transfer)).toEqual({ rule: 'address-book', address: RECIPIENT });
+  expect(ruleViolation(closed, transfer)).toEqual({ rule: 'address-book', address: RECIPIENT });
   const known = { ...closed, addressBook: [...addressBook, { chain: CHAIN, address: RECIPIENT, name: 'Bob' }] };
-  expect([ruleBreach(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
+  expect([ruleViolation(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
   // The same address on another chain is somebody else's.
-  expect(ruleBreach(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
-  expect(ruleBreach(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
+  expect(ruleViolation(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
+  expect(ruleViolation(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
 });
 
 test('an allow-list knows the partner of what can not be read, and has nothing against what pays nobody', () => {
@@ -58,42 +58,42 @@ test('an allow-list knows the partner of what can not be read, and has nothing a
     addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
     recipients: 'address-book',
   });
-  expect(ruleBreach(closed, unreadable)).toBeNull();
-  expect(ruleBreach(closed, { ...transfer, beneficiaries: [] })).toBeNull();
+  expect(ruleViolation(closed, unreadable)).toBeNull();
+  expect(ruleViolation(closed, { ...transfer, beneficiaries: [] })).toBeNull();
 });
 
 test('a limit per transaction is the most that it may be, to the last unit', () => {
-  expect(ruleBreach(rules({ limits: [limit('1000', null)] }), transfer)).toBeNull();
-  expect(ruleBreach(rules({ limits: [limit('999', null)] }), transfer)).toEqual({
+  expect(ruleViolation(rules({ limits: [limit('1000', null)] }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ limits: [limit('999', null)] }), transfer)).toEqual({
     rule: 'per-transaction',
     asset: native,
     limit: '999',
     amount: '1000',
   });
   const ofToken = limit('1', null, { chain: CHAIN, tokenAddress: TOKEN as never });
-  expect(ruleBreach(rules({ limits: [ofToken] }), transfer)).toBeNull();
-  expect(ruleBreach(rules({ limits: [limit('1', null, { ...native, chain: 'eip155:1' })] }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ limits: [ofToken] }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ limits: [limit('1', null, { ...native, chain: 'eip155:1' })] }), transfer)).toBeNull();
 });
 
 test('what goes in several parts is counted together', () => {
   const twice = { ...transfer, movements: [...transfer.movements, ...transfer.movements] };
   expect(totalOf(twice, native)).toBe(2000n);
-  expect(ruleBreach(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
+  expect(ruleViolation(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
 });
 
 test('the limit of a day counts what was decided before', () => {
   const daily = rules({ limits: [limit(null, '2500')] });
-  expect(dayBreach(daily, transfer, () => 1500n)).toBeNull();
-  expect(dayBreach(daily, transfer, () => 1501n)).toEqual({
+  expect(dailyLimitViolation(daily, transfer, () => 1500n)).toBeNull();
+  expect(dailyLimitViolation(daily, transfer, () => 1501n)).toEqual({
     rule: 'per-day',
     asset: native,
     limit: '2500',
     amount: '1000',
     spent: '1501',
   });
-  expect(dayBreach(rules({ limits: [limit('1', null)] }), transfer, () => 9999n)).toBeNull();
+  expect(dailyLimitViolation(rules({ limits: [limit('1', null)] }), transfer, () => 9999n)).toBeNull();
   // What moves nothing of it is never in its way, however much was spent.
-  expect(dayBreach(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
+  expect(dailyLimitViolation(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
 });
 
 test('more voices are needed above an amount, and not at it', () => {
@@ -108,29 +108,31 @@ test('more voices are needed above an amount, and not at it', () => {
 test('what nobody can weigh takes the voices that the policy names for it, or is refused', () => {
   expect(thresholdFor(under({ unreadableThreshold: 3 }), unreadable)).toBe(3);
   expect(thresholdFor(under({ unreadableThreshold: 3 }), transfer)).toBe(2);
-  expect(ruleBreach(rules({ unreadableThreshold: null }), unreadable)).toEqual({ rule: 'unreadable' });
-  expect(ruleBreach(rules({ unreadableThreshold: null }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ unreadableThreshold: null }), unreadable)).toEqual({ rule: 'unreadable' });
+  expect(ruleViolation(rules({ unreadableThreshold: null }), transfer)).toBeNull();
 });
 
 test('each rule says by its name how many voices it asks for', () => {
   const above = amount('999');
   const steps = { higherThresholds: [{ ...native, above, threshold: 3 }] };
-  expect(voicesAsked(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
+  expect(triggeredThresholds(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
     { rule: 'unreadable', voices: 2, above: null },
     { rule: 'amount', voices: 3, above },
   ]);
-  expect(voicesAsked(rules({ unreadableThreshold: null }), unreadable)).toEqual([]);
-  expect(voicesAsked(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
+  expect(triggeredThresholds(rules({ unreadableThreshold: null }), unreadable)).toEqual([]);
+  expect(triggeredThresholds(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
 });
 
 test('rules that ask for nobody ask for one voice at the most', () => {
-  expect([mostVoices(NO_RULES), mostVoices(rules({ unreadableThreshold: null }))]).toEqual([1, 1]);
-  expect(mostVoices(rules({ unreadableThreshold: 2 }))).toBe(2);
+  expect([highestThreshold(NO_RULES), highestThreshold(rules({ unreadableThreshold: null }))]).toEqual([1, 1]);
+  expect(highestThreshold(rules({ unreadableThreshold: 2 }))).toBe(2);
 });
 
 test('what can be read of something unreadable is weighed all the same', () => {
-  expect(ruleBreach(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
-  expect(dayBreach(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({ rule: 'per-day' });
+  expect(ruleViolation(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
+  expect(dailyLimitViolation(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({
+    rule: 'per-day',
+  });
   const steps = { higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] };
   expect(thresholdFor(under(steps), unreadable)).toBe(3);
 });
@@ -204,7 +206,7 @@ test('rules in any order are put into the one that is hashed', () => {
     higherThresholds: higherThresholds.toReversed(),
   };
   expect(rulesFault(mixed, 3)).toBe('rules-not-in-order');
-  expect(inOrder(mixed)).toEqual(right);
+  expect(inCanonicalOrder(mixed)).toEqual(right);
   expect(rulesFault(right, 3)).toBeNull();
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
-import type { SecondNode, Transaction } from '#domain/transaction.ts';
+import type { SecondNodeVerdict, Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import { inclusion, NOON_MS, policy, transactionIn, UNSPENT } from './cast.ts';
 import { cancellation, sentWith } from './step.ts';
@@ -15,7 +15,7 @@ function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_M
 }
 
 const found = (
-  secondNode: SecondNode | null,
+  secondNode: SecondNodeVerdict | null,
   { succeeded = true, confirmations = 3, finalized = false } = {},
 ): TransactionEvent => ({
   type: 'include',

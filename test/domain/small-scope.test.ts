@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
 import { outstandingJob } from '#domain/job.ts';
-import { MAX_IDENTICAL_REFUSALS } from '#domain/node-refusal.ts';
+import { MAX_IDENTICAL_REJECTIONS } from '#domain/node-refusal.ts';
 import type { Actor, Attempt, Transaction } from '#domain/transaction.ts';
 import { isFinal, newestAttempt } from '#domain/transaction.ts';
 import { decide, nextPurpose } from '#domain/transition.ts';
@@ -166,7 +166,7 @@ function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
 const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
 
 /** From there on more refusals decide nothing else. */
-const refusals = (attempt: Attempt) => Math.min(attempt.refusal?.times ?? 0, MAX_IDENTICAL_REFUSALS);
+const refusals = (attempt: Attempt) => Math.min(attempt.refusal?.times ?? 0, MAX_IDENTICAL_REJECTIONS);
 
 const shape = (attempt: Attempt) => {
   const { purpose, signed, sent } = attempt;

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Appraisal, TokenFacts } from '#domain/appraisal.ts';
+import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
 import { usdValueOf } from '#domain/appraisal.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 import { movementsOf } from '#domain/movement.ts';
 import type { Price } from '#domain/price.ts';
-import type { Acquaintance } from '#domain/spam.ts';
+import type { KnownCounterparties } from '#domain/spam.ts';
 import { hiddenReasonOf } from '#domain/spam.ts';
 import { amount, NOBODY_KNOWN } from './cast.ts';
 
@@ -22,18 +22,18 @@ const UNKNOWN: Price = { state: 'unknown' };
 const AWAY: Price = { state: 'unavailable' };
 const NONE: Price = { state: 'unpriced' };
 
-const facts = (differences: Partial<TokenFacts> = {}): TokenFacts => ({
+const facts = (differences: Partial<TokenProfile> = {}): TokenProfile => ({
   address: MEME,
   symbol: 'MEME',
   decimals: 6,
   price: UNKNOWN,
   isListed: false,
   imitates: null,
-  isBait: false,
+  hasPhishingText: false,
   ...differences,
 });
 const dollar = (price: Price = ONE) => facts({ address: DOLLAR, symbol: 'USDC', price, isListed: true });
-const appraised = (tokens: readonly TokenFacts[], coin: Price = at('2500000000000000')): Appraisal => ({
+const appraised = (tokens: readonly TokenProfile[], coin: Price = at('2500000000000000')): Valuation => ({
   native: { price: coin, decimals: 18 },
   tokens,
 });
@@ -53,15 +53,18 @@ const coins = (units: string, from = BOB) => moved({ kind: 'native', tokenAddres
 const dollars = (units: string, from = BOB) => moved({ tokenAddress: DOLLAR, amount: amount(units), from });
 const collectible = moved({ kind: 'erc721', tokenId: '9', amount: amount('1') });
 
-const knowing: Acquaintance = { isLookalike: (address) => address === POISONER, hasSent: (token) => token === MEME };
-const sender: Acquaintance = { ...NOBODY_KNOWN, hasSent: (token) => token === MEME };
-const wary: Acquaintance = { ...NOBODY_KNOWN, isLookalike: (address) => address === POISONER };
+const knowing: KnownCounterparties = {
+  isLookalike: (address) => address === POISONER,
+  hasSent: (token) => token === MEME,
+};
+const sender: KnownCounterparties = { ...NOBODY_KNOWN, hasSent: (token) => token === MEME };
+const wary: KnownCounterparties = { ...NOBODY_KNOWN, isLookalike: (address) => address === POISONER };
 
 type Story = [
   name: string,
   movements: readonly ChainMovement[],
-  appraisal: Appraisal,
-  acquaintance: Acquaintance,
+  appraisal: Valuation,
+  acquaintance: KnownCounterparties,
   expected: string | null,
 ];
 const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).padStart(40, '0')}` }));
@@ -109,11 +112,17 @@ test.each<Story>([
     NOBODY_KNOWN,
     null,
   ],
-  ['a name that wants a visit', [moved({})], appraised([facts({ price: NONE, isBait: true })]), NOBODY_KNOWN, 'BAIT'],
+  [
+    'a name that wants a visit',
+    [moved({})],
+    appraised([facts({ price: NONE, hasPhishingText: true })]),
+    NOBODY_KNOWN,
+    'BAIT',
+  ],
   [
     'a collectible with such a name',
     [collectible],
-    appraised([facts({ price: NONE, isBait: true })]),
+    appraised([facts({ price: NONE, hasPhishingText: true })]),
     NOBODY_KNOWN,
     'BAIT',
   ],
@@ -124,11 +133,17 @@ test.each<Story>([
   [
     'bait with a crumb of something real',
     [moved({}), dollars('1')],
-    appraised([facts({ isBait: true }), dollar()]),
+    appraised([facts({ hasPhishingText: true }), dollar()]),
     NOBODY_KNOWN,
     'BAIT',
   ],
-  ['bait with a crumb of a coin', [moved({}), coins('1')], appraised([facts({ isBait: true })]), NOBODY_KNOWN, null],
+  [
+    'bait with a crumb of a coin',
+    [moved({}), coins('1')],
+    appraised([facts({ hasPhishingText: true })]),
+    NOBODY_KNOWN,
+    null,
+  ],
   ['dust from one who looks like somebody', [coins('1', POISONER)], appraised([]), wary, 'LOOKALIKE'],
   [
     'dust to one, in the vault’s name',
@@ -146,7 +161,7 @@ test.each<Story>([
   expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, appraisal, acquaintance)).toBe(expected);
 });
 
-test.each<[string, readonly ChainMovement[], Appraisal, string | null]>([
+test.each<[string, readonly ChainMovement[], Valuation, string | null]>([
   ['what came', [dollars('1500000'), coins('1000000000000000000')], appraised([dollar()]), '2501.50'],
   [
     'of a trade what came',

@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
-import { adopt, allocate, blockerOf, EMPTY_BOOK, leave, release, settle, stay } from '#domain/wallet-nonce.ts';
+import type { ChainCounts, NonceAllocations } from '#domain/wallet-nonce.ts';
+import {
+  restoreHeld,
+  allocate,
+  blockerOf,
+  NO_ALLOCATIONS,
+  reserveRelease,
+  release,
+  retire,
+  cancelRelease,
+} from '#domain/wallet-nonce.ts';
 
 const FRESH = { latest: 0n, pending: 0n };
 
-function allocated(book: NonceBook, ids: readonly string[], counts: ChainCounts = FRESH) {
+function allocated(book: NonceAllocations, ids: readonly string[], counts: ChainCounts = FRESH) {
   const nonces: bigint[] = [];
   for (const id of ids) {
     const { book: after, nonce } = allocate(book, id, counts);
@@ -17,23 +26,23 @@ function allocated(book: NonceBook, ids: readonly string[], counts: ChainCounts 
 }
 
 test('nonces follow each other from the chain’s own count on', () => {
-  expect(allocated(EMPTY_BOOK, ['a', 'b', 'c']).nonces).toEqual([0n, 1n, 2n]);
+  expect(allocated(NO_ALLOCATIONS, ['a', 'b', 'c']).nonces).toEqual([0n, 1n, 2n]);
   const counts = { latest: 7n, pending: 7n };
-  expect(allocated(EMPTY_BOOK, ['a', 'b'], { ...counts, proven: counts }).nonces).toEqual([7n, 8n]);
+  expect(allocated(NO_ALLOCATIONS, ['a', 'b'], { ...counts, proven: counts }).nonces).toEqual([7n, 8n]);
 });
 
 test('a transaction that asks again has the nonce that it had', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
   expect(allocate(book, 'a', { latest: 9n, pending: 9n }).nonce).toBe(0n);
 });
 
 test('what the mempool holds from elsewhere is not used again', () => {
   const counts = { latest: 3n, pending: 5n };
-  expect(allocate(EMPTY_BOOK, 'a', { ...counts, proven: counts }).nonce).toBe(5n);
+  expect(allocate(NO_ALLOCATIONS, 'a', { ...counts, proven: counts }).nonce).toBe(5n);
 });
 
 test('a nonce that was given back is the next to be used, the lowest first', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c', 'd']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c', 'd']);
   const returned = release(release(book, 'c'), 'b');
   expect(allocated(returned, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
   const otherWay = release(release(book, 'b'), 'c');
@@ -41,21 +50,21 @@ test('a nonce that was given back is the next to be used, the lowest first', () 
 });
 
 test('a nonce that was given back and that the chain has used since is gone', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   const used = { latest: 1n, pending: 1n };
   expect(allocate(release(book, 'a'), 'd', { ...used, proven: used }).nonce).toBe(3n);
 });
 
 test('after a restore of old storage the count of the chain wins, once it is proven', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a']);
   const counts = { latest: 40n, pending: 42n };
   expect(allocate(book, 'b', counts)).toEqual({ book, nonce: null, waitsFor: null });
   expect(allocate(book, 'b', { ...counts, proven: counts }).nonce).toBe(42n);
 });
 
 test('a count that one node gives wrongly moves nothing, in either direction', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b']);
-  const settled = settle(book, 'a');
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
+  const settled = retire(book, 'a');
   for (const lie of [
     { latest: 1n, pending: 1_000n },
     { latest: 1_000n, pending: 1_000n },
@@ -69,7 +78,7 @@ test('a count that one node gives wrongly moves nothing, in either direction', (
 });
 
 test('a count is believed as far as it is proven, and no further', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a']);
   const proven = (latest: bigint, pending: bigint) => ({ latest: 3n, pending: 5n, proven: { latest, pending } });
   expect(allocate(book, 'b', proven(3n, 5n)).nonce).toBe(5n);
   expect(allocate(book, 'b', proven(3n, 4n)).nonce).toBeNull();
@@ -80,9 +89,9 @@ test('a count is believed as far as it is proven, and no further', () => {
 
 test('a pending transaction that the book does not know is not queued behind, and leaves no hole when it is dropped', () => {
   const foreign = { latest: 0n, pending: 1n };
-  expect(allocate(EMPTY_BOOK, 'a', foreign).nonce).toBeNull();
-  expect(allocate(EMPTY_BOOK, 'a', FRESH).nonce).toBe(0n);
-  const { book } = allocated(EMPTY_BOOK, ['a'], { ...foreign, proven: foreign });
+  expect(allocate(NO_ALLOCATIONS, 'a', foreign).nonce).toBeNull();
+  expect(allocate(NO_ALLOCATIONS, 'a', FRESH).nonce).toBe(0n);
+  const { book } = allocated(NO_ALLOCATIONS, ['a'], { ...foreign, proven: foreign });
   expect(book.owned.get('a')).toBe(1n);
   expect(allocate(book, 'b', FRESH).nonce).toBe(0n);
 });
@@ -92,16 +101,16 @@ test('a book that was set back learns from the vault which nonces are in use', (
     { transactionId: 'a', nonce: 0n },
     { transactionId: 'b', nonce: 1n },
   ];
-  const whole = adopt(EMPTY_BOOK, held);
+  const whole = restoreHeld(NO_ALLOCATIONS, held);
   expect(allocate(whole, 'c', FRESH).nonce).toBe(2n);
-  expect(adopt(whole, held)).toBe(whole);
+  expect(restoreHeld(whole, held)).toBe(whole);
   // What a transaction was signed with is its nonce, whatever the book says.
-  expect([...adopt(whole, [{ transactionId: 'x', nonce: 1n }]).owned]).toEqual([
+  expect([...restoreHeld(whole, [{ transactionId: 'x', nonce: 1n }]).owned]).toEqual([
     ['a', 0n],
     ['x', 1n],
   ]);
-  expect(adopt(whole, [{ transactionId: 'b', nonce: 7n }]).owned.get('b')).toBe(7n);
-  const twice = adopt(whole, [
+  expect(restoreHeld(whole, [{ transactionId: 'b', nonce: 7n }]).owned.get('b')).toBe(7n);
+  const twice = restoreHeld(whole, [
     { transactionId: 'x', nonce: 1n },
     { transactionId: 'y', nonce: 1n },
   ]);
@@ -109,10 +118,10 @@ test('a book that was set back learns from the vault which nonces are in use', (
 });
 
 test('the blocker of a transaction is who owns the lowest unused nonce below it', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   expect(blockerOf(book, 'c', 0n)).toEqual({ nonce: 0n, transactionId: 'a' });
   expect(blockerOf(book, 'c', 1n)).toEqual({ nonce: 1n, transactionId: 'b' });
-  expect(blockerOf(settle(book, 'a'), 'c', 0n)).toEqual({ nonce: 1n, transactionId: 'b' });
+  expect(blockerOf(retire(book, 'a'), 'c', 0n)).toEqual({ nonce: 1n, transactionId: 'b' });
   expect(blockerOf(release(book, 'a'), 'c', 0n)).toEqual({ nonce: 0n, transactionId: null });
   expect(blockerOf(book, 'a', 0n)).toBeNull();
   expect(blockerOf(book, 'c', 3n)).toBeNull();
@@ -120,19 +129,19 @@ test('the blocker of a transaction is who owns the lowest unused nonce below it'
 });
 
 test('giving back or settling twice, or what was never owned, changes nothing', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   expect(release(release(book, 'b'), 'b')).toEqual(release(book, 'b'));
-  expect(settle(settle(book, 'b'), 'b')).toEqual(settle(book, 'b'));
+  expect(retire(retire(book, 'b'), 'b')).toEqual(retire(book, 'b'));
   expect(release(book, 'x')).toEqual(book);
-  expect(settle(book, 'x')).toEqual(book);
+  expect(retire(book, 'x')).toEqual(book);
 });
 
 test('a settled nonce and those below are never given out again, whatever a node counts', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b', 'c']);
-  expect(allocate(settle(book, 'a'), 'd', { latest: 1n, pending: 2n }).nonce).toBe(3n);
-  const settled = settle(release(book, 'a'), 'b');
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
+  expect(allocate(retire(book, 'a'), 'd', { latest: 1n, pending: 2n }).nonce).toBe(3n);
+  const settled = retire(release(book, 'a'), 'b');
   expect(settled.floor).toBe(2n);
-  expect(settle(settle(book, 'c'), 'a').floor).toBe(3n);
+  expect(retire(retire(book, 'c'), 'a').floor).toBe(3n);
   expect(allocate(release(settled, 'c'), 'd', FRESH).nonce).toBe(2n);
 });
 
@@ -148,7 +157,7 @@ const steps = fc.array(
 
 /** A wallet that nobody else uses: nonces are mined in order, by the transaction that owns the next one. */
 function play(all: readonly Step[]) {
-  let book = EMPTY_BOOK;
+  let book = NO_ALLOCATIONS;
   let latest = 0n;
   const owners = new Map<string, bigint>();
   const mined: bigint[] = [];
@@ -166,7 +175,7 @@ function play(all: readonly Step[]) {
       if (next === undefined) continue;
       mined.push(latest);
       latest += 1n;
-      book = settle(book, next[0]);
+      book = retire(book, next[0]);
       owners.delete(next[0]);
     }
     expect(new Set(owners.values()).size).toBe(owners.size);
@@ -199,24 +208,24 @@ test('whatever happens, nothing is stuck: with new transfers for every gap, all 
 });
 
 test('whoever has others above may not leave; nobody gets a nonce above whoever may, until it is gone or stays', () => {
-  const { book } = allocated(EMPTY_BOOK, ['a', 'b']);
-  expect(leave(book, 'a')).toEqual({ book, mayGo: false });
-  expect(leave(book, 'x')).toEqual({ book, mayGo: true });
-  const { book: leaving, mayGo } = leave(book, 'b');
+  const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
+  expect(reserveRelease(book, 'a')).toEqual({ book, mayGo: false });
+  expect(reserveRelease(book, 'x')).toEqual({ book, mayGo: true });
+  const { book: leaving, mayGo } = reserveRelease(book, 'b');
   expect(mayGo).toBe(true);
-  expect(leave(leaving, 'b').mayGo).toBe(true);
+  expect(reserveRelease(leaving, 'b').mayGo).toBe(true);
   expect(allocate(leaving, 'c', FRESH)).toEqual({ book: leaving, nonce: null, waitsFor: 'b' });
-  expect(stay(book, 'b')).toBe(book);
+  expect(cancelRelease(book, 'b')).toBe(book);
   // What was given back below it is in nobody's way.
   expect(allocate(release(leaving, 'a'), 'c', FRESH).nonce).toBe(0n);
   expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
-  expect(allocate(stay(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
-  expect(allocate(settle(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
+  expect(allocate(cancelRelease(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
+  expect(allocate(retire(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
   // One that stays, or is mined, lets nobody else stay.
-  const both: NonceBook = { ...leaving, leaving: new Set(['a', 'b']) };
-  expect(stay(both, 'a').leaving).toEqual(new Set(['b']));
-  expect(settle(both, 'a').leaving).toEqual(new Set(['b']));
-  expect(settle(both, 'x')).toBe(both);
+  const both: NonceAllocations = { ...leaving, leaving: new Set(['a', 'b']) };
+  expect(cancelRelease(both, 'a').leaving).toEqual(new Set(['b']));
+  expect(retire(both, 'a').leaving).toEqual(new Set(['b']));
+  expect(retire(both, 'x')).toBe(both);
   // It goes on by itself when it asks for its nonce.
   expect(allocate(allocate(leaving, 'b', FRESH).book, 'c', FRESH).nonce).toBe(2n);
 });
@@ -224,7 +233,7 @@ test('whoever has others above may not leave; nobody gets a nonce above whoever 
 test('where nobody gives back what it may not, there is never a gap', () => {
   fc.assert(
     fc.property(steps, (all) => {
-      let book = EMPTY_BOOK;
+      let book = NO_ALLOCATIONS;
       const [gone, away] = [new Set<string>(), new Set<string>()];
       for (const [what, who] of all) {
         const id = `transaction-${who}`;
@@ -233,7 +242,7 @@ test('where nobody gives back what it may not, there is never a gap', () => {
           book = allocate(book, id, FRESH).book;
           away.delete(id);
         } else if (what === 'release' && !away.has(id)) {
-          const left = leave(book, id);
+          const left = reserveRelease(book, id);
           book = left.book;
           if (left.mayGo) away.add(id);
         } else if (away.has(id)) {

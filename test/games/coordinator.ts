@@ -7,7 +7,7 @@ import { newTransactionId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { SignedStatement } from '#domain/statement.ts';
-import type { Vote } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { vaultId } from '../domain/cast.ts';
@@ -22,7 +22,7 @@ import { digestOf } from './people.ts';
 export interface Proposal {
   readonly intent: TransferIntent;
   readonly digest: string;
-  readonly approvals: Vote[];
+  readonly approvals: Approval[];
   readonly words: string;
   /** The nonce and coin that an honest coordinator would use. */
   readonly nonce: bigint;

@@ -1,5 +1,5 @@
 import type { AttemptPurpose } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import { signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';
@@ -212,7 +212,7 @@ function composed(world: World, proposal: Proposal, purpose: AttemptPurpose, bef
   const ordinary = (ORDINARY_FEES[intent.chain] ?? 0n) / 8n;
   const raised = ordinary * 2n ** BigInt(Math.min(before, 3));
   const fee = chance.percent(92) ? chance.of([raised, raised, cap]) : cap * 2n;
-  const effect = effectOf(intent, purpose);
+  const effect = actionOfAttempt(intent, purpose);
   const isDiverted = purpose === 'intent' && chance.percent(5);
   const payee = isDiverted ? { ...intent, to: payeeOn(intent.chain, 'mallory') } : effect;
   const nonce = chance.percent(90) ? proposal.nonce : coordinator.nextNonce();

@@ -2,9 +2,9 @@ import { createPrivateKey } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Device } from '#domain/device.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { clock } from './clock.ts';
@@ -38,14 +38,14 @@ const SETS: readonly (readonly Owned[])[] = ['first', 'second', 'third'].map((wh
 export const FORGED: readonly Owned[] = [owned("mallory's device for alice", alice), owned("mallory's for bob", bob)];
 
 export function devicesOf(owners: readonly Owned[]): readonly Device[] {
-  return inOrderOfKeys(owners.map(({ device }) => device));
+  return sortedByKeyId(owners.map(({ device }) => device));
 }
 
 /** What each device has signed, whoever held it: the oracle counts nothing else. */
 export class SignedDigests {
   readonly #byDevice = new Map<string, Set<string>>();
 
-  sign({ actor, script, device }: Owned, digest: string): Vote {
+  sign({ actor, script, device }: Owned, digest: string): Approval {
     const known = this.#byDevice.get(device.keyId) ?? new Set<string>();
     this.#byDevice.set(device.keyId, known.add(digest));
     return { actor, digest, device: script.signed(digest), atMs: clock.nowMs };
@@ -99,7 +99,7 @@ export class People {
     return NAMES[PEOPLE.findIndex((one) => one.userId === userId)] ?? 'mallory';
   }
 
-  sign(digest: string, owners: readonly Owned[]): readonly Vote[] {
+  sign(digest: string, owners: readonly Owned[]): readonly Approval[] {
     return owners.map((one) => this.digests.sign(one, digest));
   }
 }

@@ -5,7 +5,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Rules } from '#domain/rules.ts';
-import { inOrder } from '#domain/rules.ts';
+import { inCanonicalOrder } from '#domain/rules.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { attest } from '#cosigner/attestation.ts';
 import { clock, HOUR_MS } from './clock.ts';
@@ -27,7 +27,7 @@ function limited(rules: Rules, spelling: (address: string) => string): Rules {
     limit(ETHEREUM, spelling(TOKEN), 1_000n),
     limit(BITCOIN, null, BTC / 10n),
   ];
-  return inOrder({ ...rules, limits });
+  return inCanonicalOrder({ ...rules, limits });
 }
 
 /** In lower case people read the same address, and it is no address of a rule. */

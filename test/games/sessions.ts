@@ -6,7 +6,7 @@ import type { Preparation } from '#cosigner/protocol.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import { sentVote } from '#nodes/show-policies.ts';
 import { signAsNode } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -146,7 +146,7 @@ export function recordFor({
   attempt,
   purpose,
 }: Pick<Plan, 'proposal' | 'bytes' | 'attempt' | 'purpose'>) {
-  const inspected = inspectPayload(effectOf(proposal.intent, purpose), bytes.payload);
+  const inspected = inspectPayload(actionOfAttempt(proposal.intent, purpose), bytes.payload);
   if (!inspected.ok || inspected.value.kind === 'message') return null;
   const { signedMessages, signingDigest, nonce, fees, leastRisePercent } = inspected.value;
   const bid = { nonce, ...fees, leastRisePercent };

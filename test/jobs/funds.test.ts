@@ -3,7 +3,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { TransactionEvent } from '#domain/event.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import { newTransactionId } from '#domain/id.ts';
 import type { Spending } from '#domain/reservation.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -34,7 +34,7 @@ const WAITING = { transactionId: 'waiting', nonce: null, takes: [], includedIn: 
 interface Held {
   readonly transactionId: string;
   readonly nonce: string | null;
-  readonly takes: readonly Movement[];
+  readonly takes: readonly AssetAmount[];
   readonly includedIn: string | null;
 }
 

@@ -5,8 +5,8 @@ import type { TransactionEvent } from '#domain/event.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
-import type { ChainCounts, NonceBook } from '#domain/wallet-nonce.ts';
-import { adopt, allocate, blockerOf, EMPTY_BOOK, release } from '#domain/wallet-nonce.ts';
+import type { ChainCounts, NonceAllocations } from '#domain/wallet-nonce.ts';
+import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet-nonce.ts';
 import { allocateNonce, recordBlocker } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce.ts';
@@ -19,7 +19,7 @@ const a = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
 const b = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(2));
 
 class Scene {
-  book: NonceBook = EMPTY_BOOK;
+  book: NonceAllocations = NO_ALLOCATIONS;
   held: readonly { readonly transactionId: string; readonly nonce: string | null }[] = [];
   readonly recorded: TransactionEvent[] = [];
   readonly isDoubted: boolean[] = [];
@@ -34,7 +34,7 @@ class Scene {
       proven === undefined
         ? counts
         : { ...counts, proven: { latest: BigInt(proven.latest), pending: BigInt(proven.pending) } };
-    const given = allocate(adopt(this.book, known), transactionId, full);
+    const given = allocate(restoreHeld(this.book, known), transactionId, full);
     this.book = given.book;
     if (given.nonce !== null) return { nonce: given.nonce.toString() };
     const { waitsFor } = given;
@@ -70,8 +70,8 @@ class Scene {
 const signing = (id: typeof a) => transactionIn('SIGNING', { id });
 const waiting = transactionIn('BROADCAST', { id: b, attempts: [sentAttempt()] });
 
-function bookOf(...ids: readonly string[]): NonceBook {
-  return { ...EMPTY_BOOK, owned: new Map(ids.map((id, i) => [id, BigInt(i)])) };
+function bookOf(...ids: readonly string[]): NonceAllocations {
+  return { ...NO_ALLOCATIONS, owned: new Map(ids.map((id, i) => [id, BigInt(i)])) };
 }
 
 test('a nonce that the book explains takes one question, and one that it does not takes proof', async () => {

@@ -67,8 +67,8 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'replacement: RPC nodes raise the fee as far as they like',
     file: 'src/domain/fee-raise.ts',
-    was: 'return base === undefined ? null : unitsOf(base.maxFee) * LARGEST_RAISE;',
-    is: 'return base === undefined || LARGEST_RAISE > 0n ? null : unitsOf(base.maxFee);',
+    was: 'return base === undefined ? null : unitsOf(base.maxFee) * MAX_RAISE;',
+    is: 'return base === undefined || MAX_RAISE > 0n ? null : unitsOf(base.maxFee);',
     caughtBy: domain('fee-raise'),
   },
   {

@@ -138,7 +138,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a node signs without enough voices',
     file: 'src/cosigner/approval-check.ts',
-    was: "if (voicesFor(digest, proven, judge).size < needed) return refusal('not-enough-approvals');",
+    was: "if (countedApprovers(digest, proven, judge).size < needed) return refusal('not-enough-approvals');",
     is: '',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
   },
@@ -173,8 +173,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a node takes a policy that too few wanted',
     file: 'src/cosigner/policy-chain.ts',
-    was: 'voicesFor(digest, proven, current).size >= thresholdForChange(current)',
-    is: 'voicesFor(digest, proven, current).size >= 1',
+    was: 'countedApprovers(digest, proven, current).size >= thresholdForChange(current)',
+    is: 'countedApprovers(digest, proven, current).size >= 1',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
   },
   {
@@ -299,8 +299,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a new signer approves a renewal',
     file: 'src/domain/policy-change.ts',
-    was: "return isRenewal(change) ? decider.signers.includes(member.userId) : may(member, 'vote');",
-    is: "return decider.version === 0 || may(member, 'vote');",
+    was: "return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'vote');",
+    is: "return decider.version === 0 || hasPermission(member, 'vote');",
     caughtBy: ['test/objects/mandate-renewal.test.ts'],
   },
   {

@@ -27,7 +27,7 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'a person sees the words of a node at the first refusal',
     file: 'src/domain/node-refusal.ts',
-    was: 'return refusal !== null && (isUp || isRefusedRepeatedly(refusal)) ? refusal.answer : null;',
+    was: 'return refusal !== null && (isUp || isRejectedRepeatedly(refusal)) ? refusal.answer : null;',
     is: 'return refusal !== null ? refusal.answer : null;',
     caughtBy: domain('node-refusal'),
   },
@@ -41,7 +41,7 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'a payment that may be out is refused in a circle, for ever',
     file: 'src/domain/transition.ts',
-    was: 'const isHopeless = isRefusedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;',
+    was: 'const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;',
     is: 'const isHopeless = false;',
     caughtBy: domain('node-refusal'),
   },

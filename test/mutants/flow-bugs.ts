@@ -5,7 +5,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a transaction that asks again gets another nonce',
     file: 'src/domain/wallet-nonce.ts',
-    was: 'if (own !== undefined) return { book: stay(book, transactionId), nonce: own };',
+    was: 'if (own !== undefined) return { book: cancelRelease(book, transactionId), nonce: own };',
     is: '',
     caughtBy: domain('wallet-nonce'),
   },
@@ -145,7 +145,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a block that is undone is not noticed',
     file: 'src/domain/transition.ts',
-    was: 'CONFIRMING: { include, miss: reorganise, setVisibility },',
+    was: 'CONFIRMING: { include, miss: handleReorg, setVisibility },',
     is: 'CONFIRMING: { include, setVisibility },',
     caughtBy: domain('transition-matrix'),
   },
@@ -159,12 +159,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a late signature takes the place of a newer attempt',
     file: 'src/domain/transition.ts',
-    was: `const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
-  const newest = newestAttempt(transaction);
-  if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;`,
-    is: `const sign: Step<'sign'> = (transaction, event, { nowMs }) => {
-  const newest = newestAttempt(transaction);
-  if (newest === null) return null;`,
+    was: "const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {\n  const newest = newestAttempt(transaction);\n  if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;",
+    is: "const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {\n  const newest = newestAttempt(transaction);\n  if (newest === null) return null;",
     caughtBy: domain('fill-nonce'),
   },
   {

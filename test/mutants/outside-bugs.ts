@@ -68,7 +68,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a webhook is taken whoever signed it',
     file: 'src/monitors/alchemy.ts',
-    was: "return equalTexts(delivery.header('x-alchemy-signature') ?? '', expected);",
+    was: "return constantTimeEqual(delivery.header('x-alchemy-signature') ?? '', expected);",
     is: "return expected !== '' && (delivery.header('x-alchemy-signature') ?? '') !== '';",
     caughtBy: ['test/monitors/signatures.test.ts'],
   },

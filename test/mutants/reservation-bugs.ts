@@ -71,8 +71,8 @@ export const RESERVATION_BUGS: readonly Bug[] = [
   {
     name: 'reservation: a payment fails for money that may come back',
     file: 'src/jobs/nonce-allocation.ts',
-    was: "mayComeBack(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;",
-    is: "mayComeBack(undefined, []) ? { kind: 'in-flight' } : refusal;",
+    was: "mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;",
+    is: "mayBeReorged(undefined, []) ? { kind: 'in-flight' } : refusal;",
     caughtBy: ['test/jobs/funds.test.ts'],
   },
 ];

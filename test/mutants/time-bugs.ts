@@ -19,7 +19,7 @@ export const TIME_BUGS: readonly Bug[] = [
   {
     name: 'time: a payment is cancelled before its end',
     file: 'src/domain/end-by-time.ts',
-    was: 'cancelling || !isPastItsEnd(intent, nowMs) ||',
+    was: 'cancelling || !isPastNotAfterTime(intent, nowMs) ||',
     is: 'cancelling ||',
     caughtBy: domain('end-by-time'),
   },
@@ -40,7 +40,7 @@ export const TIME_BUGS: readonly Bug[] = [
   {
     name: 'time: a payment is sent again after its end',
     file: 'src/domain/sighting.ts',
-    was: "if (newest.purpose === 'intent' && isPastItsEnd(transaction.intent, nowMs)) return healed;",
+    was: "if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;",
     is: '',
     caughtBy: domain('end-by-time'),
   },

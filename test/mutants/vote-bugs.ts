@@ -5,15 +5,15 @@ export const VOTE_BUGS: readonly Bug[] = [
   {
     name: 'two tokens of one person are two voices',
     file: 'src/domain/approval.ts',
-    was: 'return new Set(countedVotes(digest, votes, policy).map(({ actor }) => actor.userId));',
-    is: 'return new Set(countedVotes(digest, votes, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
+    was: 'return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => actor.userId));',
+    is: 'return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
     caughtBy: ['test/domain/transition.test.ts', 'test/cosigner/approval-check.test.ts'],
   },
   {
     name: 'a voice for other bytes counts',
     file: 'src/domain/approval.ts',
-    was: 'vote.digest === digest && hasVoice(vote, policy)',
-    is: 'hasVoice(vote, policy)',
+    was: 'vote.digest === digest && countsUnder(vote, policy)',
+    is: 'countsUnder(vote, policy)',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
   },
   {
@@ -26,7 +26,7 @@ export const VOTE_BUGS: readonly Bug[] = [
   {
     name: 'a look-alike takes no voice more',
     file: 'src/domain/approval.ts',
-    was: 'return wantsOneMore(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;',
+    was: 'return requiresExtraApproval(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;',
     is: 'return threshold;',
     caughtBy: [
       'test/cosigner/approval-check.test.ts',
@@ -51,7 +51,7 @@ export const VOTE_BUGS: readonly Bug[] = [
   {
     name: 'where devices sign, a mere word is taken',
     file: 'src/domain/transition.ts',
-    was: "if (isUnsigned(event, policy)) return { code: 'device-signature-required' };",
+    was: "if (lacksDeviceSignature(event, policy)) return { code: 'device-signature-required' };",
     is: '',
     caughtBy: ['test/domain/device.test.ts', 'test/domain/transition.test.ts'],
   },

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import { MOST_WAITING } from '#domain/activity.ts';
+import { MAX_UNCONFIRMED } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import { NATIVE } from '#domain/movement.ts';
 import { ActivityDesk } from '#objects/activity-desk.ts';
@@ -43,10 +43,10 @@ test('it is shown, nobody is told of it and it counts for nothing, until a block
 
 test('no more of it than fits, however many a stranger signs; a block makes each of them a record', async () => {
   const { told, records } = newScene();
-  for (let i = 0; i < MOST_WAITING; i++) expect(await told(paid(`0x${i}`, null))).toBe('recorded');
+  for (let i = 0; i < MAX_UNCONFIRMED; i++) expect(await told(paid(`0x${i}`, null))).toBe('recorded');
   expect(await told(paid('0xa', null))).toBe('none');
   expect(await told(paid('0x0', null))).toBe('unchanged');
-  expect(records()).toHaveLength(MOST_WAITING);
+  expect(records()).toHaveLength(MAX_UNCONFIRMED);
   expect(await told(paid('0xa', BLOCK))).toBe('recorded');
   expect(await told(paid('0x0', BLOCK))).toBe('recorded');
   expect(await told(paid('0xb', null))).toBe('recorded');

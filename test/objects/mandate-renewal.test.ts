@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Member, Role } from '#domain/member.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import { decisionEndOf } from '#domain/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
@@ -39,7 +39,9 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     vault: () => vault,
     enter: ({ userId }, permission) => {
       const viewer = vault.members.find((one) => one.userId === userId) ?? null;
-      return viewer !== null && may(viewer, permission) ? accepted({ vault, viewer }) : refused({ code: 'forbidden' });
+      return viewer !== null && hasPermission(viewer, permission)
+        ? accepted({ vault, viewer })
+        : refused({ code: 'forbidden' });
     },
   };
   const newDesk = () => new PolicyDesk(host, { dropVotes: () => {}, govern: (after) => void (vault = after) });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { follows, isExpired } from '#cosigner/policy-chain.ts';
 import { mandateOf } from '#cosigner/sent-policy.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { sentPolicy } from '#nodes/show-policies.ts';
@@ -29,7 +29,9 @@ function newScene() {
     vault: () => vault,
     enter: ({ userId }, permission) => {
       const viewer = vault.members.find((one) => one.userId === userId) ?? null;
-      return viewer !== null && may(viewer, permission) ? accepted({ vault, viewer }) : refused({ code: 'forbidden' });
+      return viewer !== null && hasPermission(viewer, permission)
+        ? accepted({ vault, viewer })
+        : refused({ code: 'forbidden' });
     },
   };
   const desk = new PolicyDesk(host, { dropVotes: () => {}, govern: (after) => void (vault = after) });

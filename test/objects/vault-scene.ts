@@ -1,6 +1,6 @@
 import { chainsFrom } from '#chains/registry.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
@@ -55,7 +55,9 @@ export function newVaultScene({ isTelling = true } = {}) {
     vault: () => vault,
     enter: ({ userId }, permission) => {
       const viewer = vault.members.find((member) => member.userId === userId) ?? null;
-      return viewer !== null && may(viewer, permission) ? accepted({ vault, viewer }) : refused({ code: 'forbidden' });
+      return viewer !== null && hasPermission(viewer, permission)
+        ? accepted({ vault, viewer })
+        : refused({ code: 'forbidden' });
     },
   };
   return { sql, storage, host };

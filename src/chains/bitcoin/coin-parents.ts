@@ -5,7 +5,7 @@ import type { RawTransaction } from '#chains/bitcoin/raw-transaction.ts';
 import { askProven } from '#chains/bitcoin/raw-transaction.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
-import type { CoinParent } from '#domain/transaction.ts';
+import type { UtxoParent } from '#domain/transaction.ts';
 
 /** Transactions that are asked about besides those that made the coins. Ours: a wallet's own chain of change is no longer. */
 const MAX_ANCESTORS = 20;
@@ -26,7 +26,7 @@ export async function ancestorsOf(
   node: RpcNode,
   { chain, tip }: Tip,
   made: readonly { readonly parent: RawTransaction; readonly block: BlockPlace }[],
-): Promise<readonly CoinParent[]> {
+): Promise<readonly UtxoParent[]> {
   const isFinal = (block: BlockPlace) => block !== null && depthOf(block, tip, chain).isFinal;
   const found = new Map(made.map(({ parent }) => [parent.name, parent.spends]));
   const open = made.flatMap(({ parent, block }) => (isFinal(block) ? [] : parent.spends)).map(transactionOf);

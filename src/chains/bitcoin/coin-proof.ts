@@ -12,7 +12,7 @@ import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { CoinParent } from '#domain/transaction.ts';
+import type { UtxoParent } from '#domain/transaction.ts';
 
 /** Blocks until what a miner earned can be spent, counting the one that holds it (Bitcoin Core: COINBASE_MATURITY). */
 const MATURITY = 100;
@@ -43,7 +43,7 @@ interface Claim {
 
 interface ProvenTerms {
   readonly terms: Terms;
-  readonly parents: readonly CoinParent[];
+  readonly parents: readonly UtxoParent[];
 }
 
 /** A server and the others of its fleet. */

@@ -8,7 +8,7 @@ import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts
 import { amountOf } from '#domain/amount.ts';
 import type { ComposedBytes } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
-import type { CoinParent } from '#domain/transaction.ts';
+import type { UtxoParent } from '#domain/transaction.ts';
 
 /**
  * The unsigned transaction of an intent as a PSBT. It goes through the same inspection that every co-signer makes; bytes that it refuses
@@ -18,7 +18,7 @@ import type { CoinParent } from '#domain/transaction.ts';
  */
 export function composeTransaction(
   intent: OnChainIntent,
-  { terms, parents = [] }: { readonly terms: Terms; readonly parents?: readonly CoinParent[] },
+  { terms, parents = [] }: { readonly terms: Terms; readonly parents?: readonly UtxoParent[] },
   place: bigint,
 ): ComposedBytes {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;

@@ -25,12 +25,12 @@ import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, CoinParent, Speed } from '#domain/transaction.ts';
+import type { Attempt, UtxoParent, Speed } from '#domain/transaction.ts';
 
 export interface BitcoinQuote extends Quote {
   readonly terms: Terms;
   /** What the transactions that made the coins spend. */
-  readonly parents?: readonly CoinParent[];
+  readonly parents?: readonly UtxoParent[];
 }
 
 /** Why there is no quote. */

@@ -12,7 +12,7 @@ import type { Call } from '#chains/evm/call.ts';
 import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/call.ts';
 import { tokenTransferIn } from '#chains/takes.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -29,7 +29,7 @@ export async function tokensHeld(
   node: RpcNode,
   intent: OnChainIntent,
   { call, tag }: { readonly call: Call; readonly tag: BlockTag },
-): Promise<Result<Movement | null, PermanentFault | Trouble>> {
+): Promise<Result<AssetAmount | null, PermanentFault | Trouble>> {
   if (intent.kind === 'transfer' && intent.tokenAddress === null) return accepted(null);
   const [code, holding] = await Promise.all([
     node.ask(askCode(call.to)),

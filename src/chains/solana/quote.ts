@@ -19,7 +19,7 @@ import type { Payment } from '#chains/solana/transaction.ts';
 import { paymentOf, rehearsal } from '#chains/solana/transaction.ts';
 import { takesOf } from '#chains/takes.ts';
 import { amountOf } from '#domain/amount.ts';
-import type { Movement } from '#domain/exposure.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
 import type { OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import type { Funds } from '#domain/reservation.ts';
 import type { Result } from '#domain/result.ts';
@@ -169,7 +169,7 @@ function openPlacesIn(accounts: readonly (Account | null)[], wallet: Address): r
  * What the account holds that a payment of tokens takes from. Payments from the other accounts of the token are weighed against it
  * too, so one of them may wait although its account would suffice.
  */
-function tokensIn({ mint }: Payment, { account }: Source): readonly Movement[] {
+function tokensIn({ mint }: Payment, { account }: Source): readonly AssetAmount[] {
   return mint === null || account === null ? [] : [{ tokenAddress: mint, amount: amountOf(account.units) }];
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { singleNodeChains } from '#chains/access.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
-import { ATTENTIONS, attentionsOf } from '#domain/attention.ts';
+import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { timeText } from '#http/time-text.ts';
@@ -18,7 +18,7 @@ const time = z.iso.datetime();
 const statusSchema = z
   .strictObject({
     attention: z
-      .array(z.strictObject({ code: z.enum(ATTENTIONS), detail: z.string() }))
+      .array(z.strictObject({ code: z.enum(ALERT_CODES), detail: z.string() }))
       .meta({ description: 'What wants a person now; empty on a good day' }),
     transactions: z.strictObject({
       outstanding: z.record(z.string(), z.int()).meta({ description: 'By state, those with work to be done' }),
@@ -87,7 +87,7 @@ async function show(context: HttpContext): Promise<Response> {
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
   const { outstanding, quietest } = condition;
   return context.json({
-    attention: attentionsOf(condition, cosigners, Date.now()),
+    attention: alertsFor(condition, cosigners, Date.now()),
     transactions: {
       outstanding,
       quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: timeText(updatedAtMs) })),

@@ -13,7 +13,7 @@ import { refused } from '#domain/result.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
-import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MOST_PENDING } from '#domain/vault.ts';
+import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING } from '#domain/vault.ts';
 import { deviceBody, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
@@ -165,7 +165,7 @@ async function found(context: HttpContext): Promise<Response> {
       name: body.name,
       initialState: body.initialState,
       decisionPeriodSeconds: body.decisionPeriodSeconds ?? DEFAULT_DECISION_PERIOD_SECONDS,
-      mostPending: body.mostPending ?? DEFAULT_MOST_PENDING,
+      mostPending: body.mostPending ?? DEFAULT_MAX_PENDING,
       chains: chains.filter((name) => name !== null),
       signingThreshold,
       bitcoinAddressType: body.bitcoinAddressType ?? 'p2tr',

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { adapterFor } from '#chains/adapters.ts';
 import type { Activity } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import { nameOf } from '#domain/rules.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
@@ -79,7 +79,9 @@ export function activityRecord(
     finality: activity.state !== 'SUCCEEDED' ? null : block?.isFinal === true ? 'finalized' : 'confirmed',
     knownAs: knownAs(activity, policy, chain),
     actionsForMe:
-      chain !== null && canBePaidFor(activity, chain) && may(viewer, 'create') ? ['child-pays-for-parent'] : [],
+      chain !== null && canBePaidFor(activity, chain) && hasPermission(viewer, 'create')
+        ? ['child-pays-for-parent']
+        : [],
     createdAt: timeText(activity.createdAtMs),
     updatedAt: timeText(activity.updatedAtMs),
   };

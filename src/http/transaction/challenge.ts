@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
-import { approvalsNeeded, approvers, hasApproved } from '#domain/approval.ts';
+import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/approval.ts';
 import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
 import { APPROVAL_MODES } from '#domain/device.ts';
 import { intentBytes } from '#domain/intent.ts';
@@ -89,7 +89,7 @@ function challengeOf({
   viewer,
 }: TransactionView): Omit<z.input<typeof challengeSchema>, keyof typeof statementFields> {
   const { intent } = transaction;
-  const [required, count] = [approvalsNeeded(transaction, policy), approvers(transaction, policy).length];
+  const [required, count] = [requiredApprovalsNow(transaction, policy), currentApprovers(transaction, policy).length];
   return {
     transactionId: transaction.id,
     vaultId: transaction.vaultId,

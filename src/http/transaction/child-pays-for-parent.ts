@@ -1,7 +1,7 @@
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { amountOf } from '#domain/amount.ts';
-import { may } from '#domain/member.ts';
+import { hasPermission } from '#domain/member.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
@@ -37,7 +37,7 @@ async function propose(context: HttpContext): Promise<Response> {
     (vault) => vault.read(actor, id),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
-  if (!may(found.value.viewer, 'create')) return refusalProblem(context, { code: 'forbidden' });
+  if (!hasPermission(found.value.viewer, 'create')) return refusalProblem(context, { code: 'forbidden' });
   if (!('activity' in found.value)) {
     const { state } = found.value.transaction;
     return refusalProblem(context, { code: 'transaction-not-broadcast', state });

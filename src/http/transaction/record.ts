@@ -1,19 +1,19 @@
 import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import { warningsOf } from '#chains/warnings.ts';
-import { approvalsNeeded, approvers, hasApproved, hasRequiredDevice } from '#domain/approval.ts';
+import { requiredApprovalsNow, currentApprovers, hasApproved, hasRequiredDevice } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
-import { wantsOneMore } from '#domain/intent.ts';
+import { requiresExtraApproval } from '#domain/intent.ts';
 import { COIN_UNKNOWN } from '#domain/job.ts';
 import type { Member } from '#domain/member.ts';
-import { may, mayStop } from '#domain/member.ts';
+import { hasPermission, mayCancelTransaction } from '#domain/member.ts';
 import type { Policy } from '#domain/policy.ts';
 import { thresholdFor } from '#domain/policy.ts';
-import { refusalShown } from '#domain/node-refusal.ts';
+import { publicRejection } from '#domain/node-refusal.ts';
 import { unreachable } from '#domain/result.ts';
-import { nameOf, ruleBreach, voicesAsked } from '#domain/rules.ts';
-import type { Vote } from '#domain/transaction.ts';
+import { nameOf, ruleViolation, triggeredThresholds } from '#domain/rules.ts';
+import type { Approval } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import { breachText } from '#http/breach-text.ts';
@@ -43,7 +43,7 @@ export function transactionRecord(
     kind: intent.kind,
     state: transaction.state,
     stateReason: transaction.stateReason,
-    stateDetail: refusalShown(transaction),
+    stateDetail: publicRejection(transaction),
     waitsFor: transaction.waitsFor ?? null,
     displayType: transaction.displayType,
     direction: transaction.direction,
@@ -73,8 +73,8 @@ export function transactionRecord(
     knownAs: knownAs(transaction, scope.policy),
     policyVersion: intent.policyVersion,
     ...explanation(transaction, scope.policy),
-    requiredApprovals: approvalsNeeded(transaction, scope.policy),
-    approvalsCounted: approvers(transaction, scope.policy).length,
+    requiredApprovals: requiredApprovalsNow(transaction, scope.policy),
+    approvalsCounted: currentApprovers(transaction, scope.policy).length,
     approvals: transaction.approvals.map(voteRecord),
     rejection: transaction.rejection === null ? null : voteRecord(transaction.rejection),
     actionsForMe: actionsFor(transaction, scope),
@@ -148,12 +148,12 @@ function knownAs({ exposure }: PublicTransaction, { rules }: Policy) {
 /** Why it takes that many approvals, and whether the policy of now would have it at all. */
 function explanation(transaction: PublicTransaction, policy: Policy) {
   const { exposure, intent, requiredApprovals } = transaction;
-  const now = voicesAsked(policy.rules, exposure).map(({ rule, voices, above }) => ({
+  const now = triggeredThresholds(policy.rules, exposure).map(({ rule, voices, above }) => ({
     rule,
     approvals: voices,
     detail: above === null ? 'nobody can say what it moves' : `it moves more than ${above} of one asset`,
   }));
-  const breach = isPending(transaction.state) ? ruleBreach(policy.rules, exposure) : null;
+  const breach = isPending(transaction.state) ? ruleViolation(policy.rules, exposure) : null;
   return {
     requirements: [
       { rule: 'threshold', approvals: policy.threshold, detail: 'the vault asks for it' },
@@ -164,11 +164,11 @@ function explanation(transaction: PublicTransaction, policy: Policy) {
       ...(requiredApprovals > thresholdFor(policy, exposure)
         ? [{ rule: 'at-creation', approvals: requiredApprovals, detail: 'the policy of its creation asked for it' }]
         : []),
-      ...(wantsOneMore(intent)
+      ...(requiresExtraApproval(intent)
         ? [
             {
               rule: 'looks-alike',
-              approvals: approvalsNeeded(transaction, policy),
+              approvals: requiredApprovalsNow(transaction, policy),
               detail: 'one more, as far as there are signers, because an address looks like a known one',
             },
           ]
@@ -192,7 +192,7 @@ function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicA
   };
 }
 
-export function voteRecord(vote: Vote) {
+export function voteRecord(vote: Approval) {
   const device = vote.device === null ? null : deviceSignatureRecord(vote.device);
   return { userId: vote.actor.userId, digest: vote.digest, device, at: timeText(vote.atMs) };
 }
@@ -201,17 +201,17 @@ type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up'
 
 /** What this reader can do with it now. */
 function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
-  const stops = mayStop(viewer, transaction) ? ['cancel' as const] : [];
+  const stops = mayCancelTransaction(viewer, transaction) ? ['cancel' as const] : [];
   if (transaction.state === 'BROADCAST') {
     const isUnknown = transaction.stateReason === COIN_UNKNOWN && stops.length > 0;
     return [
-      ...(may(viewer, 'create') ? ['speed-up' as const] : []),
+      ...(hasPermission(viewer, 'create') ? ['speed-up' as const] : []),
       ...(transaction.cancelling ? [] : stops),
       ...(isUnknown ? ['end-unknown' as const] : []),
     ];
   }
   if (!isPending(transaction.state)) return [];
-  const votes = may(viewer, 'vote');
+  const votes = hasPermission(viewer, 'vote');
   const lacksDevice = !hasRequiredDevice(transaction.digest, transaction.approvals, policy);
   return [
     ...(votes && (!hasApproved(transaction, viewer.userId) || lacksDevice) ? ['approve' as const] : []),

@@ -3,7 +3,7 @@ import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
 import { ASSET_KINDS, isCollectible } from '#domain/movement.ts';
-import { usdText, worthOf } from '#domain/price.ts';
+import { usdText, usdValueAtPrice } from '#domain/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/asset-record.ts';
 import { timeText } from '#http/time-text.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
@@ -137,5 +137,5 @@ function balanceRecord(
 
 function worthRecord(units: bigint, decimals: number | null, price: KnownPrice | undefined) {
   if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
-  return { usdValue: usdText(worthOf(units, decimals, price.usdE12)), pricedAt: timeText(price.atMs) };
+  return { usdValue: usdText(usdValueAtPrice(units, decimals, price.usdE12)), pricedAt: timeText(price.atMs) };
 }

@@ -2,16 +2,16 @@ import * as z from 'zod';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Amount } from '#domain/amount.ts';
-import { APPROVAL_MODES, MOST_DEVICES } from '#domain/device.ts';
-import type { AssetName } from '#domain/exposure.ts';
+import { APPROVAL_MODES, MAX_DEVICES } from '#domain/device.ts';
+import type { AssetRef } from '#domain/exposure.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
 import type { UserId } from '#domain/id.ts';
 import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { AssetLimit, BookEntry, HigherThreshold, Rules } from '#domain/rules.ts';
-import { MOST_RULES } from '#domain/rules.ts';
+import type { AssetLimit, AddressBookEntry, HigherThreshold, Rules } from '#domain/rules.ts';
+import { MAX_RULES } from '#domain/rules.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { deviceBody, deviceKeyId, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
@@ -39,7 +39,7 @@ export const rulesBody = {
         name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
       }),
     )
-    .max(MOST_RULES)
+    .max(MAX_RULES)
     .optional(),
   limits: z
     .array(
@@ -50,16 +50,16 @@ export const rulesBody = {
         perDay: amount.nullish(),
       }),
     )
-    .max(MOST_RULES)
+    .max(MAX_RULES)
     .optional(),
   higherThresholds: z
     .array(z.strictObject({ chain, tokenAddress: address.nullish(), above: amount, threshold: z.int().positive() }))
-    .max(MOST_RULES)
+    .max(MAX_RULES)
     .optional(),
   unreadableThreshold: z.int().positive().nullish(),
   signOnce: z.enum(SIGN_ONCE_MODES).optional(),
   limitsIncludeFees: z.boolean().optional(),
-  maxFees: z.array(z.strictObject({ chain, amount })).max(MOST_RULES).optional(),
+  maxFees: z.array(z.strictObject({ chain, amount })).max(MAX_RULES).optional(),
   requiredDevice: z.enum(REQUIRED_DEVICES).optional(),
   unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).optional(),
 };
@@ -77,7 +77,7 @@ export const policyWishBody = z
     threshold: z.int().positive().optional(),
     approvalMode: z.enum(APPROVAL_MODES).optional(),
     addDevices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
-    removeDevices: z.array(deviceKeyId).max(MOST_DEVICES).optional(),
+    removeDevices: z.array(deviceKeyId).max(MAX_DEVICES).optional(),
     ...rulesBody,
     /** A change from token mode to device mode names them when it is absent; null keeps what the policy has. */
     cosigners: cosignersBody.nullish(),
@@ -136,7 +136,7 @@ export async function readPolicyWish(
 export function readRules(context: HttpContext, body: RulesBody): Result<Partial<Rules>, readonly FieldFault[]> {
   const faults: FieldFault[] = [];
   const readers = (name: string, pointer: string) => readerOn(context, { name, pointer }, faults);
-  const addressBook = body.addressBook?.flatMap((entry, i): BookEntry[] => {
+  const addressBook = body.addressBook?.flatMap((entry, i): AddressBookEntry[] => {
     const pointer = `/addressBook/${i}`;
     const reader = readers(entry.chain, pointer);
     const read = reader?.recipient(entry.address, `${pointer}/address`) ?? null;
@@ -206,7 +206,7 @@ function readerOn(
   return { ...fieldReader(adapterFor(found, []), faults), chain: found.caip2 };
 }
 
-function readAsset(reader: ChainReader | null, token: string | null | undefined, pointer: string): AssetName | null {
+function readAsset(reader: ChainReader | null, token: string | null | undefined, pointer: string): AssetRef | null {
   if (reader === null) return null;
   if (token == null) return { chain: reader.chain, tokenAddress: null };
   const tokenAddress = reader.token(token, `${pointer}/tokenAddress`);
@@ -219,14 +219,14 @@ const POLICY_FAULTS: Readonly<Record<WishFault, readonly [pointer: string, detai
   'too-many-signers': ['/signers', 'has too many people'],
   'signers-not-sorted': ['/signers', 'has somebody twice'],
   'threshold-out-of-range': ['/threshold', 'is between 1 and the number of signers'],
-  'too-many-devices': ['/addDevices', `are ${MOST_DEVICES} at most, with those that there are`],
+  'too-many-devices': ['/addDevices', `are ${MAX_DEVICES} at most, with those that there are`],
   'devices-not-sorted': ['/addDevices', 'has a device twice, or one that there is already'],
   'device-of-nobody': ['/addDevices', 'has one of somebody who does not sign'],
   'signer-without-device': ['/approvalMode', 'can be device when each signer has one'],
   'required-device-missing': ['/requiredDevice', 'can be ed25519 in device mode, when a signer has such a device'],
   'cosigners-malformed': ['/cosigners', 'names co-signers 1 to n in order, each with its own key'],
   'no-such-device': ['/removeDevices', 'names one that there is not'],
-  'too-many-rules': ['/addressBook', `has at most ${MOST_RULES} entries, as every list of rules has`],
+  'too-many-rules': ['/addressBook', `has at most ${MAX_RULES} entries, as every list of rules has`],
   'rules-not-in-order': ['/addressBook', 'or another list of rules names one thing twice'],
   'limit-without-a-bound': ['/limits', 'has one that bounds nothing: say perTransaction or perDay'],
   'step-out-of-range': ['/higherThresholds', 'and unreadableThreshold are between 1 and the number of signers'],

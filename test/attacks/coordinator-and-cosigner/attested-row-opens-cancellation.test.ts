@@ -6,7 +6,7 @@
  * Defence: only a row of its own, or one that was attested before it adopted the policy in force, lets the named policy judge a cancellation.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import { relay } from '#jobs/relay.ts';
 import { approvedTransfer, attemptOf } from '../../cosigner/nodes.ts';
 import { openBody } from '../../cosigner/refused-by-all.ts';
@@ -31,7 +31,7 @@ test('revoked devices burn no fees at a co-signer that knows the revocation', as
   puppet.inForce = guarded;
   expect(await three.call(`${path}/receipt`, { request })).toMatchObject({ ok: true });
   expect(await witnessedAtOne(theft.intent.transactionId, request)).toMatchObject({ ok: true });
-  const effect = { ...effectOf(theft.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
+  const effect = { ...actionOfAttempt(theft.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
   const price = BigInt(theft.intent.maxFee) / 21_000n;
   const attempt = { ...attemptOf(effect, { maxFeePerGas: price, nonce: 9n }, 2), purpose: 'cancellation' as const };
   const burn = openBody({ ...asked, attempt, policies: [before, change] }, [1, 2]);

@@ -9,12 +9,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { signingEndsAtMs } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
-import type { Actor, Vote } from '#domain/transaction.ts';
+import type { Actor, Approval } from '#domain/transaction.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { alice, bob, carol, NOON_MS, policy } from '../../domain/cast.ts';
 import { digestOf, next, request } from '../../cosigner/check-scene.ts';
@@ -29,12 +29,12 @@ const [ofAlice, ofBob, ofCarol] = people.map(({ actor, device }) => device.asDev
 const withAll: Policy = {
   ...policy,
   approvalMode: 'device',
-  devices: inOrderOfKeys([ofAlice!, ofBob!, ofCarol!]),
+  devices: sortedByKeyId([ofAlice!, ofBob!, ofCarol!]),
 };
 /** Bob's phone was stolen: alice and carol have taken it out. */
-const withoutBobs = next(withAll, { devices: inOrderOfKeys([ofAlice!, ofCarol!]) });
+const withoutBobs = next(withAll, { devices: sortedByKeyId([ofAlice!, ofCarol!]) });
 
-function signedBy(digest: string, ...actors: readonly Actor[]): readonly Vote[] {
+function signedBy(digest: string, ...actors: readonly Actor[]): readonly Approval[] {
   return people
     .filter(({ actor }) => actors.includes(actor))
     .map(({ actor, device }) => ({ actor, digest, device: device.signed(digest), atMs: NOON_MS }));

@@ -6,7 +6,7 @@
  * Defence: a renewed mandate is judged as the first one was, by the quorum of the policy before that version.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { ScriptDevice } from '#local/script-device.ts';
@@ -36,7 +36,7 @@ const takeover: Policy = {
   ...revoked,
   signers: [mallory.userId],
   threshold: 1,
-  devices: inOrderOfKeys([one.asDevice(mallory.userId), two.asDevice(mallory.userId)]),
+  devices: sortedByKeyId([one.asDevice(mallory.userId), two.asDevice(mallory.userId)]),
 };
 
 test('devices that a change brings in renew no mandate of it, and the devices of before do', async () => {

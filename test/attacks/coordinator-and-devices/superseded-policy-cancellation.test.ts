@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Attempt } from '#domain/transaction.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
@@ -48,7 +48,7 @@ afterAll(() => nodes.stop());
 /** Bytes that pay nothing to the wallet itself, at this price per gas. */
 function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint, nonce: bigint): Attempt {
   // The intent's own cap is what the co-signers hold the bytes against.
-  const effect = { ...effectOf(of.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
+  const effect = { ...actionOfAttempt(of.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
   return { ...attemptOf(effect, { maxFeePerGas, nonce }, number), purpose: 'cancellation' };
 }
 

@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { parseVaultId } from '#domain/id.ts';
@@ -20,7 +20,7 @@ import { present, startNodes } from '../../cosigner/nodes.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';
 import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../policy-scene.ts';
 
-const thieves = inOrderOfKeys([alice, bob, carol].map(({ userId }) => ScriptDevice.create().asDevice(userId)));
+const thieves = sortedByKeyId([alice, bob, carol].map(({ userId }) => ScriptDevice.create().asDevice(userId)));
 const forged: AdoptedPolicy = { policy: { ...byDevice, devices: thieves }, mandate: null };
 
 /** Its signers approved this change and then cancelled it; the coordinator kept the mandate. */

@@ -8,7 +8,7 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
@@ -35,7 +35,7 @@ const second = ScriptDevice.create();
 const hidden: Policy = {
   ...byDevice,
   version: 2,
-  devices: inOrderOfKeys([...byDevice.devices, thief.asDevice(alice.userId), second.asDevice(bob.userId)]),
+  devices: sortedByKeyId([...byDevice.devices, thief.asDevice(alice.userId), second.asDevice(bob.userId)]),
   previousHash: policyHashOf(byDevice),
 };
 const unsigned = (policy: Policy): AdoptedPolicy => ({ policy, mandate: null });

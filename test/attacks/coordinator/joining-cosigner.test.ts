@@ -6,7 +6,7 @@
  * Defence: a co-signer that joins adopts only a policy that t other co-signers attest.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { inOrderOfKeys } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/device.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
@@ -35,7 +35,7 @@ const [mine, other] = [ScriptDevice.create(), ScriptDevice.create()];
 const stolen: AdoptedPolicy = {
   policy: {
     ...byDevice,
-    devices: inOrderOfKeys([...byDevice.devices, mine.asDevice(alice.userId), other.asDevice(bob.userId)]),
+    devices: sortedByKeyId([...byDevice.devices, mine.asDevice(alice.userId), other.asDevice(bob.userId)]),
   },
   mandate: null,
 };

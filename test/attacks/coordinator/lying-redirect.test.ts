@@ -15,8 +15,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import { signatureFault } from '#devices/voice.ts';
 import type { ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
-import { nonceOfHello, parseApprovalAnswer } from '#domain/approval-message.ts';
-import { callAddress, requestAddress, returnOf } from '#domain/approval-redirect.ts';
+import { nonceOfPageReady, parseApprovalAnswer } from '#domain/approval-message.ts';
+import { requestUrl, resultTargetUrl, parseRedirectResult } from '#domain/approval-redirect.ts';
 import type { Device } from '#domain/device.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import { intentBytes } from '#domain/intent.ts';
@@ -89,18 +89,18 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   /** What the tab has brought to one of mallory's pages. */
   async function broughtTo(origin: string): Promise<unknown> {
     await tab.waitForURL(`${origin}/#/approval/**`);
-    return returnOf(new URL(tab.url()).hash)?.message;
+    return parseRedirectResult(new URL(tab.url()).hash)?.message;
   }
 
   async function nonceOf(origin = dashboard): Promise<string> {
-    await go(callAddress(place.origin, { dashboard: origin, requestId: ID }));
-    const nonce = nonceOfHello(await broughtTo(origin));
+    await go(requestUrl(place.origin, { dashboard: origin, requestId: ID }));
+    const nonce = nonceOfPageReady(await broughtTo(origin));
     if (nonce === null) throw new Error('the page named no nonce');
     return nonce;
   }
 
   const send = (request: ApprovalRequest | EnrolmentRequest, origin = dashboard) =>
-    go(requestAddress(place.origin, { dashboard: origin, request }));
+    go(resultTargetUrl(place.origin, { dashboard: origin, request }));
 
   async function enrolled(): Promise<Device> {
     await tab.goto(dashboard);
@@ -227,7 +227,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     ];
     for (const name of names) {
       await tab.goto(stranger);
-      await go(callAddress(place.origin, { dashboard: name, requestId: ID }));
+      await go(requestUrl(place.origin, { dashboard: name, requestId: ID }));
       await refuses(/does not allow the dashboard/);
     }
   });

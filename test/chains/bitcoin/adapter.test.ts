@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { coinsIn } from '#chains/bitcoin/transaction.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
@@ -236,7 +236,7 @@ test('a cancellation brings everything home but the fee', async () => {
   node.ledger.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const first = await sent(intent);
-  const undone = effectOf(intent, 'cancellation');
+  const undone = actionOfAttempt(intent, 'cancellation');
   const second = await sent(undone, first.attempt);
   expect(second.verdict).toEqual({ outcome: 'accepted' });
   node.ledger.mine();

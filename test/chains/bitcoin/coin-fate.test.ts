@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
@@ -50,7 +50,10 @@ interface Sent {
 }
 
 async function sent(amount: bigint, replaced: Attempt | null = null, isUndone = false): Promise<Sent> {
-  const intent = effectOf(payment(wallet.address, { amount: units(amount) }), isUndone ? 'cancellation' : 'intent');
+  const intent = actionOfAttempt(
+    payment(wallet.address, { amount: units(amount) }),
+    isUndone ? 'cancellation' : 'intent',
+  );
   const quote = await adapter().quote(intent, replaced);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
   const attempt = attemptOf(adapter().compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);

@@ -5,7 +5,7 @@ import { scriptOf } from '#chains/bitcoin/address.ts';
 import { coinsIn } from '#chains/bitcoin/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import { present } from '../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, stranger, units, Wallet } from './cast.ts';
 
@@ -150,9 +150,9 @@ test('a cancellation leaves out what no server shows any more, and never the fir
   const attempt = attemptOf(adapter.compose(intent, first.value, 0n));
   expect(attempt.coinParents?.map(({ txid }) => txid)).toEqual(expect.arrayContaining([old, young]));
   const undone = async (purpose: 'intent' | 'cancellation') => {
-    const quote = await adapter.quote(effectOf(intent, purpose), attempt);
+    const quote = await adapter.quote(actionOfAttempt(intent, purpose), attempt);
     if (!quote.ok) return quote.refusal.kind;
-    const { payload } = adapter.compose(effectOf(intent, purpose), quote.value, 0n);
+    const { payload } = adapter.compose(actionOfAttempt(intent, purpose), quote.value, 0n);
     return coinsIn(bytesOf(payload)).map(({ txid }) => txid);
   };
   const hide = (txid: string) => (liar.lie = (path) => (path.includes(txid) ? null : undefined));

@@ -10,7 +10,7 @@ import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import type { TransferIntent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import { present } from '../evm/cast.ts';
 import { BTC, bytesOf, mainnet, message, payment, regtest, stranger, units, Wallet } from './cast.ts';
 
@@ -38,7 +38,7 @@ test('an honest payment passes, with a hash for each coin, its fee, and the coin
 });
 
 test('a cancellation brings all coins home', () => {
-  const undone = effectOf(intent, 'cancellation');
+  const undone = actionOfAttempt(intent, 'cancellation');
   if (undone.kind !== 'transfer') throw new Error('it is a payment of nothing');
   const back: Terms = { ...HONEST, change: 3n * BTC - 1_000n };
   expect(verdict(undone, payload(undone, back))).toBe('signs');

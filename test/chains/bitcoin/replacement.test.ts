@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, afterAll, beforeEach, expect, test } from 'vitest';
 import { demandIn } from '#chains/bitcoin/replacement.ts';
 import type { TransferIntent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
@@ -113,7 +113,7 @@ test('a cancellation pays for the recipient as well, and has the higher rate alt
   const intent = payment(wallet.address, { to: mallory.address });
   const first = await offered(wallet, intent);
   await pin(present(first.signed).hash, 10_000n);
-  const undone = effectOf(intent, 'cancellation') as TransferIntent;
+  const undone = actionOfAttempt(intent, 'cancellation') as TransferIntent;
   const second = await offered(wallet, undone, first);
   const third = await offered(wallet, undone, second);
   expect(outcomes(first, second, third)).toEqual(['accepted', 'underpriced', 'accepted']);

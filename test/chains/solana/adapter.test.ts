@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Observation } from '#chains/chain-adapter.ts';
 import { bytesOf, tokenAccountOf } from '#chains/solana/address.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Attempt, Inclusion } from '#domain/transaction.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
@@ -204,7 +204,7 @@ test('a cancellation uses the nonce up, and what it took the place of can never 
   await sent(wallet, payment(wallet.address));
   const intent = payment(wallet.address);
   const unwanted = await signed(wallet, intent);
-  const cancel = await signed(wallet, effectOf(intent, 'cancellation'), { replaced: unwanted.attempt });
+  const cancel = await signed(wallet, actionOfAttempt(intent, 'cancellation'), { replaced: unwanted.attempt });
   await adapter().broadcast(cancel.raw, cancel.hash);
   await adapter().broadcast(unwanted.raw, unwanted.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(0n);

@@ -5,7 +5,7 @@ import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/address.
 import { memoFault } from '#chains/solana/memo.ts';
 import { inspectSolanaPayload } from '#chains/solana/payload.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { payloadOf } from '#chains/payload-text.ts';
 import { account, mintTo, newToken } from '#local/solana-tokens.ts';
@@ -117,7 +117,7 @@ test('only an address that a program derives is one without a key', () => {
 
 test('a cancellation has no memo and acknowledges nothing', () => {
   const intent = payment(new Wallet().address, { to: squadsVault(), recipientMayHaveNoKey: true, memo: 'x' });
-  const effect = effectOf(intent, 'cancellation');
+  const effect = actionOfAttempt(intent, 'cancellation');
   expect(Object.keys(effect)).not.toContain('memo');
   expect(Object.keys(effect)).not.toContain('recipientMayHaveNoKey');
 });

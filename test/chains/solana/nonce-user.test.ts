@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Watched } from '#chains/chain-adapter.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
 import type { Rule } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from './cast.ts';
@@ -108,7 +108,7 @@ test('a transaction of somebody else is named by its own bytes, once it is beyon
   await paid(wallet);
   const intent = payment(wallet.address);
   const unsent = await signed(wallet, intent);
-  const other = await carriedOut(await signed(wallet, effectOf(intent, 'cancellation'), unsent.attempt));
+  const other = await carriedOut(await signed(wallet, actionOfAttempt(intent, 'cancellation'), unsent.attempt));
   // Later ones name the same account, and are of other values of the nonce.
   await paid(wallet);
   forgetful();
@@ -147,7 +147,7 @@ test('strangers who name the account are passed by', async () => {
   await paid(wallet);
   const intent = payment(wallet.address);
   const unsent = await signed(wallet, intent);
-  const other = await carriedOut(await signed(wallet, effectOf(intent, 'cancellation'), unsent.attempt));
+  const other = await carriedOut(await signed(wallet, actionOfAttempt(intent, 'cancellation'), unsent.attempt));
   const strangers = Array.from({ length: 19 }, () => node.ledger.airdrop(new Wallet().address, SOL).hash);
   const slot = Number.parseInt(unsent.attempt.anchoredAt ?? '', 10) + 1;
   const named = (hashes: readonly string[]) =>

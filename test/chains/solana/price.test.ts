@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { attemptPrice, priceTiers } from '#chains/solana/price.ts';
-import { effectOf } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/intent.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Attempt, SendOutcome } from '#domain/transaction.ts';
 import { attemptOf, payment, stranger, units, Wallet } from './cast.ts';
@@ -117,7 +117,7 @@ test('the fee cap bounds the price in congestion, and a payment is made all the 
   const sent = ended(attempt, 'underpriced');
   const faster = await lying().quote(intent, sent);
   expect(faster).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });
-  expect((await lying().quote(effectOf(intent, 'cancellation'), sent)).ok).toBe(true);
+  expect((await lying().quote(actionOfAttempt(intent, 'cancellation'), sent)).ok).toBe(true);
   const tooLow = payment(wallet.address, { maxFee: units(1_452_000n) });
   const none = await lying().quote(tooLow, null);
   expect(none).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/chain.ts';
-import { may, mayCancel } from '#domain/member.ts';
+import { hasPermission, mayCancel } from '#domain/member.ts';
 import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
 import { voteRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
@@ -73,7 +73,7 @@ export function policyChangeRecord(
 
 function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
   if (change.state !== 'PENDING' || viewer === null) return [];
-  const votes = may(viewer, 'vote');
+  const votes = hasPermission(viewer, 'vote');
   const approved = change.approvals.some(({ actor }) => actor.userId === viewer.userId);
   return [
     ...(mayApprove(viewer, change, decider) && !approved ? ['approve' as const] : []),
