@@ -1,5 +1,5 @@
-import type { CosignerStanding } from '#devices/standing.ts';
-import { STANDINGS } from '#devices/standing.ts';
+import type { CosignerAgreement } from '#devices/standing.ts';
+import { AGREEMENTS } from '#devices/standing.ts';
 import { Misuse } from './command-line.ts';
 
 /**
@@ -10,7 +10,7 @@ import { Misuse } from './command-line.ts';
 
 /** Throws `Misuse` for a name of another form. */
 export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
-  const form = new RegExp(`^[1-9]:(${STANDINGS.filter((one) => one !== 'agrees').join('|')})$`);
+  const form = new RegExp(`^[1-9]:(${AGREEMENTS.filter((one) => one !== 'agrees').join('|')})$`);
   const malformed = texts.find((text) => !form.test(text));
   if (malformed !== undefined) {
     throw new Misuse(`--despite-cosigner ${malformed} has not the form of 3:unknown, as the command shows it`);
@@ -20,23 +20,23 @@ export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
 
 /** The co-signers that a person has not named yet. */
 export function unnamed(
-  exceptions: readonly CosignerStanding[],
+  exceptions: readonly CosignerAgreement[],
   named: ReadonlySet<string>,
-): readonly CosignerStanding[] {
+): readonly CosignerAgreement[] {
   return exceptions.filter((one) => !named.has(nameOf(one)));
 }
 
 /** The options that name these co-signers. */
-export function optionsFor(exceptions: readonly CosignerStanding[]): string {
+export function optionsFor(exceptions: readonly CosignerAgreement[]): string {
   return [...new Set(exceptions.map((one) => `--despite-cosigner ${nameOf(one)}`))].join(' ');
 }
 
 /** What a person types to sign although these co-signers do not agree. */
-export function consentTo(exceptions: readonly CosignerStanding[]): string {
+export function consentTo(exceptions: readonly CosignerAgreement[]): string {
   const numbers = [...new Set(exceptions.map(({ cosigner }) => cosigner))].toSorted((a, b) => a - b);
   return numbers.length === 0 ? 'yes' : `yes despite ${numbers.join(' ')}`;
 }
 
-function nameOf({ cosigner, standing }: CosignerStanding): string {
+function nameOf({ cosigner, standing }: CosignerAgreement): string {
   return `${cosigner}:${standing}`;
 }

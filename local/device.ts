@@ -15,7 +15,7 @@ import type { Proven } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
-import type { CosignerStanding } from '#devices/standing.ts';
+import type { CosignerAgreement } from '#devices/standing.ts';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import { ScriptDevice } from './script-device.ts';
@@ -229,7 +229,7 @@ function print({ domain, fields }: CanonicalText): void {
  * Asks the person, who names each co-signer that does not agree. With `--yes` the options name them:
  * a script that was written for agreement must not sign without it.
  */
-async function confirm(options: Options, exceptions: readonly CosignerStanding[]): Promise<void> {
+async function confirm(options: Options, exceptions: readonly CosignerAgreement[]): Promise<void> {
   const open = unnamed(exceptions, parseExceptions(options['despite-cosigner'] ?? []));
   if (options.yes === true) {
     hold(open.length === 0, `not all co-signers agree: find out why, or name them with ${optionsFor(open)}`);

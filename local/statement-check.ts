@@ -2,8 +2,8 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/address-on.ts';
 import type { PolicyLink } from '#devices/policy-chain.ts';
 import { pinsUnder } from '#devices/policy-chain.ts';
-import type { CosignerStanding, Standing } from '#devices/standing.ts';
-import { exceptionsIn, standingsOf } from '#devices/standing.ts';
+import type { CosignerAgreement, Agreement } from '#devices/standing.ts';
+import { dissentersIn, agreementsOf } from '#devices/standing.ts';
 import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { KeyScheme } from '#domain/chain.ts';
@@ -38,7 +38,7 @@ export interface Proven {
   readonly links: readonly PolicyLink[];
   readonly pinned: PinnedVault;
   /** Co-signers that do not agree. The device signs only after the person has named each of them. */
-  readonly exceptions: readonly CosignerStanding[];
+  readonly exceptions: readonly CosignerAgreement[];
   /** The proposed policy is one of these already: the change renews its mandate. */
   readonly isRenewal: boolean;
 }
@@ -77,7 +77,7 @@ export async function provePolicies(client: Client, pinned: PinnedVault, questio
   if (keyIds.length === 0) throw new Unproven('the vault has no key yet, so no co-signer can state anything');
   const since = isRenewal ? decidedUnder : policy.version;
   const judged = { client, links, pins: pins.value, threshold, question, since };
-  const exceptions: CosignerStanding[] = [];
+  const exceptions: CosignerAgreement[] = [];
   let isHeadProven = true;
   for (const keyId of keyIds) {
     const standings = await standingsFor(keyId, judged);
@@ -107,10 +107,10 @@ async function standingsFor(keyId: string, judged: Judged) {
   const asked = { vaultId, keyId, nonce, policy: head };
   const entries = delivered.statements ?? [];
   const verdicts = verifyStatements({ pins, asked, nowMs: Date.now(), entries });
-  const standings = standingsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
+  const standings = agreementsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
   print(keyId, standings);
   const threshold = judged.threshold ?? pins.length;
-  const exceptions = exceptionsIn(standings, threshold);
+  const exceptions = dissentersIn(standings, threshold);
   if (!exceptions.ok) throw new Unproven(tooFew(standings, { threshold: judged.threshold, version: head.version }));
   const isHeadProven = verdicts.filter(({ verdict }) => verdict === 'agrees').length >= threshold;
   return { exceptions: exceptions.value, isHeadProven };
@@ -134,7 +134,7 @@ function versionOf(link: PolicyLink | undefined): { readonly version: number; re
 }
 
 function tooFew(
-  standings: readonly CosignerStanding[],
+  standings: readonly CosignerAgreement[],
   { threshold, version }: { readonly threshold: number | null; readonly version: number },
 ): string {
   const count = threshold ?? standings.length;
@@ -182,7 +182,7 @@ function keysOf({ delivered, wallet }: Question): readonly string[] {
 }
 
 /** Beside the answer, which is on the other stream. */
-function print(keyId: string, standings: readonly CosignerStanding[]): void {
+function print(keyId: string, standings: readonly CosignerAgreement[]): void {
   console.error(`key ${keyId}`);
   for (const { cosigner, standing, detail } of standings) {
     console.error(
@@ -191,7 +191,7 @@ function print(keyId: string, standings: readonly CosignerStanding[]): void {
   }
 }
 
-const SHOWN: Readonly<Record<Standing, string>> = {
+const SHOWN: Readonly<Record<Agreement, string>> = {
   agrees: 'agrees',
   behind: 'BEHIND',
   'other-history': 'DISAGREES (a policy that is not in the history of this one)',

@@ -1,5 +1,5 @@
-import type { CosignerStanding, ShownPolicies } from '#devices/standing.ts';
-import { exceptionsIn, standingsOf } from '#devices/standing.ts';
+import type { CosignerAgreement, ShownPolicies } from '#devices/standing.ts';
+import { dissentersIn, agreementsOf } from '#devices/standing.ts';
 import type { StatementEntry } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
@@ -17,7 +17,7 @@ export interface Confirmation {
   readonly verdicts: readonly Verdict[];
   /** Why that is not enough to approve anything; null where it is. */
   readonly fault: string | null;
-  /** Co-signers that do not agree. The person names each of them before the page signs (`exceptionsIn`). */
+  /** Co-signers that do not agree. The person names each of them before the page signs (`dissentersIn`). */
   readonly exceptions: readonly Verdict[];
   /** Enough co-signers state exactly the policy that the server shows as the one in force. */
   readonly isInForce: boolean;
@@ -54,8 +54,8 @@ export function confirmedBy(
   if (last === undefined || since === undefined) throw new RangeError('a claim names the policy in force');
   const ask = (keyId: string, policy: typeof last) =>
     verifyStatements({ pins: pins.cosigners, asked: { vaultId, keyId, nonce, policy }, nowMs, entries });
-  const standings = keyIds.map((keyId) => standingsOf(ask(keyId, last), shown));
-  const isEnough = standings.length > 0 && standings.every((ofKey) => exceptionsIn(ofKey, pins.threshold).ok);
+  const standings = keyIds.map((keyId) => agreementsOf(ask(keyId, last), shown));
+  const isEnough = standings.length > 0 && standings.every((ofKey) => dissentersIn(ofKey, pins.threshold).ok);
   const verdicts = pins.cosigners.map(({ index }) => together(standings.flat(), index));
   const isStated = (keyId: string) =>
     ask(keyId, since).filter(({ verdict }) => verdict === 'agrees').length >= pins.threshold;
@@ -83,7 +83,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const GRAVITY = ['later-version', 'other-history', 'behind', 'unknown', 'agrees'] as const;
 
 /** What one co-signer says for all keys: the gravest of it. */
-function together(standings: readonly CosignerStanding[], cosigner: number): Verdict {
+function together(standings: readonly CosignerAgreement[], cosigner: number): Verdict {
   const own = standings.filter((one) => one.cosigner === cosigner);
   const worst = GRAVITY.flatMap((standing) => own.filter((one) => one.standing === standing))[0];
   switch (worst?.standing) {

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { InspectedPayload, PayloadFault } from '#chains/payload.ts';
 import { inspectPayload, isEvidenced } from '#chains/payload.ts';
-import { provenVotes } from '#devices/voice.ts';
+import { verifiedApprovals } from '#devices/voice.ts';
 import { exposureOf } from '#chains/exposure.ts';
 import type { FeeCeilings } from '#chains/fee-ceiling.ts';
 import { feeCeiling, isTooDearForSize } from '#chains/fee-ceiling.ts';
@@ -151,7 +151,7 @@ async function faultUnder(
   const { intent, purpose, approvals } = request;
   const exposure = exposureOf(intent, intent);
   const needed = requiredApprovalsFor({ intent, exposure }, thresholdFor(named, exposure), judge);
-  const proven = await provenVotes(approvals, judge);
+  const proven = await verifiedApprovals(approvals, judge);
   if (countedApprovers(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
   // Dropping the requirement approves nothing by itself, as with thresholds.
   const { requiredDevice = 'any' } = named.rules.requiredDevice === 'ed25519' ? named.rules : judge.rules;

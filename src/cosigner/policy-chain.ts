@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { mandateOf, policyOf, type SentMandate } from '#cosigner/sent-policy.ts';
 import { fieldsOf, Malformed } from '#cosigner/wire.ts';
-import { provenVotes } from '#devices/voice.ts';
+import { verifiedApprovals } from '#devices/voice.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
 import type { Policy } from '#domain/policy.ts';
 import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy.ts';
@@ -24,7 +24,7 @@ export interface SentPolicy {
  */
 export async function follows(current: Policy, next: Policy, mandate: SentMandate | null): Promise<boolean> {
   if (mandate === null) return false;
-  const proven = await provenVotes(mandate.approvals, current);
+  const proven = await verifiedApprovals(mandate.approvals, current);
   const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
   return (
     next.version === current.version + 1 &&

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
-import { provenVotes } from '#devices/voice.ts';
+import { verifiedApprovals } from '#devices/voice.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -81,7 +81,7 @@ export async function successionFault(
   if (!isNext) return 'not-the-next';
   if (mandate === null) return 'no-mandate';
   const digest = bytesToHex(sha256(mandateBytes(mandate, hashOf(next))));
-  const proven = await provenVotes(mandate.approvals, current);
+  const proven = await verifiedApprovals(mandate.approvals, current);
   if (countedApprovers(digest, proven, current).size < thresholdForChange(current)) return 'not-enough-approvals';
   return hasRequiredDevice(digest, proven, current) ? null : 'required-device-missing';
 }

@@ -128,19 +128,19 @@ class FieldCursor {
 }
 
 /** More signers or co-signers than this are refused by `policyFault`, with its own limits. */
-const MOST_PEOPLE = 100;
+const MAX_MEMBERS = 100;
 
 function policyOf(fields: FieldCursor): Policy {
   const vaultId = present(parseVaultIdText(fields.text('vaultId')));
   const version = fields.wholeNumber('version');
   const threshold = fields.wholeNumber('threshold');
   const previousHash = fields.text('previousHash');
-  const signers = fields.list('signers', MOST_PEOPLE, () => present(parseUserId(fields.text('signer'))));
+  const signers = fields.list('signers', MAX_MEMBERS, () => present(parseUserId(fields.text('signer'))));
   const approvalMode = fields.oneOf('approvalMode', APPROVAL_MODES);
   const devices = fields.list('devices', MAX_DEVICES, () => deviceOf(fields));
   const rules = rulesOf(fields);
   const cosigners = fields.has('cosigners')
-    ? { cosigners: fields.list('cosigners', MOST_PEOPLE, () => pinOf(fields)) }
+    ? { cosigners: fields.list('cosigners', MAX_MEMBERS, () => pinOf(fields)) }
     : {};
   return { vaultId, version, signers, threshold, approvalMode, devices, rules, previousHash, ...cosigners };
 }

@@ -11,12 +11,12 @@ import { accepted, refused } from '#domain/result.ts';
  *     later-version  it states a policy of a later version
  *     unknown        nothing is proven: no statement, or none that counts
  */
-export const STANDINGS = ['agrees', 'behind', 'other-history', 'later-version', 'unknown'] as const;
-export type Standing = (typeof STANDINGS)[number];
+export const AGREEMENTS = ['agrees', 'behind', 'other-history', 'later-version', 'unknown'] as const;
+export type Agreement = (typeof AGREEMENTS)[number];
 
-export interface CosignerStanding {
+export interface CosignerAgreement {
   readonly cosigner: number;
-  readonly standing: Standing;
+  readonly standing: Agreement;
   /** What it states, or why nothing is known. */
   readonly detail: string;
 }
@@ -29,10 +29,10 @@ export interface ShownPolicies {
 }
 
 /** Where each co-signer stands. The verdicts are about the last policy of the chain. */
-export function standingsOf(
+export function agreementsOf(
   verdicts: readonly StatementVerdict[],
   { chain, since }: ShownPolicies,
-): readonly CosignerStanding[] {
+): readonly CosignerAgreement[] {
   const last = chain.at(-1);
   if (last === undefined) throw new RangeError('there is no policy to agree with');
   return verdicts.map((one) => {
@@ -75,10 +75,10 @@ export function standingsOf(
  * - `unknown` is named like the others: a coordinator turns any statement into `unknown` by not
  *   delivering it, so an exemption would void the rest.
  */
-export function exceptionsIn(
-  standings: readonly CosignerStanding[],
+export function dissentersIn(
+  standings: readonly CosignerAgreement[],
   threshold: number,
-): Result<readonly CosignerStanding[], 'too-few-agree'> {
+): Result<readonly CosignerAgreement[], 'too-few-agree'> {
   const exceptions = standings.filter(({ standing }) => standing !== 'agrees');
   return standings.length - exceptions.length < threshold ? refused('too-few-agree') : accepted(exceptions);
 }

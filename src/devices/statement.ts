@@ -13,7 +13,7 @@ export interface StatementEntry {
 }
 
 /** What the verifier asked for, and the policy that it expects to be in force. */
-export interface StatementQuestion {
+export interface StatementRequest {
   readonly vaultId: number;
   readonly keyId: string;
   /** Lower-case hex of 32 bytes, drawn by the verifier for this question alone. */
@@ -58,7 +58,7 @@ export function verifyStatements({
   entries,
 }: {
   readonly pins: readonly CosignerPin[];
-  readonly asked: StatementQuestion;
+  readonly asked: StatementRequest;
   readonly nowMs: number;
   readonly entries: readonly StatementEntry[];
 }): readonly StatementVerdict[] {
@@ -71,7 +71,7 @@ export function verifyStatements({
 function verdictOn(
   pin: CosignerPin,
   entries: readonly StatementEntry[],
-  asked: StatementQuestion & { readonly nowMs: number },
+  asked: StatementRequest & { readonly nowMs: number },
 ): StatementVerdict {
   const cosigner = pin.index;
   const unknown = (reason: UnknownReason) => ({ verdict: 'unknown', cosigner, reason }) as const;

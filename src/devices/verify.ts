@@ -8,7 +8,11 @@ const KEYS = new WeakMap<Device, Promise<CryptoKey>>();
  * Whether a device has signed this: Ed25519 (RFC 8032), or ECDSA on P-256 with SHA-256, in 64 bytes. By Web Crypto, which is the runtime's
  * own and takes an eighth of the time of the library that looks at the keys: a co-signer checks every voice twice for every signature.
  */
-export async function verifies(device: Device, signature: Uint8Array, message: Uint8Array): Promise<boolean> {
+export async function verifyDeviceSignature(
+  device: Device,
+  signature: Uint8Array,
+  message: Uint8Array,
+): Promise<boolean> {
   const key = KEYS.get(device) ?? imported(device);
   KEYS.set(device, key);
   const algorithm = device.algorithm === 'ed25519' ? 'Ed25519' : { name: 'ECDSA', hash: 'SHA-256' };

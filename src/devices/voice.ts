@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOfText } from '#devices/base64url.ts';
-import { verifies } from '#devices/verify.ts';
+import { verifyDeviceSignature } from '#devices/verify.ts';
 import type { SignatureFault } from '#devices/webauthn.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
@@ -21,14 +21,14 @@ export async function signatureFault(
   if (device.algorithm === 'webauthn-p256') return assertionFault(device, digest, given);
   const signature = bytesOfText(given.signature);
   if (given.assertion !== null || signature?.length !== EDWARDS_SIGNATURE_BYTES) return 'malformed';
-  return (await verifies(device, signature, hexToBytes(digest))) ? null : 'wrong-signature';
+  return (await verifyDeviceSignature(device, signature, hexToBytes(digest))) ? null : 'wrong-signature';
 }
 
 /**
  * Why a voice is not taken; null when it is. A signature that nobody has asked for has to be right as well.
  * Refuses, in order: `device-signature-required`, `device-signature-refused`.
  */
-export async function voiceRefusal(
+export async function deviceSignatureRefusal(
   { actor, digest, device: given }: Omit<Approval, 'atMs'>,
   policy: Policy,
 ): Promise<Refusal | null> {
@@ -43,7 +43,7 @@ export async function voiceRefusal(
  * The voices whose word need not be taken for it: under a policy of devices, those that a device of their own signer has signed. What can
  * not count is not looked at.
  */
-export async function provenVotes(votes: readonly Approval[], policy: Policy): Promise<readonly Approval[]> {
+export async function verifiedApprovals(votes: readonly Approval[], policy: Policy): Promise<readonly Approval[]> {
   if (policy.approvalMode === 'token') return votes;
   const proven: Approval[] = [];
   for (const vote of votes) {

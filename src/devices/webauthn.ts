@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { DeviceSignature, Passkey } from '#domain/device.ts';
 import { bytesOfText } from '#devices/base64url.ts';
-import { verifies } from '#devices/verify.ts';
+import { verifyDeviceSignature } from '#devices/verify.ts';
 
 /** Why a signature does not speak for its device. */
 export type SignatureFault =
@@ -20,7 +20,7 @@ export type SignatureFault =
 
 /** Web Authentication Level 2, part 6.1: the hash of the domain, the flags, and a counter. */
 const RP_ID_HASH_BYTES = 32;
-const SHORTEST_AUTHENTICATOR_DATA = 37;
+const MIN_AUTHENTICATOR_DATA_BYTES = 37;
 const USER_PRESENT = 0b001;
 const USER_VERIFIED = 0b100;
 
@@ -48,7 +48,7 @@ export async function assertionFault(
     return 'wrong-origin';
   }
   // Step 15: "Verify that the rpIdHash in authData is the SHA-256 hash of the RP ID expected by the Relying Party."
-  if (data.length < SHORTEST_AUTHENTICATOR_DATA) return 'malformed';
+  if (data.length < MIN_AUTHENTICATOR_DATA_BYTES) return 'malformed';
   const rpIdHash = bytesToHex(data.subarray(0, RP_ID_HASH_BYTES));
   if (rpIdHash !== bytesToHex(sha256(utf8ToBytes(passkey.rpId)))) return 'wrong-relying-party';
   // Steps 16 and 17: "Verify that the User Present bit", and the "User Verified bit of the flags in authData is set."
@@ -56,7 +56,7 @@ export async function assertionFault(
   if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) return 'user-not-verified';
   // Steps 19 and 20: "Let hash be the result of computing a hash over the cData using SHA-256", and "verify that sig is a valid signature
   // over the binary concatenation of authData and hash". Authenticators give S of either half.
-  const isRight = await verifies(passkey, signed, concatBytes(data, sha256(client)));
+  const isRight = await verifyDeviceSignature(passkey, signed, concatBytes(data, sha256(client)));
   return isRight ? null : 'wrong-signature';
 }
 

@@ -1,4 +1,4 @@
-import { voiceRefusal } from '#devices/voice.ts';
+import { deviceSignatureRefusal } from '#devices/voice.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
@@ -118,7 +118,7 @@ export class PolicyDesk {
 
   /**
    * A voice for or against a change, or the end of it by whoever wanted it. The last voice puts the policy in force.
-   * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`, what `voiceRefusal` refuses.
+   * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`, what `deviceSignatureRefusal` refuses.
    */
   async decide(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Promise<Result<PolicyChangeView, Refusal>> {
     const act = decision.type === 'cancel' ? 'view' : decision.type;
@@ -126,7 +126,9 @@ export class PolicyDesk {
     if (!asked.ok) return asked;
     const { digest } = asked.value.change;
     const unheard =
-      decision.type === 'approve' ? await voiceRefusal({ ...decision, actor, digest }, asked.value.decider) : null;
+      decision.type === 'approve'
+        ? await deviceSignatureRefusal({ ...decision, actor, digest }, asked.value.decider)
+        : null;
     // That took a moment, in which others may have decided: everything but the signature is looked at now.
     if (this.#host.vault()?.policy !== asked.value.policy) return this.decide(actor, id, decision);
     const found = this.#find(actor, id, act);

@@ -2,7 +2,7 @@ import { findChain } from '#chains/registry.ts';
 import { takesOf } from '#chains/takes.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { isRepeatedDecision } from '#domain/approval.ts';
-import { voiceRefusal } from '#devices/voice.ts';
+import { deviceSignatureRefusal } from '#devices/voice.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { AssetRef, AssetAmount } from '#domain/exposure.ts';
@@ -96,7 +96,7 @@ export class TransactionDesk {
 
   /**
    * One voice for the intent as it was created, signed by a device where the vault counts no others. Refuses as `challenge` does, and what
-   * `voiceRefusal` refuses; the same voice again changes nothing.
+   * `deviceSignatureRefusal` refuses; the same voice again changes nothing.
    */
   async approve(
     actor: Actor,
@@ -108,7 +108,7 @@ export class TransactionDesk {
     const { transaction, policy } = found.value;
     const { digest } = transaction;
     // It takes a moment, in which others may decide: everything but the signature is looked at after it.
-    const unheard = await voiceRefusal({ actor, digest, device }, policy);
+    const unheard = await deviceSignatureRefusal({ actor, digest, device }, policy);
     if (this.#host.vault()?.policy !== policy) return this.approve(actor, id, device);
     return this.#vote(actor, id, { event: { type: 'approve', actor, digest, device }, unheard });
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { exceptionsIn, standingsOf } from '#devices/standing.ts';
+import { dissentersIn, agreementsOf } from '#devices/standing.ts';
 import type { StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
@@ -84,7 +84,7 @@ export function decisionOn(
   { policies, threshold }: { readonly policies: readonly Policy[]; readonly threshold: number },
 ): readonly string[] | 'too-few-agree' {
   const chain = policies.map((policy) => ({ version: policy.version, hash: hashOf(policy) }));
-  const exceptions = exceptionsIn(standingsOf(verdicts, { chain }), threshold);
+  const exceptions = dissentersIn(agreementsOf(verdicts, { chain }), threshold);
   return exceptions.ok ? exceptions.value.map((one) => `${one.cosigner}:${one.standing}`) : exceptions.refusal;
 }
 

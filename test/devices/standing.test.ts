@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CosignerStanding, ShownPolicies, Standing } from '#devices/standing.ts';
-import { exceptionsIn, standingsOf, STANDINGS } from '#devices/standing.ts';
+import type { CosignerAgreement, ShownPolicies, Agreement } from '#devices/standing.ts';
+import { dissentersIn, agreementsOf, AGREEMENTS } from '#devices/standing.ts';
 import type { StatementVerdict } from '#devices/statement.ts';
 
 const hash = (version: number) => `${version}a`.repeat(32);
@@ -15,10 +15,10 @@ const stating = (policyVersion: number, policyHash: string): StatementVerdict =>
   policyHash,
 });
 
-const standing = (verdict: StatementVerdict, shown: ShownPolicies = { chain }) => standingsOf([verdict], shown)[0];
+const standing = (verdict: StatementVerdict, shown: ShownPolicies = { chain }) => agreementsOf([verdict], shown)[0];
 
 test('a co-signer stands where the policy that it states is in the chain', () => {
-  const cases: readonly (readonly [StatementVerdict, Standing, string])[] = [
+  const cases: readonly (readonly [StatementVerdict, Agreement, string])[] = [
     [agreeing, 'agrees', 'version 4'],
     [stating(3, hash(3)), 'behind', 'version 3'],
     [stating(2, hash(2)), 'behind', 'version 2'],
@@ -50,16 +50,16 @@ test('for a renewal of version 4, versions 3 and 4 agree, and no other policy do
 });
 
 test('without a policy there is nothing to agree with', () => {
-  expect(() => standingsOf([agreeing], { chain: [] })).toThrow('no policy');
+  expect(() => agreementsOf([agreeing], { chain: [] })).toThrow('no policy');
 });
 
 /** Each way in which n co-signers can stand. */
-function combinations(n: number): readonly (readonly Standing[])[] {
+function combinations(n: number): readonly (readonly Agreement[])[] {
   if (n === 0) return [[]];
-  return combinations(n - 1).flatMap((rest) => STANDINGS.map((one) => [...rest, one]));
+  return combinations(n - 1).flatMap((rest) => AGREEMENTS.map((one) => [...rest, one]));
 }
 
-const seen = (standings: readonly Standing[]): readonly CosignerStanding[] =>
+const seen = (standings: readonly Agreement[]): readonly CosignerAgreement[] =>
   standings.map((one, i) => ({ cosigner: i + 1, standing: one, detail: '' }));
 
 const sizes = [
@@ -71,10 +71,10 @@ const sizes = [
 
 test.each(sizes)('$t of $n: with t agreements each other co-signer is named, and with fewer nothing', ({ n, t }) => {
   const all = combinations(n);
-  expect(all).toHaveLength(STANDINGS.length ** n);
+  expect(all).toHaveLength(AGREEMENTS.length ** n);
   for (const standings of all) {
     const others = standings.flatMap((one, i) => (one === 'agrees' ? [] : [i + 1]));
-    const found = exceptionsIn(seen(standings), t);
+    const found = dissentersIn(seen(standings), t);
     if (n - others.length >= t) {
       expect(found.ok && found.value.map(({ cosigner }) => cosigner)).toEqual(others);
     } else {
@@ -84,14 +84,14 @@ test.each(sizes)('$t of $n: with t agreements each other co-signer is named, and
 });
 
 test.each(sizes)('$t of $n: t - 1 liars never prove a policy that no honest co-signer has', ({ n, t }) => {
-  const honest: readonly Standing[] = ['behind', 'other-history', 'later-version', 'unknown'];
+  const honest: readonly Agreement[] = ['behind', 'other-history', 'later-version', 'unknown'];
   const games = combinations(n).filter((all) => all.slice(t - 1).every((one) => honest.includes(one)));
   expect(games).toHaveLength(5 ** (t - 1) * 4 ** (n - t + 1));
-  for (const standings of games) expect(exceptionsIn(seen(standings), t).ok).toBe(false);
+  for (const standings of games) expect(dissentersIn(seen(standings), t).ok).toBe(false);
 });
 
 test.each(sizes)('$t of $n: n - t liars never prevent the proof of a policy that all others have', ({ n, t }) => {
   const games = combinations(n).filter((one) => one.slice(n - t).every((each) => each === 'agrees'));
   expect(games).toHaveLength(5 ** (n - t));
-  for (const standings of games) expect(exceptionsIn(seen(standings), t).ok).toBe(true);
+  for (const standings of games) expect(dissentersIn(seen(standings), t).ok).toBe(true);
 });

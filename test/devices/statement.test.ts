@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StatementEntry, StatementQuestion } from '#devices/statement.ts';
+import type { StatementEntry, StatementRequest } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { PolicyStatement } from '#domain/statement.ts';
 import { STATEMENT_TTL_MS } from '#domain/statement.ts';
@@ -9,7 +9,7 @@ import { paperCosigner } from './statement-scene.ts';
 const KEY = 'k'.repeat(26);
 const [one, two, three] = [paperCosigner(1), paperCosigner(2), paperCosigner(3)];
 const pins = [one.pin, two.pin, three.pin];
-const asked: StatementQuestion = {
+const asked: StatementRequest = {
   vaultId: 7,
   keyId: KEY,
   nonce: 'ab'.repeat(32),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DeviceDescription } from '#devices/device-key.ts';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
-import { provenVotes, signatureFault, voiceRefusal } from '#devices/voice.ts';
+import { verifiedApprovals, signatureFault, deviceSignatureRefusal } from '#devices/voice.ts';
 import type { Device, DeviceSignature } from '#domain/device.ts';
 import { sortedByKeyId } from '#domain/device.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -210,17 +210,21 @@ describe('under a policy of devices', () => {
       voiceOf(mallory, ScriptDevice.create().signed(DIGEST)),
       voiceOf(alice, script.signed(DIGEST), OTHER_DIGEST),
     ];
-    expect(await provenVotes(votes, byDevice)).toEqual([hers, his]);
-    expect(await provenVotes(votes, policy)).toEqual(votes);
+    expect(await verifiedApprovals(votes, byDevice)).toEqual([hers, his]);
+    expect(await verifiedApprovals(votes, policy)).toEqual(votes);
   });
 
   test('a voice is refused with the reason why it does not count', async () => {
-    expect(await voiceRefusal(hers, byDevice)).toBeNull();
-    expect(await voiceRefusal(voiceOf(alice, null), byDevice)).toEqual({ code: 'device-signature-required' });
-    expect(await voiceRefusal(voiceOf(alice, null), policy)).toBeNull();
+    expect(await deviceSignatureRefusal(hers, byDevice)).toBeNull();
+    expect(await deviceSignatureRefusal(voiceOf(alice, null), byDevice)).toEqual({ code: 'device-signature-required' });
+    expect(await deviceSignatureRefusal(voiceOf(alice, null), policy)).toBeNull();
     const refused = (fault: string) => ({ code: 'device-signature-refused', fault });
-    expect(await voiceRefusal(voiceOf(carol, script.signed(DIGEST)), byDevice)).toEqual(refused('unknown-device'));
-    expect(await voiceRefusal(hers, policy)).toEqual(refused('unknown-device'));
-    expect(await voiceRefusal({ ...hers, digest: OTHER_DIGEST }, byDevice)).toEqual(refused('wrong-signature'));
+    expect(await deviceSignatureRefusal(voiceOf(carol, script.signed(DIGEST)), byDevice)).toEqual(
+      refused('unknown-device'),
+    );
+    expect(await deviceSignatureRefusal(hers, policy)).toEqual(refused('unknown-device'));
+    expect(await deviceSignatureRefusal({ ...hers, digest: OTHER_DIGEST }, byDevice)).toEqual(
+      refused('wrong-signature'),
+    );
   });
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { CosignerStanding, Standing } from '#devices/standing.ts';
+import type { CosignerAgreement, Agreement } from '#devices/standing.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from '#local/cosigner-exception.ts';
 import { thresholdOf } from '#local/cosigner-pins.ts';
 
-const one = (cosigner: number, standing: Standing): CosignerStanding => ({ cosigner, standing, detail: '' });
+const one = (cosigner: number, standing: Agreement): CosignerAgreement => ({ cosigner, standing, detail: '' });
 
 test('a co-signer is named with what it states, and a name for one standing is none for another', () => {
   const named = parseExceptions(['3:unknown']);

@@ -292,8 +292,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a renewal takes signatures of the devices in force',
     file: 'src/objects/policy-desk.ts',
-    was: 'voiceRefusal({ ...decision, actor, digest }, asked.value.decider)',
-    is: 'voiceRefusal({ ...decision, actor, digest }, asked.value.policy)',
+    was: 'deviceSignatureRefusal({ ...decision, actor, digest }, asked.value.decider)',
+    is: 'deviceSignatureRefusal({ ...decision, actor, digest }, asked.value.policy)',
     caughtBy: ['test/objects/renewal-by-devices.test.ts'],
   },
   {

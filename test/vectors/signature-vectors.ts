@@ -5,7 +5,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { keyHashOf, witnessOf } from '#chains/bitcoin/witness.ts';
 import { parseDevice } from '#devices/device-key.ts';
-import { verifies } from '#devices/verify.ts';
+import { verifyDeviceSignature } from '#devices/verify.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Passkey } from '#domain/device.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';
@@ -55,7 +55,7 @@ export function testSignatureVectors(): void {
     expect(cases.length).toBe(ecdsaP256.kept);
     const wrong = await mismatches(cases, async ({ publicKey, signature, message }) => {
       const compact = strictDer(hexToBytes(signature));
-      return compact !== null && verifies(passkeyOf(publicKey), compact, hexToBytes(message));
+      return compact !== null && verifyDeviceSignature(passkeyOf(publicKey), compact, hexToBytes(message));
     });
     expect(wrong).toEqual([]);
   });

@@ -71,7 +71,9 @@ test('what a token says and what it is worth are asked once, and again when they
   const token = newToken();
   const first = await appraiseTokens(env, ethereum, [token]);
   expect(first.native.price).toMatchObject({ state: 'known', usdE12: '2000000000000' });
-  expect(first.tokens).toMatchObject([{ address: token, symbol: 'MEME', decimals: 6, isListed: false, hasPhishingText: true }]);
+  expect(first.tokens).toMatchObject([
+    { address: token, symbol: 'MEME', decimals: 6, isListed: false, hasPhishingText: true },
+  ]);
   const once = { ...asked };
   later(MINUTE_MS);
   expect(await appraiseTokens(env, ethereum, [token])).toEqual(first);
@@ -97,7 +99,9 @@ test('a listed token is known without asking its chain', async () => {
   const { asked } = await world();
   const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
   const { tokens } = await appraiseTokens(env, ethereum, [dollar]);
-  expect(tokens).toMatchObject([{ symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null }]);
+  expect(tokens).toMatchObject([
+    { symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null },
+  ]);
   expect(asked.node).toBe(0);
 });
 
