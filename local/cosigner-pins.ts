@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { arePins } from '#domain/cosigner-pin.ts';
-import { fewestSigners } from '#mpc/party.ts';
+import { minSigners } from '#mpc/party.ts';
 import { Misuse } from './command-line.ts';
 
 const identity = z.object({ index: z.int(), signing: z.string() });
@@ -57,7 +57,7 @@ export async function enterPins(
 
 /** How many of the co-signers sign together, as a person enters it. Throws `Misuse` where it is absent or impossible. */
 export function thresholdOf(text: string | undefined, count: number): number {
-  const fewest = fewestSigners(count);
+  const fewest = minSigners(count);
   if (text === undefined) {
     throw new Misuse(
       '--threshold is missing: how many co-signers sign together. It is the signingThreshold that the vault was ' +

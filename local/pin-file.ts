@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { arePins } from '#domain/cosigner-pin.ts';
-import { fewestSigners } from '#mpc/party.ts';
+import { minSigners } from '#mpc/party.ts';
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -70,6 +70,6 @@ export class PinFile {
 /** A threshold above the default was entered by the person. The default may not have been. */
 function confirmedIn(pinned: z.infer<typeof firstPinFile>['vaults'][string]): PinnedVault {
   const { threshold = null, cosigners } = pinned;
-  const isEntered = threshold !== null && threshold > fewestSigners(cosigners.length);
+  const isEntered = threshold !== null && threshold > minSigners(cosigners.length);
   return { ...pinned, threshold: isEntered ? threshold : null };
 }

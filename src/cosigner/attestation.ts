@@ -2,7 +2,7 @@ import type { Membership } from '#cosigner/membership.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
-import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
@@ -13,7 +13,7 @@ import { equalBytes } from '#mpc/transcript.ts';
 
 /** The signature of this co-signer that it has adopted a policy. */
 export function attest({ own }: Pick<Membership, 'own'>, policy: Policy): Promise<Uint8Array> {
-  return signAsNode(own, attestationBytes(own.index, policy));
+  return signAsCosigner(own, attestationBytes(own.index, policy));
 }
 
 /**
@@ -37,7 +37,8 @@ export async function isAttested(
   let others = 0;
   for (const [party, peer] of peers) {
     const signature = attestations.get(party);
-    if (signature !== undefined && (await verifyAsNode(peer, attestationBytes(party, policy), signature))) others += 1;
+    if (signature !== undefined && (await verifyAsCosigner(peer, attestationBytes(party, policy), signature)))
+      others += 1;
   }
   return others >= threshold;
 }

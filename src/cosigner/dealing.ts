@@ -3,7 +3,7 @@ import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { abortedBy } from '#mpc/abort.ts';
-import { type NodeIdentity, type PeerIdentity, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import { type CosignerIdentity, type PeerIdentity, signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import { commit, type CommitState } from '#mpc/keygen/commit.ts';
 import { confirm, type ConfirmState } from '#mpc/keygen/confirm.ts';
 import { distribute, type DistributeState } from '#mpc/keygen/distribute.ts';
@@ -36,7 +36,7 @@ export interface DealingRequest {
   /** Everything else that all nodes have to agree on. */
   readonly context: Uint8Array;
   readonly scheme: KeyScheme;
-  readonly own: NodeIdentity;
+  readonly own: CosignerIdentity;
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   readonly parties: readonly PartyIndex[];
   readonly threshold: number;
@@ -123,7 +123,7 @@ function confirmRound<P extends GroupPoint<P>>(
       const round = confirm(state, inbox);
       if (!round.ok) return aborted(round.abort);
       const statement = concatBytes(utf8ToBytes('conclave/keygen-confirmation/v1'), round.value.statement);
-      const signature = await signAsNode(request.own, statement);
+      const signature = await signAsCosigner(request.own, statement);
       return sent(toAll(session, signature), activateRound(request, { state: round.value.state, statement }));
     },
   };
@@ -154,7 +154,7 @@ function activateRound(
 async function unconfirmed(request: DealingRequest, inbox: Inbox, statement: Uint8Array): Promise<PartyIndex | null> {
   for (const [party, peer] of request.peers) {
     const signature = inbox.get(party) ?? new Uint8Array();
-    if (!(await verifyAsNode(peer, statement, signature))) return party;
+    if (!(await verifyAsCosigner(peer, statement, signature))) return party;
   }
   return null;
 }

@@ -34,7 +34,7 @@ import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
 import { occasionOf } from '#cosigner/signing-request.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
-import { signAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
@@ -133,7 +133,7 @@ export class KeyKeeper {
     if (!written.ok) return written;
     const record = recordOf(transactionId, request.attempt, checked);
     return accepted({
-      receipt: bytesToHex(await signAsNode(membership.own, receiptBytes(keyId, record, checked.policy))),
+      receipt: bytesToHex(await signAsCosigner(membership.own, receiptBytes(keyId, record, checked.policy))),
     });
   }
 
@@ -314,7 +314,7 @@ export class KeyKeeper {
     if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
     const { own } = this.#context.membership;
     const list = { keyId, node: own.index, nonce, exports: this.#context.exportLog.list() };
-    return accepted({ ...list, signature: bytesToHex(await signAsNode(own, exportListBytes(list))) });
+    return accepted({ ...list, signature: bytesToHex(await signAsCosigner(own, exportListBytes(list))) });
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. The vault has these policies already. */

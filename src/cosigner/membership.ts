@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
-import { canAgree } from '#mpc/channel.ts';
+import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import { isUsableKey } from '#mpc/channel.ts';
 import { importIdentity, importPeer } from '#mpc/envelope.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
@@ -12,7 +12,7 @@ import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
 /** Who this node is and whom it talks to. */
 export interface Membership {
-  readonly own: NodeIdentity;
+  readonly own: CosignerIdentity;
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   /** Every node, this one included, in order. */
   readonly parties: readonly PartyIndex[];
@@ -43,7 +43,7 @@ export async function membershipOf(env: CosignerEnv): Promise<Membership> {
     if (party !== index) {
       const bytes = { signing: hexToBytes(keys.signing), exchange: hexToBytes(keys.exchange) };
       const peer = await importPeer(party, bytes);
-      if (!(await canAgree(own, peer))) throw new Error(`PEERS pins an exchange key of small order for ${party}`);
+      if (!(await isUsableKey(own, peer))) throw new Error(`PEERS pins an exchange key of small order for ${party}`);
       peers.set(party, peer);
     }
   }

@@ -37,7 +37,7 @@ import {
 import type { Policy } from '#domain/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { fewestSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
+import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
@@ -280,7 +280,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     const threshold = wholeNumberOf(fields['threshold']);
     const { membership } = await this.#open();
     const { own, peers, parties } = membership;
-    if (threshold < fewestSigners(parties.length) || threshold > parties.length)
+    if (threshold < minSigners(parties.length) || threshold > parties.length)
       return refused(refusal('malformed', 'threshold'));
     const attestations = attestationsOf(fields['attestations']);
     const chain = await readChain(sentPoliciesOf(fields['policies']), {

@@ -2,7 +2,7 @@ import type { Ledger } from '#cosigner/ledger.ts';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { encodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { type KeyEncryptionSecret, seal, type SealedPlace, type SealedRecord } from '#mpc/share.ts';
+import { type KeyEncryptionSecret, seal, type SealContext, type SealedRecord } from '#mpc/share.ts';
 
 /**
  * Rounds of one pair that may be under way at once, over all keys. A cheating peer learns at most one bit of the long-lived
@@ -86,6 +86,6 @@ export class PairKeeper {
 /** A pair has one set-up: a new one takes the place of the one before. */
 const PAIR_EPOCH = 1;
 
-export function pairPlace(node: PartyIndex, peer: PartyIndex, madeAtMs: number): SealedPlace {
+export function pairPlace(node: PartyIndex, peer: PartyIndex, madeAtMs: number): SealContext {
   return { kind: 'pair', node, name: String(peer), epoch: PAIR_EPOCH, madeAtMs };
 }

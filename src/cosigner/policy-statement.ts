@@ -10,7 +10,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import { statementBytes } from '#domain/statement.ts';
-import { signAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner } from '#mpc/envelope.ts';
 
 /** Where a co-signer states what it has in force for one key. */
 export interface StatementContext {
@@ -46,7 +46,7 @@ export async function statePolicy(
     issuedAtMs: nowMs,
     nonce,
   };
-  const signature = bytesToHex(await signAsNode(own, statementBytes(statement)));
+  const signature = bytesToHex(await signAsCosigner(own, statementBytes(statement)));
   return accepted({ ...statement, signature });
 }
 

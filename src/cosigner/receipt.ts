@@ -4,7 +4,7 @@ import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { recordFields, type SignedRecord } from '#cosigner/signed-record.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
-import { verifyAsNode } from '#mpc/envelope.ts';
+import { verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
@@ -57,7 +57,7 @@ export async function receiptFault(
   for (const [party, peer] of membership.peers) {
     if (signers.includes(party)) continue;
     const receipt = receipts.get(party);
-    if (receipt !== undefined && (await verifyAsNode(peer, bytes, receipt))) continue;
+    if (receipt !== undefined && (await verifyAsCosigner(peer, bytes, receipt))) continue;
     if (!(await isBanned(party))) return refusal('receipt-missing', null, party);
   }
   return null;

@@ -22,7 +22,7 @@ import { accepted, refused } from '#domain/result.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { partsOf } from '#mpc/keygen/resharing.ts';
-import { fewestSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
+import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { equalBytes, taggedHash, uint32 } from '#mpc/transcript.ts';
 
@@ -125,7 +125,7 @@ export function resharingContext(
 /** What of the request does not fit together, as every node sees it alike; else null. */
 function requestFault(request: ResharingRequest, keyId: string, parties: readonly PartyIndex[]): string | null {
   const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
-  if (threshold < fewestSigners(parties.length) || threshold > parties.length) return 'threshold';
+  if (threshold < minSigners(parties.length) || threshold > parties.length) return 'threshold';
   if (baseEpoch < 1 || epoch <= baseEpoch || epoch > LARGEST_EPOCH) return 'epoch';
   if (!isAscending(dealers) || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
     return 'dealers';

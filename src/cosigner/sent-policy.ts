@@ -10,7 +10,7 @@ import { type Policy, policyFault } from '#domain/policy.ts';
 import type { PolicyMandate } from '#domain/policy-change.ts';
 import { MAX_RULES, type Rules } from '#domain/rules.ts';
 import type { Approval } from '#domain/transaction.ts';
-import { LARGEST_PARTY } from '#mpc/party.ts';
+import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import {
   amountOf,
   type Fields,
@@ -75,7 +75,7 @@ export function policyOf(value: unknown): Policy {
     devices: listOf(fields['devices'], MAX_DEVICES, deviceOf),
     rules: rulesOf(fields['rules']),
     previousHash: hexOf(fields['previousHash'], 32),
-    ...(fields['cosigners'] === undefined ? {} : { cosigners: listOf(fields['cosigners'], LARGEST_PARTY, pinOf) }),
+    ...(fields['cosigners'] === undefined ? {} : { cosigners: listOf(fields['cosigners'], MAX_PARTY_INDEX, pinOf) }),
   };
   if (policyFault(policy) !== null) throw new Malformed('policy');
   return policy;

@@ -9,8 +9,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { type Abort, blamed } from '#mpc/abort.ts';
 import type { Channel, EphemeralKey } from '#mpc/channel.ts';
-import { drawEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
-import { openEnvelope, sealEnvelope, signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
+import { openEnvelope, sealEnvelope, signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
@@ -116,13 +116,13 @@ export class Sessions {
     const { membership, protocols } = this.#context;
     if (!protocols.includes(protocol)) return refused(refusal('protocol-mismatch', protocols.join(' ')));
     // The key is drawn while the checks wait for other objects.
-    const [prepared, ephemeral] = await Promise.all([prepare(), drawEphemeralKey()]);
+    const [prepared, ephemeral] = await Promise.all([prepare(), newEphemeralKey()]);
     if (!prepared.ok) return prepared;
     const opened = { preparation: prepared.value, protocol, ephemeral };
     const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
     const said = saidBy(opened);
     const statement = openingStatement(opened, membership.own.index, { nonce, said });
-    const signed = concatBytes(said, await signAsNode(membership.own, statement));
+    const signed = concatBytes(said, await signAsCosigner(membership.own, statement));
     remember(this.#opened, nonce, opened);
     return accepted({ nonce, opening: base64Of(signed) });
   }
@@ -178,7 +178,7 @@ export class Sessions {
       if (bytes.length < EXCHANGE_KEY_BYTES + SIGNATURE_BYTES) return null;
       const [said, signature] = [bytes.slice(0, -SIGNATURE_BYTES), bytes.slice(-SIGNATURE_BYTES)];
       const statement = openingStatement(opened, party, { nonce, said });
-      if (!(await verifyAsNode(peer, statement, signature))) return null;
+      if (!(await verifyAsCosigner(peer, statement, signature))) return null;
       all.set(party, said);
     }
     return all;

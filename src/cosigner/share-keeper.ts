@@ -6,9 +6,9 @@ import type { Ledger, StoredRecord } from '#cosigner/ledger.ts';
 import type { Membership } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { KeyShare, SealedPlace } from '#mpc/share.ts';
+import type { KeyShare, SealContext } from '#mpc/share.ts';
 import { decodeKeyShare, encodeKeyShare, publicSharesText, seal, unseal } from '#mpc/share.ts';
 
 /** A share of this node's that is in use or waits for it, as the others may know of it. */
@@ -83,7 +83,7 @@ export class ShareKeeper {
       const { epoch, label: statement, isActive } = stored;
       const { publicShares } = await this.#open(keyId, stored);
       const { own } = this.#membership;
-      const receipt = await signAsNode(own, receiptBytes({ keyId, epoch, statement, node: own.index }));
+      const receipt = await signAsCosigner(own, receiptBytes({ keyId, epoch, statement, node: own.index }));
       all.push({
         epoch,
         isActive,
@@ -110,7 +110,7 @@ export class ShareKeeper {
     for (const [party, peer] of this.#membership.peers) {
       const bytes = receiptBytes({ keyId, epoch, statement: stored.label, node: party });
       const receipt = receipts.get(party) ?? new Uint8Array();
-      if (!(await verifyAsNode(peer, bytes, receipt))) return refused(refusal('not-enough-witnesses', null, party));
+      if (!(await verifyAsCosigner(peer, bytes, receipt))) return refused(refusal('not-enough-witnesses', null, party));
       believed[String(party)] = bytesToHex(receipt);
     }
     this.#ledger.activate(epoch, { receipts: believed, nowMs: Date.now() });
@@ -145,7 +145,7 @@ export async function sealedShare(
 function sharePlace(
   node: PartyIndex,
   { keyId, epoch, madeAtMs }: { readonly keyId: string; readonly epoch: number; readonly madeAtMs: number },
-): SealedPlace {
+): SealContext {
   return { kind: 'share', node, name: keyId, epoch, madeAtMs };
 }
 

@@ -18,7 +18,7 @@ import {
   transactionIdOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
-import { signAsNode, verifyAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /** One line of the sign-once rule: for which transaction and attempt which bytes were signed. */
@@ -51,7 +51,7 @@ export async function testify(
 ) {
   const testimony: { readonly record: SignedRecord; readonly signature: string }[] = [];
   for (const record of ledger.signedFor(transactionId)) {
-    const signature = await signAsNode(membership.own, recordBytes(keyId, record));
+    const signature = await signAsCosigner(membership.own, recordBytes(keyId, record));
     testimony.push({ record, signature: Buffer.from(signature).toString('hex') });
   }
   return testimony;
@@ -72,7 +72,7 @@ export async function witness(
   let proven = 0;
   for (const [party, signature] of witnesses) {
     const peer = membership.peers.get(party);
-    if (peer !== undefined && (await verifyAsNode(peer, bytes, signature))) proven += 1;
+    if (peer !== undefined && (await verifyAsCosigner(peer, bytes, signature))) proven += 1;
   }
   if (proven < threshold) return refused(refusal('not-enough-witnesses'));
   return ledger.remember(record) ? accepted(null) : refused(refusal('second-digest'));

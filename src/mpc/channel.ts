@@ -50,7 +50,7 @@ export interface Channel {
 }
 
 /** A key pair whose secret no code can read. */
-export async function drawEphemeralKey(): Promise<EphemeralKey> {
+export async function newEphemeralKey(): Promise<EphemeralKey> {
   const pair = await crypto.subtle.generateKey('X25519', false, ['deriveBits']);
   if (!('privateKey' in pair)) throw new Error('X25519 keys come in pairs');
   const raw = await crypto.subtle.exportKey('raw', pair.publicKey);
@@ -86,7 +86,7 @@ export async function openChannel(
  * Reports whether two static keys give a secret. They do not where the peer's key has a small
  * order.
  */
-export async function canAgree(own: StaticKey, peer: StaticKey): Promise<boolean> {
+export async function isUsableKey(own: StaticKey, peer: StaticKey): Promise<boolean> {
   return (await staticSecret(own, peer)) !== null;
 }
 

@@ -32,7 +32,7 @@ interface Address {
 }
 
 /** The private keys of a node. */
-export interface NodeIdentity {
+export interface CosignerIdentity {
   readonly index: PartyIndex;
   readonly signing: CryptoKey;
   readonly exchange: CryptoKey;
@@ -50,7 +50,7 @@ export interface PeerIdentity {
  * share a key stream.
  */
 export async function sealEnvelope(
-  own: NodeIdentity,
+  own: CosignerIdentity,
   channel: Channel,
   message: { readonly round: number; readonly body: Uint8Array },
 ): Promise<Uint8Array> {
@@ -59,7 +59,7 @@ export async function sealEnvelope(
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
   const ciphertext = await crypto.subtle.encrypt(parameters, channel.outgoing, owned(message.body));
   const signed = concatBytes(header, iv, new Uint8Array(ciphertext));
-  return concatBytes(signed, await signAsNode(own, statementOf(signed)));
+  return concatBytes(signed, await signAsCosigner(own, statementOf(signed)));
 }
 
 /**
@@ -78,7 +78,7 @@ export async function openEnvelope(
   if (!header.every((byte, i) => byte === bytes[i])) return null;
   const signed = owned(bytes.subarray(0, bytes.length - SIGNATURE_BYTES));
   const signature = bytes.subarray(bytes.length - SIGNATURE_BYTES);
-  if (!(await verifyAsNode(peer, statementOf(signed), signature))) return null;
+  if (!(await verifyAsCosigner(peer, statementOf(signed), signature))) return null;
   const iv = signed.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
   const parameters = { name: 'AES-GCM', iv, additionalData: owned(header) };
   try {
@@ -90,11 +90,11 @@ export async function openEnvelope(
 }
 
 /** Signs bytes of a protocol with the node's identity. The caller has put a domain in front. */
-export async function signAsNode(own: NodeIdentity, bytes: Uint8Array): Promise<Uint8Array> {
+export async function signAsCosigner(own: CosignerIdentity, bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('Ed25519', own.signing, owned(bytes)));
 }
 
-export async function verifyAsNode(peer: PeerIdentity, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
+export async function verifyAsCosigner(peer: PeerIdentity, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
   if (signature.length !== SIGNATURE_BYTES) return false;
   return crypto.subtle.verify('Ed25519', peer.signing, owned(signature), owned(bytes));
 }
@@ -121,7 +121,7 @@ const PKCS8 = { Ed25519: '302e020100300506032b657004220420', X25519: '302e020100
 export async function importIdentity(
   index: PartyIndex,
   secrets: { readonly signing: Uint8Array; readonly exchange: Uint8Array },
-): Promise<NodeIdentity> {
+): Promise<CosignerIdentity> {
   const signing = await importPrivate('Ed25519', secrets.signing, ['sign']);
   const exchange = await importPrivate('X25519', secrets.exchange, ['deriveBits']);
   return { index, signing, exchange };

@@ -16,7 +16,7 @@ import code from '#mpc/one-block-sha256.wasm';
  */
 
 /** The message after the prefix: a 4-byte index and up to 12 words, so that padding fits the same block (55 bytes). */
-export const LONGEST_DATA_WORDS = 12;
+export const MAX_DATA_WORDS = 12;
 
 /** Digests of one datum: a vector of 128 bits has four lanes. */
 export const FOLD = 4;
@@ -72,7 +72,7 @@ export function midstate(prefix: Uint8Array): Midstate {
  * @param data all data in a row, each of so many `words`
  */
 export function hashFourfold(prefix: Midstate, data: Int32Array, words: number): Int32Array {
-  if (words < 1 || words > LONGEST_DATA_WORDS) throw new Error('does not fit one block');
+  if (words < 1 || words > MAX_DATA_WORDS) throw new Error('does not fit one block');
   const count = data.length / words;
   const end = AT.digests + count * FOLD * DIGEST_WORDS;
   if (!Number.isInteger(count) || count < 1) throw new Error('data of another length');

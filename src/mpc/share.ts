@@ -33,7 +33,7 @@ export interface KeyEncryptionSecret {
 }
 
 /** What a sealed record is bound to: moved to another place, it does not open. */
-export interface SealedPlace {
+export interface SealContext {
   /** 'share' or 'pair'. */
   readonly kind: string;
   readonly node: PartyIndex;
@@ -55,7 +55,7 @@ export interface SealedRecord {
 /** HKDF-SHA-256 with a random salt, then AES-256-GCM with a random IV, bound to its place. */
 export async function seal(
   secrets: readonly KeyEncryptionSecret[],
-  place: SealedPlace,
+  place: SealContext,
   plaintext: Uint8Array,
 ): Promise<SealedRecord> {
   const current = secrets[0];
@@ -71,7 +71,7 @@ export async function seal(
 /** Null for a record that was sealed elsewhere, under a secret that is gone, or that was changed. */
 export async function unseal(
   secrets: readonly KeyEncryptionSecret[],
-  place: SealedPlace,
+  place: SealContext,
   record: SealedRecord,
 ): Promise<Uint8Array | null> {
   const secret = secrets.find((candidate) => candidate.id === record.kekId);
@@ -103,7 +103,7 @@ async function recordKey(secret: KeyEncryptionSecret, salt: Uint8Array): Promise
   );
 }
 
-function placeBytes({ kind, node, name, epoch, madeAtMs }: SealedPlace, kekId: string): Uint8Array<ArrayBuffer> {
+function placeBytes({ kind, node, name, epoch, madeAtMs }: SealContext, kekId: string): Uint8Array<ArrayBuffer> {
   // JSON of an array of texts and numbers is unambiguous: nothing can move from one field into the next.
   return new Uint8Array(
     utf8ToBytes(JSON.stringify(['conclave/sealed-record/v2', kind, node, name, epoch, madeAtMs, kekId])),

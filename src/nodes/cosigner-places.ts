@@ -1,5 +1,5 @@
 import type { PartyIndex } from '#mpc/party.ts';
-import { LARGEST_PARTY, parsePartyIndex } from '#mpc/party.ts';
+import { MAX_PARTY_INDEX, parsePartyIndex } from '#mpc/party.ts';
 
 /** What of the settings of a coordinator names its co-signers (`CoordinatorEnv`). */
 export interface CosignerSettings {
@@ -26,7 +26,7 @@ export function cosignerPlaces(env: CosignerSettings): readonly CosignerPlace[] 
   const urls = cosignerUrls(env.COSIGNER_URLS ?? '');
   const bindings = [env.COSIGNER_1, env.COSIGNER_2, env.COSIGNER_3];
   const places: CosignerPlace[] = [];
-  for (let number = 1; number <= LARGEST_PARTY; number++) {
+  for (let number = 1; number <= MAX_PARTY_INDEX; number++) {
     const index = parsePartyIndex(number);
     const [url, binding] = [urls.get(String(number)), bindings[number - 1]];
     if (index === null || (url === undefined && binding === undefined)) break;

@@ -25,9 +25,9 @@ import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { KeyRequest } from '#jobs/generate-key.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { Channel, EphemeralKey } from '#mpc/channel.ts';
-import { drawEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
-import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
-import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsNode } from '#mpc/envelope.ts';
+import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
+import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
@@ -62,7 +62,7 @@ interface Session {
 export class Puppet implements CosignerClient {
   readonly index: PartyIndex;
   lie: Lie = (message) => message;
-  readonly #own: NodeIdentity;
+  readonly #own: CosignerIdentity;
   readonly #peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   readonly #opened = new Map<string, Opened>();
   readonly #sessions = new Map<string, Session>();
@@ -70,7 +70,7 @@ export class Puppet implements CosignerClient {
   readonly #shares = new Map<string, KeyShare>();
   #inForce: Policy | null = null;
 
-  private constructor(index: PartyIndex, own: NodeIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
+  private constructor(index: PartyIndex, own: CosignerIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
     this.index = index;
     this.#own = own;
     this.#peers = peers;
@@ -134,12 +134,12 @@ export class Puppet implements CosignerClient {
   /** Gives a receipt for anything, and writes nothing down. */
   async receipt(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
     const bytes = receiptBytes(keyId, this.#rowOf(fields), this.inForce);
-    return bytesToHex(await signAsNode(this.#own, bytes));
+    return bytesToHex(await signAsCosigner(this.#own, bytes));
   }
 
   /** Attests a row that it never wrote. */
   async rowSignature(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
-    return bytesToHex(await signAsNode(this.#own, recordBytes(keyId, this.#rowOf(fields))));
+    return bytesToHex(await signAsCosigner(this.#own, recordBytes(keyId, this.#rowOf(fields))));
   }
 
   #rowOf(fields: Readonly<Record<string, unknown>>): SignedRecord {
@@ -186,7 +186,7 @@ export class Puppet implements CosignerClient {
   async #open(kind: string, name: string, { protocol, request }: OpenBody): Promise<unknown> {
     const nonce = bytesToHex(randomBytes(32));
     const preparation = this.#prepare(kind, name, request);
-    const ephemeral = await drawEphemeralKey();
+    const ephemeral = await newEphemeralKey();
     this.#opened.set(nonce, { preparation, protocol, ephemeral });
     const { purpose, context, participants, opening } = preparation;
     const told = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
@@ -194,7 +194,7 @@ export class Puppet implements CosignerClient {
     const place = Uint8Array.of(this.index, ...participants);
     const tag = `cosigner/opening/${purpose}`;
     const statement = taggedHash(tag, hexToBytes(protocol), context, place, hexToBytes(nonce), said);
-    return { nonce, opening: Buffer.concat([said, await signAsNode(this.#own, statement)]).toString('base64') };
+    return { nonce, opening: Buffer.concat([said, await signAsCosigner(this.#own, statement)]).toString('base64') };
   }
 
   #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Preparation {

@@ -21,7 +21,7 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import { sentPolicy } from '#nodes/show-policies.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
-import type { NodeIdentity } from '#mpc/envelope.ts';
+import type { CosignerIdentity } from '#mpc/envelope.ts';
 import { importIdentity } from '#mpc/envelope.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -45,7 +45,7 @@ export interface Group {
   /** As the devices of the people have pinned the co-signers. */
   readonly pins: readonly CosignerPin[];
   /** Identities that mallory made, one for each co-signer, and the pins that name them. */
-  readonly impostors: ReadonlyMap<PartyIndex, NodeIdentity>;
+  readonly impostors: ReadonlyMap<PartyIndex, CosignerIdentity>;
   readonly forgedPins: readonly CosignerPin[];
 }
 
@@ -84,7 +84,7 @@ async function newGroup(threshold: number, count: number): Promise<Group> {
     shares.set(self, await sealedShare(membership, share, new Uint8Array(32)));
   }
   const pins = parties.map((index) => ({ index, signing: present(peers[String(index)]).signing }));
-  const impostors = new Map<PartyIndex, NodeIdentity>();
+  const impostors = new Map<PartyIndex, CosignerIdentity>();
   for (const self of parties) impostors.set(self, await importIdentity(self, identitySecrets(secretOfImpostor(self))));
   const forgedPins = parties.map((index) => ({ index, signing: publicIdentity(secretOfImpostor(index)).signing }));
   return { parties, threshold, key, keyId, memberships, shares, pins, impostors, forgedPins };

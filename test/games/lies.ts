@@ -1,6 +1,6 @@
 import type { AttemptPurpose } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
-import { signAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';
 import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
@@ -283,11 +283,11 @@ async function forgeRecord(world: World): Promise<void> {
   if (record === null || bytes === null) return;
   const statement = recordBytes(group.keyId, record);
   const witnesses = new Map<PartyIndex, Uint8Array>();
-  for (const [index, { own }] of hostile) witnesses.set(index, await signAsNode(own, statement));
+  for (const [index, { own }] of hostile) witnesses.set(index, await signAsCosigner(own, statement));
   const liar = [...hostile.values()][0];
   for (const [index, cosigner] of honest) {
     // Where honest ones have nothing to say a hostile one signs for them.
-    if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsNode(liar.own, statement));
+    if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsCosigner(liar.own, statement));
     const answer = await cosigner.keeper.witness(group.keyId, { record, witnesses });
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
     if (answer.ok) oracle.believed(index, proposal.digest);

@@ -6,8 +6,8 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { PolicyStatement, SignedStatement } from '#domain/statement.ts';
 import { statementBytes } from '#domain/statement.ts';
 import { parseVaultId } from '#domain/id.ts';
-import type { NodeIdentity } from '#mpc/envelope.ts';
-import { signAsNode } from '#mpc/envelope.ts';
+import type { CosignerIdentity } from '#mpc/envelope.ts';
+import { signAsCosigner } from '#mpc/envelope.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { present } from '../chains/evm/cast.ts';
@@ -242,7 +242,7 @@ async function answerOf(world: World, { asking, index, lie }: Wanted): Promise<r
   }
 }
 
-function impostor({ group }: World, index: PartyIndex): NodeIdentity {
+function impostor({ group }: World, index: PartyIndex): CosignerIdentity {
   return present(group.impostors.get(index));
 }
 
@@ -264,9 +264,9 @@ function named({ version, ...rest }: Policy) {
 }
 
 /** The statement that the coordinator wishes for, signed by whoever signs it. */
-async function wishedBy(own: NodeIdentity, { nonce, shown, keyId }: Asking): Promise<SignedStatement> {
+async function wishedBy(own: CosignerIdentity, { nonce, shown, keyId }: Asking): Promise<SignedStatement> {
   const { vaultId } = shown;
   const about = { cosigner: own.index, vaultId, keyId, epoch: 1, issuedAtMs: clock.nowMs, nonce };
   const statement: PolicyStatement = { ...about, ...named(shown) };
-  return { ...statement, signature: bytesToHex(await signAsNode(own, statementBytes(statement))) };
+  return { ...statement, signature: bytesToHex(await signAsCosigner(own, statementBytes(statement))) };
 }

@@ -8,7 +8,7 @@ import { signingRequestOf } from '#cosigner/signing-request.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import { sentVote } from '#nodes/show-policies.ts';
-import { signAsNode } from '#mpc/envelope.ts';
+import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Proposal } from './coordinator.ts';
 import type { HonestCosigner } from './cosigner.ts';
@@ -136,7 +136,7 @@ async function forgedReceipt({ group, hostile }: World, plan: Plan, index: Party
   const membership = hostile.get(index);
   const record = recordFor(plan);
   if (membership === undefined || record === null) return null;
-  return signAsNode(membership.own, recordBytes(group.keyId, record));
+  return signAsCosigner(membership.own, recordBytes(group.keyId, record));
 }
 
 /** The row that honest co-signers would write for these bytes; null for bytes that do not fit their intent. */

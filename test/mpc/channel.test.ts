@@ -3,7 +3,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { canAgree, drawEphemeralKey, type EphemeralKey, openChannel } from '#mpc/channel.ts';
+import { isUsableKey, newEphemeralKey, type EphemeralKey, openChannel } from '#mpc/channel.ts';
 import { importPeer, importPrivate } from '#mpc/envelope.ts';
 import { party } from './dealt-key.ts';
 
@@ -101,7 +101,7 @@ test('a key of either kind that is not the one of the other side gives another c
 });
 
 test('an ephemeral secret can not be read, and is another one each time', async () => {
-  const [first, second] = [await drawEphemeralKey(), await drawEphemeralKey()];
+  const [first, second] = [await newEphemeralKey(), await newEphemeralKey()];
   expect([first.secret.extractable, first.publicKey.length]).toEqual([false, 32]);
   await expect(crypto.subtle.exportKey('pkcs8', first.secret)).rejects.toThrow();
   expect(first.publicKey).not.toEqual(second.publicKey);
@@ -110,7 +110,7 @@ test('an ephemeral secret can not be read, and is another one each time', async 
 test.each(SMALL_ORDER)('a public key of small order gives no channel: %s', async (hex) => {
   expect(await channel(alice, bob, alice.ephemeral, hexToBytes(hex))).toBeNull();
   const pinned = await importPeer(party(2), { signing, exchange: hexToBytes(hex) });
-  expect([await canAgree(alice.own, pinned), await canAgree(alice.own, bob.asPeer)]).toEqual([false, true]);
+  expect([await isUsableKey(alice.own, pinned), await isUsableKey(alice.own, bob.asPeer)]).toEqual([false, true]);
   const session = { sid, ephemeral: alice.ephemeral, peerKey: bob.ephemeral.publicKey };
   await expect(openChannel(alice.own, pinned, session)).rejects.toThrow('co-signer 2 has a small order');
 });

@@ -1,14 +1,14 @@
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import type { NodeIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
 import type { Channel, EphemeralKey } from '#mpc/channel.ts';
-import { drawEphemeralKey, openChannel } from '#mpc/channel.ts';
+import { newEphemeralKey, openChannel } from '#mpc/channel.ts';
 import { importIdentity, importPeer, openEnvelope, sealEnvelope } from '#mpc/envelope.ts';
 import { party } from './dealt-key.ts';
 
 interface Node {
-  readonly own: NodeIdentity;
+  readonly own: CosignerIdentity;
   readonly asPeer: PeerIdentity;
   readonly ephemeral: EphemeralKey;
 }
@@ -16,7 +16,7 @@ interface Node {
 async function node(index: number): Promise<Node> {
   const secrets = { signing: randomBytes(32), exchange: randomBytes(32) };
   const keys = { signing: ed25519.getPublicKey(secrets.signing), exchange: x25519.getPublicKey(secrets.exchange) };
-  const ephemeral = await drawEphemeralKey();
+  const ephemeral = await newEphemeralKey();
   return { own: await importIdentity(party(index), secrets), asPeer: await importPeer(party(index), keys), ephemeral };
 }
 

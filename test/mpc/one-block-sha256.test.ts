@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { FOLD, hashFourfold, LONGEST_DATA_WORDS, type Midstate, midstate } from '#mpc/one-block-sha256.ts';
+import { FOLD, hashFourfold, MAX_DATA_WORDS, type Midstate, midstate } from '#mpc/one-block-sha256.ts';
 
 /** LONG=1 npx vitest run test/mpc/one-block-sha256.test.ts compares a million digests. */
 const DIGESTS = process.env['LONG'] === '1' ? 1_000_000 : 6_500;
@@ -39,9 +39,9 @@ function same(left: Uint8Array, right: Uint8Array): boolean {
 
 test('on every supported length, random inputs hash as noble and node:crypto hash them', () => {
   let compared = 0;
-  for (let round = 0; compared < DIGESTS || round <= LONGEST_DATA_WORDS; round++) {
-    const words = 1 + (round % LONGEST_DATA_WORDS);
-    const count = round < LONGEST_DATA_WORDS ? Math.min(896, Math.floor(3584 / words)) : 1 + (round % 5);
+  for (let round = 0; compared < DIGESTS || round <= MAX_DATA_WORDS; round++) {
+    const words = 1 + (round % MAX_DATA_WORDS);
+    const count = round < MAX_DATA_WORDS ? Math.min(896, Math.floor(3584 / words)) : 1 + (round % 5);
     const prefix = randomBytes(64);
     const data = Array.from({ length: count }, () => randomBytes(4 * words));
     for (const [digest, got] of folded(prefix, data).entries()) {
@@ -55,7 +55,7 @@ test('on every supported length, random inputs hash as noble and node:crypto has
 });
 
 test('on every supported length, the corner words hash as noble hashes them', () => {
-  for (let words = 1; words <= LONGEST_DATA_WORDS; words++) {
+  for (let words = 1; words <= MAX_DATA_WORDS; words++) {
     for (const fill of [0x00, 0xff, 0x80, 0x7f, 0x01]) {
       const prefix = new Uint8Array(64).fill(fill);
       const data = [new Uint8Array(4 * words).fill(fill), new Uint8Array(4 * words).fill(~fill)];
@@ -67,7 +67,7 @@ test('on every supported length, the corner words hash as noble hashes them', ()
 test('a digest depends neither on what was hashed before it, nor on other lengths of it', () => {
   const [prefix, datum] = [randomBytes(64), randomBytes(16)];
   const first = folded(prefix, [datum]);
-  for (let words = LONGEST_DATA_WORDS; words > 0; words--) folded(randomBytes(64), [randomBytes(4 * words)]);
+  for (let words = MAX_DATA_WORDS; words > 0; words--) folded(randomBytes(64), [randomBytes(4 * words)]);
   expect(folded(prefix, [datum])).toEqual(first);
 });
 
@@ -84,7 +84,7 @@ test('a midstate is its own: it can be kept, used again, and does not mind what 
 test('data that do not fit are refused', () => {
   const state = midstate(new Uint8Array(64));
   const refused = (length: number, words: number) => () => hashFourfold(state, new Int32Array(length), words);
-  expect(refused(LONGEST_DATA_WORDS + 1, LONGEST_DATA_WORDS + 1)).toThrow('one block');
+  expect(refused(MAX_DATA_WORDS + 1, MAX_DATA_WORDS + 1)).toThrow('one block');
   expect(refused(0, 0)).toThrow('one block');
   expect(refused(0, 4)).toThrow('another length');
   expect(refused(5, 4)).toThrow('another length');

@@ -1,13 +1,13 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { encodeScalar, randomScalar } from '#mpc/secp256k1.ts';
-import type { KeyEncryptionSecret, KeyShare, SealedPlace } from '#mpc/share.ts';
+import type { KeyEncryptionSecret, KeyShare, SealContext } from '#mpc/share.ts';
 import { decodeKeyShare, encodeKeyShare, seal, unseal } from '#mpc/share.ts';
 import { dealKey, party } from './dealt-key.ts';
 
 const secret = (id: string): KeyEncryptionSecret => ({ id, secret: Buffer.from(randomBytes(32)).toString('hex') });
 const [current, old] = [secret('2026-11'), secret('2025-11')];
-const place: SealedPlace = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1, madeAtMs: 1000 };
+const place: SealContext = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1, madeAtMs: 1000 };
 const plaintext = new TextEncoder().encode('thirty-two bytes of a secret ...');
 
 function share(): KeyShare {
@@ -37,7 +37,7 @@ test('after a rotation the old secret still opens, and the new one seals', async
   expect(await unseal([current], place, before)).toBeNull();
 });
 
-test.each<[string, Partial<SealedPlace>]>([
+test.each<[string, Partial<SealContext>]>([
   ['another kind', { kind: 'pair' }],
   ['another node', { node: party(2) }],
   ['another name', { name: 'b'.repeat(26) }],

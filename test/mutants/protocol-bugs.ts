@@ -163,14 +163,14 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'a co-signer pins an exchange key of small order',
     file: 'src/cosigner/membership.ts',
-    was: 'if (!(await canAgree(own, peer)))',
+    was: 'if (!(await isUsableKey(own, peer)))',
     is: 'if (false)',
     caughtBy: ['test/cosigner/membership.test.ts'],
   },
   {
     name: 'a co-signer believes an opening that nobody has signed',
     file: 'src/cosigner/sessions.ts',
-    was: 'if (!(await verifyAsNode(peer, statement, signature))) return null;',
+    was: 'if (!(await verifyAsCosigner(peer, statement, signature))) return null;',
     is: '',
     caughtBy: ['test/cosigner/solana.test.ts'],
   },

@@ -148,8 +148,8 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   {
     name: 'a default threshold of before counts as confirmed',
     file: 'local/pin-file.ts',
-    was: 'threshold > fewestSigners(cosigners.length)',
-    is: 'threshold >= fewestSigners(cosigners.length)',
+    was: 'threshold > minSigners(cosigners.length)',
+    is: 'threshold >= minSigners(cosigners.length)',
     caughtBy: ['test/local/pin-file.test.ts'],
   },
   {

@@ -28,7 +28,7 @@ import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
-import { fewestSigners, LARGEST_PARTY } from '#mpc/party.ts';
+import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerPlaces } from '#nodes/cosigner-places.ts';
 import type { VaultFoundation } from '#objects/membership.ts';
 import { firstPolicy } from '#objects/membership.ts';
@@ -56,7 +56,7 @@ const vaultBody = z.strictObject({
   chains: z.array(z.string()).min(1).max(50),
   decisionPeriodSeconds: z.int().min(60).max(ONE_YEAR_SECONDS).optional(),
   mostPending: z.int().positive().max(1_000_000).optional(),
-  signingThreshold: z.int().min(2).max(LARGEST_PARTY).optional(),
+  signingThreshold: z.int().min(2).max(MAX_PARTY_INDEX).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
   /**
    * What makes an approval count. It has no default: `token` means that the coordinator and the holders of service keys are
@@ -146,9 +146,9 @@ async function found(context: HttpContext): Promise<Response> {
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
   const cosigners = cosignerPlaces(context.env).length;
-  const { signingThreshold = fewestSigners(cosigners) } = body;
-  if (signingThreshold < fewestSigners(cosigners) || signingThreshold > cosigners) {
-    const detail = `is ${fewestSigners(cosigners)} to ${cosigners}: any two groups of co-signers that could sign must share one`;
+  const { signingThreshold = minSigners(cosigners) } = body;
+  if (signingThreshold < minSigners(cosigners) || signingThreshold > cosigners) {
+    const detail = `is ${minSigners(cosigners)} to ${cosigners}: any two groups of co-signers that could sign must share one`;
     return fault(context, '/signingThreshold', detail);
   }
   const rules = readRules(context, body.rules ?? {});

@@ -22,7 +22,7 @@ import type { FieldFault } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import type { PolicyWish, WishFault } from '#objects/membership.ts';
 import { findUser } from '#store/users.ts';
-import { LARGEST_PARTY } from '#mpc/party.ts';
+import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 
 const chain = z.string().min(1).max(64);
 const address = z.string().min(1).max(128);
@@ -69,7 +69,7 @@ export const cosignersBody = z
   .array(
     z.strictObject({ index: z.int(), signing: z.string().regex(/^[0-9a-f]{64}$/, 'has 64 lower-case hex digits') }),
   )
-  .max(LARGEST_PARTY);
+  .max(MAX_PARTY_INDEX);
 
 export const policyWishBody = z
   .strictObject({

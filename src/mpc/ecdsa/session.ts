@@ -1,7 +1,7 @@
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { SignSession } from '#mpc/ecdsa/sign-round1.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
-import { isAscending, LARGEST_PARTY, type PartyIndex } from '#mpc/party.ts';
+import { isAscending, MAX_PARTY_INDEX, type PartyIndex } from '#mpc/party.ts';
 import { encodeScalar, GENERATOR, modOrder, ORDER, parsePoint, type Point, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
 
@@ -20,7 +20,7 @@ export function checkSession(session: SignSession): CheckedSession {
   if (sid.length !== DIGEST_BYTES) throw new Error('a sid has 32 bytes');
   if (!isAscending(signers) || !signers.includes(self))
     throw new Error('signers are sorted, distinct, and include self');
-  if (signers.length < 2 || signers.length > LARGEST_PARTY) throw new Error('two to five signers');
+  if (signers.length < 2 || signers.length > MAX_PARTY_INDEX) throw new Error('two to five signers');
   if (secretShare <= 0n || secretShare >= ORDER) throw new Error('a secret share is in 1..n-1');
   if (tweak < 0n || tweak >= ORDER) throw new Error('a tweak is in 0..n-1');
   const peers = signers.filter((signer) => signer !== self);

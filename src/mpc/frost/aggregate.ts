@@ -1,6 +1,6 @@
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, abortedByOneOf, completed, type RoundResult } from '#mpc/abort.ts';
-import type { PublicTurn } from '#mpc/frost/group-commitment.ts';
+import type { SigningInputs } from '#mpc/frost/group-commitment.ts';
 import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import type { FrostKey, Suite } from '#mpc/frost/suite.ts';
 import { commitmentList, identifierOf, malformedAmong, publicPackage, suiteOf } from '#mpc/frost/suite.ts';
@@ -75,7 +75,7 @@ function sum({ scheme }: FrostKey, shares: readonly Share[]): Uint8Array | null 
 }
 
 /** Null where one of the signers' commitments is no point. */
-function commitmentOf(turn: PublicTurn): Uint8Array | null {
+function commitmentOf(turn: SigningInputs): Uint8Array | null {
   try {
     return bindCommitments(turn, () => true).commitment;
   } catch {
@@ -83,7 +83,7 @@ function commitmentOf(turn: PublicTurn): Uint8Array | null {
   }
 }
 
-function isGenuine(suite: Suite, { key, message, commitments }: PublicTurn, { signer, bytes }: Share): boolean {
+function isGenuine(suite: Suite, { key, message, commitments }: SigningInputs, { signer, bytes }: Share): boolean {
   const list = commitmentList(suite, commitments);
   try {
     return suite.frost.verifyShare(publicPackage(suite, key), list, message, identifierOf(suite, signer), bytes);

@@ -13,7 +13,7 @@ const ED25519_SUITE = 'FROST-ED25519-SHA512-v1';
 const TAPROOT_SUITE = 'FROST-secp256k1-SHA256-TR-v1';
 
 /** What everybody knows of a signature in the making. */
-export interface PublicTurn {
+export interface SigningInputs {
   readonly key: FrostKey;
   readonly message: Uint8Array;
   /** Of each signer, by ascending index: hiding, binding. */
@@ -21,7 +21,7 @@ export interface PublicTurn {
 }
 
 /** What these come to. */
-export interface BoundTurn {
+export interface BoundCommitments {
   /** The first half of a signature, R as its standard encodes it. */
   readonly commitment: Uint8Array;
   /** What each signer's binding nonce is multiplied by. */
@@ -44,7 +44,7 @@ const EVEN = 2;
  * Throws for commitments that are no points, and of others than the trusted for the identity and for what is not of prime order (section 3.1,
  * DeserializeElement).
  */
-export function bindCommitments(turn: PublicTurn, isTrusted: (signer: PartyIndex) => boolean): BoundTurn {
+export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIndex) => boolean): BoundCommitments {
   const { key, message } = turn;
   const { scheme, publicKey } = key;
   if (scheme === 'frost-ed25519') {
@@ -111,7 +111,7 @@ function prefixed(suite: string, label: string, bytes: Uint8Array): Uint8Array {
 function bound<P extends CurvePoint<bigint, P>>(
   { Point, isOfPrimeOrder, sumOfProducts, h1, h4, h5 }: Ciphersuite<P>,
   publicKey: Uint8Array,
-  { message, commitments }: PublicTurn,
+  { message, commitments }: SigningInputs,
   isTrusted: (signer: PartyIndex) => boolean,
 ): { readonly sum: P; readonly factors: ReadonlyMap<PartyIndex, bigint> } {
   const isElement = (point: P) => !point.is0() && isOfPrimeOrder(point);

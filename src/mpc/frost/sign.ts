@@ -2,7 +2,7 @@ import type { Nonces } from '@noble/curves/abstract/frost.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { abortedBy, completed, type RoundResult } from '#mpc/abort.ts';
 import type { CommitState, FrostSession } from '#mpc/frost/commit.ts';
-import type { BoundTurn } from '#mpc/frost/group-commitment.ts';
+import type { BoundCommitments } from '#mpc/frost/group-commitment.ts';
 import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import { malformedAmong, suiteOf } from '#mpc/frost/suite.ts';
 import { inGroupOf } from '#mpc/group.ts';
@@ -44,7 +44,7 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
 function shareOf(
   { share, signers }: FrostSession,
   nonces: Nonces,
-  { factors, challenge, isNonceNegated, isKeyNegated }: BoundTurn,
+  { factors, challenge, isNonceNegated, isKeyNegated }: BoundCommitments,
 ): Uint8Array {
   return inGroupOf(share.scheme, ({ order, parseScalar, encodeScalar }) => {
     const [hiding, binding] = [parseScalar(nonces.hiding), parseScalar(nonces.binding)];

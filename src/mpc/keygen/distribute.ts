@@ -1,7 +1,7 @@
 import { abortedBy, type Aborted, completed, type RoundResult } from '#mpc/abort.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import { commitments, evaluate } from '#mpc/keygen/feldman.ts';
-import { knows, proofBytes } from '#mpc/keygen/proof-of-knowledge.ts';
+import { verifyKnowledge, proofBytes } from '#mpc/keygen/proof-of-knowledge.ts';
 import type { AfterReveal, RevealState } from '#mpc/keygen/reveal.ts';
 import { commitToPackage, dealersOf, peersOf } from '#mpc/keygen/session.ts';
 import type { GroupPoint } from '#mpc/group.ts';
@@ -86,7 +86,7 @@ function openPackage<P extends GroupPoint<P>>(
   }
   const proof = encoded.subarray(session.threshold * pointBytes);
   const context = { group, sid, prover: party };
-  if (!knows(context, points[0]!, proof)) return abortedBy(party, 'keygen-distribute/proof');
+  if (!verifyKnowledge(context, points[0]!, proof)) return abortedBy(party, 'keygen-distribute/proof');
   const part = session.resharing?.points.get(party);
   if (part !== undefined && !part.equals(points[0]!)) return abortedBy(party, 'keygen-distribute/part');
   return completed({ points, encoded });

@@ -26,7 +26,11 @@ export function proveKnowledge<P extends GroupPoint<P>>(context: ProofContext<P>
 }
 
 /** zG = R + c P. False for anything malformed. */
-export function knows<P extends GroupPoint<P>>(context: ProofContext<P>, point: P, proof: Uint8Array): boolean {
+export function verifyKnowledge<P extends GroupPoint<P>>(
+  context: ProofContext<P>,
+  point: P,
+  proof: Uint8Array,
+): boolean {
   const { group } = context;
   if (proof.length !== proofBytes(group)) return false;
   const encoded = proof.subarray(0, group.pointBytes);

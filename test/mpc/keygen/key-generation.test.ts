@@ -6,7 +6,7 @@ import { ED25519 } from '#mpc/ed25519.ts';
 import { commit } from '#mpc/keygen/commit.ts';
 import { confirm } from '#mpc/keygen/confirm.ts';
 import { distribute } from '#mpc/keygen/distribute.ts';
-import { knows, proveKnowledge } from '#mpc/keygen/proof-of-knowledge.ts';
+import { verifyKnowledge, proveKnowledge } from '#mpc/keygen/proof-of-knowledge.ts';
 import { reveal } from '#mpc/keygen/reveal.ts';
 import { commitToPackage } from '#mpc/keygen/session.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -229,12 +229,12 @@ test('a proof from another session or of another party is worth nothing', () => 
   const secret = randomScalar();
   const point = GENERATOR.multiply(secret);
   const proof = proveKnowledge({ group, sid, prover: two }, secret);
-  expect(knows({ group, sid, prover: two }, point, proof)).toBe(true);
-  expect(knows({ group, sid: otherSid, prover: two }, point, proof)).toBe(false);
-  expect(knows({ group, sid, prover: three }, point, proof)).toBe(false);
-  expect(knows({ group, sid, prover: two }, GENERATOR.multiply(randomScalar()), proof)).toBe(false);
+  expect(verifyKnowledge({ group, sid, prover: two }, point, proof)).toBe(true);
+  expect(verifyKnowledge({ group, sid: otherSid, prover: two }, point, proof)).toBe(false);
+  expect(verifyKnowledge({ group, sid, prover: three }, point, proof)).toBe(false);
+  expect(verifyKnowledge({ group, sid, prover: two }, GENERATOR.multiply(randomScalar()), proof)).toBe(false);
   for (let place = 0; place < proof.length; place++) {
-    expect([place, knows({ group, sid, prover: two }, point, flip(place)(Uint8Array.from(proof)))]).toEqual([
+    expect([place, verifyKnowledge({ group, sid, prover: two }, point, flip(place)(Uint8Array.from(proof)))]).toEqual([
       place,
       false,
     ]);
