@@ -6,7 +6,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import type { EvmQuote } from '#chains/evm/quote.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { AnchorNow } from '#chains/solana/compose.ts';
+import type { CurrentNonce } from '#chains/solana/compose.ts';
 import type { SolanaQuote } from '#chains/solana/quote.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { Device } from '#domain/device.ts';
@@ -168,7 +168,7 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   }
   const quote: SolanaQuote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
   // Another one each time: the same bytes are never signed for two transactions.
-  const anchor: AnchorNow = {
+  const anchor: CurrentNonce = {
     anchor: { kind: 'nonce', place: 0, value: getAddressDecoder().decode(randomBytes(32)) },
     slot: 0n,
     validUntil: null,

@@ -1,50 +1,50 @@
-import type { Watched } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
-import type { Question, RpcNode } from '#chains/json-rpc.ts';
+import type { WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
+import type { RpcCall, RpcNode } from '#chains/json-rpc.ts';
 import type { ActivityBlock } from '#domain/activity.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** How a chain is asked whether a block still stands. */
-export interface BlockQuestions {
+export interface BlockCalls {
   /** For the hash of the block at a number; null for one that the node does not have. */
-  readonly askHash: (number: bigint) => Question<string | null>;
+  readonly askHash: (number: bigint) => RpcCall<string | null>;
   /** For the newest number, where a number may be left out for good: there none can be found in place of the one that was. */
-  readonly askHead: Question<bigint> | null;
+  readonly askHead: RpcCall<bigint> | null;
 }
 
 /**
  * What a node does not know of is absent. Where it was found before, only another block in the place of the one that had it shows that; while
  * that one stands the node lags behind with the transaction, and where it has no block there at all it is behind itself.
  */
-export async function absence(
+export async function checkAbsence(
   node: RpcNode,
   found: Pick<ActivityBlock, 'number' | 'hash'> | null,
-  { askHash, askHead }: BlockQuestions,
-): Promise<Result<null, Trouble>> {
+  { askHash, askHead }: BlockCalls,
+): Promise<Result<null, NodeProblem>> {
   if (found === null) return accepted(null);
   const number = BigInt(found.number);
   // First: what was not there at that height is not there at a later one either.
-  const head = askHead === null ? null : await node.ask(askHead);
+  const head = askHead === null ? null : await node.request(askHead);
   if (head !== null && !head.ok) return head;
-  const block = await node.ask(askHash(number));
+  const block = await node.request(askHash(number));
   if (!block.ok) return block;
   if (block.value === found.hash) {
     const detail = 'the node has the recorded block, but not the transaction';
     return refused({ kind: 'unfit', detail, deniesInclusion: true });
   }
   if (block.value !== null) return accepted(null);
-  return head === null || head.value < number ? unfit('the node is behind the recorded block') : accepted(null);
+  return head === null || head.value < number ? unusable('the node is behind the recorded block') : accepted(null);
 }
 
 /** The same of a transaction of the vault's own, by the block that it was found in before. */
-export function absenceOf(
+export function checkOwnAbsence(
   node: RpcNode,
-  { inclusion }: Pick<Watched, 'inclusion'>,
-  blocks: BlockQuestions,
-): Promise<Result<null, Trouble>> {
-  return absence(
+  { inclusion }: Pick<WatchedAttempts, 'inclusion'>,
+  blocks: BlockCalls,
+): Promise<Result<null, NodeProblem>> {
+  return checkAbsence(
     node,
     inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
     blocks,

@@ -6,7 +6,7 @@ import type { Chain } from '#domain/chain.ts';
  * The adapter of a chain with the nodes that the operator configured for it; null when there is none. Throws for a setting that
  * is not JSON of chain names and lists of URLs.
  */
-export function chainAccess(env: { readonly RPC_URLS: string }, chain: Chain): ChainAdapter | null {
+export function chainClientFor(env: { readonly RPC_URLS: string }, chain: Chain): ChainAdapter | null {
   const urls: unknown = settingOf(env).get(chain.name);
   if (urls === undefined) return null;
   if (!isUrlList(urls)) throw new Error(`RPC_URLS: ${chain.name} has no list of URLs`);
@@ -14,7 +14,7 @@ export function chainAccess(env: { readonly RPC_URLS: string }, chain: Chain): C
 }
 
 /** The names of chains with one RPC node alone: what is concluded about their payments rests on its word. */
-export function singleNodeChains(env: { readonly RPC_URLS: string }): readonly string[] {
+export function chainsWithOneNode(env: { readonly RPC_URLS: string }): readonly string[] {
   return [...settingOf(env)].flatMap(([name, urls]) => (Array.isArray(urls) && urls.length === 1 ? [name] : []));
 }
 

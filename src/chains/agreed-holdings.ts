@@ -1,6 +1,6 @@
-import { look, looked } from '#chains/answers.ts';
+import { readFromPool, asChainFault } from '#chains/answers.ts';
 import type { ChainFault, Holdings } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
 import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Asset } from '#domain/movement.ts';
@@ -8,23 +8,25 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** What one node is asked. */
-export interface HoldingsQuestion {
+export interface HoldingsQuery {
   readonly address: string;
   readonly assets: readonly Asset[];
   /** The block that another node has told of, where the chain can be asked at one; null for the one that this node chooses. */
   readonly at: string | null;
 }
 
-type HoldingsReader = (node: RpcNode, question: HoldingsQuestion) => Promise<Result<Holdings, Trouble>>;
+type HoldingsReader = (node: RpcNode, question: HoldingsQuery) => Promise<Result<Holdings, NodeProblem>>;
 
 /** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
 export async function readHoldings(
-  fleet: Fleet,
-  { isDoubted, ...asked }: Omit<HoldingsQuestion, 'at'> & { readonly isDoubted: boolean },
+  pool: NodePool,
+  { isDoubted, ...asked }: Omit<HoldingsQuery, 'at'> & { readonly isDoubted: boolean },
   read: HoldingsReader,
 ): Promise<Result<Holdings, ChainFault>> {
   const question = { ...asked, at: null };
-  return isDoubted ? looked(await agreedHoldings(fleet, question, read)) : look(fleet, (node) => read(node, question));
+  return isDoubted
+    ? asChainFault(await agreedHoldings(pool, question, read))
+    : readFromPool(pool, (node) => read(node, question));
 }
 
 /**
@@ -33,22 +35,22 @@ export async function readHoldings(
  * have the block.
  */
 async function agreedHoldings(
-  fleet: Fleet,
-  question: HoldingsQuestion,
+  pool: NodePool,
+  question: HoldingsQuery,
   read: HoldingsReader,
-): Promise<Result<Holdings, Trouble>> {
-  let trouble: Trouble = NO_NODE;
+): Promise<Result<Holdings, NodeProblem>> {
+  let trouble: NodeProblem = NO_NODE;
   let told: Holdings | null = null;
   let asked = question;
-  for (const node of fleet.nodes) {
-    const away = await fleet.trouble(node);
-    const held: Result<Holdings, Trouble> = away === null ? await read(node, asked) : refused(away);
+  for (const node of pool.nodes) {
+    const away = await pool.nodeProblem(node);
+    const held: Result<Holdings, NodeProblem> = away === null ? await read(node, asked) : refused(away);
     if (!held.ok) {
       trouble = held.refusal;
       continue;
     }
     if (told !== null) return accepted(commonOf(told, held.value));
-    if (fleet.nodes.length === 1) return held;
+    if (pool.nodes.length === 1) return held;
     told = held.value;
     asked = { ...question, at: told.blockNumber };
   }

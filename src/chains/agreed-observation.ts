@@ -1,6 +1,6 @@
-import { looked } from '#chains/answers.ts';
-import type { ChainFault, Observation, Watched } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import { asChainFault } from '#chains/answers.ts';
+import type { ChainFault, Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
 import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -9,9 +9,9 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Inclusion, SecondNodeVerdict } from '#domain/transaction.ts';
 
 /** What one RPC node says of the attempts of a transaction. */
-type Observer = (node: RpcNode, watched: Watched) => Promise<Result<Observation, Trouble>>;
+type Observer = (node: RpcNode, watched: WatchedAttempts) => Promise<Result<Observation, NodeProblem>>;
 
-type Answer = Result<Observation, Trouble>;
+type Answer = Result<Observation, NodeProblem>;
 
 /**
  * Where the attempts of a transaction are, as all configured RPC nodes see it. The first one that has an attempt in a block is believed, and
@@ -19,27 +19,27 @@ type Answer = Result<Observation, Trouble>;
  * transaction is no evidence while another one knows it: so what ends a transaction without an inclusion has to come from every node that is
  * configured, and a node that is away holds that end up.
  */
-export async function observeOnAll(
-  fleet: Fleet,
-  { chain, watched }: { readonly chain: Chain; readonly watched: Watched },
+export async function observeWithQuorum(
+  pool: NodePool,
+  { chain, watched }: { readonly chain: Chain; readonly watched: WatchedAttempts },
   observe: Observer,
 ): Promise<Result<Observation, ChainFault>> {
-  const ask = async (node: RpcNode, seenBefore: Watched): Promise<Answer> => {
-    const away = await fleet.trouble(node);
+  const ask = async (node: RpcNode, seenBefore: WatchedAttempts): Promise<Answer> => {
+    const away = await pool.nodeProblem(node);
     return away === null ? observe(node, seenBefore) : refused(away);
   };
-  const [first, ...others] = fleet.nodes;
-  if (first === undefined) return looked(refused(NO_NODE));
+  const [first, ...others] = pool.nodes;
+  if (first === undefined) return asChainFault(refused(NO_NODE));
   const answers = [await ask(first, watched)];
   // Together: one that is away takes its time to say nothing.
   if (inclusionIn(answers) === null) answers.push(...(await Promise.all(others.map((node) => ask(node, watched)))));
   const found = inclusionIn(answers);
-  if (found === null) return looked(absenceAmong(answers));
+  if (found === null) return asChainFault(absenceAmong(answers));
   const { inclusion, index } = found;
-  if (fleet.nodes.length === 1) return accepted({ type: 'included', inclusion });
+  if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion });
   if (!needsSecond(inclusion, watched, chain))
     return accepted({ type: 'included', inclusion: keptFrom(watched, inclusion) });
-  const rest = fleet.nodes.filter((_, i) => i !== index);
+  const rest = pool.nodes.filter((_, i) => i !== index);
   // By the block that is claimed: one that does not have it yet says that it is behind, and not that the transaction is gone.
   const seconds = await Promise.all(rest.map((node) => ask(node, { ...watched, inclusion })));
   return accepted({ type: 'included', inclusion: { ...inclusion, secondNode: secondAmong(seconds, inclusion) } });
@@ -53,7 +53,7 @@ function inclusionIn(answers: readonly Answer[]): { readonly inclusion: Inclusio
 }
 
 /** What is not deep enough ends nothing; and what a second node has confirmed once needs no further one in the same block. */
-function needsSecond(found: Inclusion, { inclusion: before }: Watched, chain: Chain): boolean {
+function needsSecond(found: Inclusion, { inclusion: before }: WatchedAttempts, chain: Chain): boolean {
   const isConfirmed = before?.secondNode === 'agrees' && isSameInclusion(before, found);
   return found.confirmations >= chain.confirmations && !isConfirmed;
 }
@@ -70,7 +70,7 @@ function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNode
 }
 
 /** What a second node has said of the same inclusion stays. */
-function keptFrom({ inclusion: before }: Watched, found: Inclusion): Inclusion {
+function keptFrom({ inclusion: before }: WatchedAttempts, found: Inclusion): Inclusion {
   return before?.secondNode === 'agrees' && isSameInclusion(before, found) ? { ...found, secondNode: 'agrees' } : found;
 }
 
@@ -79,7 +79,7 @@ function isSameInclusion(one: Inclusion, other: Inclusion): boolean {
 }
 
 /** What follows where no node has an attempt in a block. Refuses where none of them can tell. */
-function absenceAmong(answers: readonly Answer[]): Result<Observation, Trouble> {
+function absenceAmong(answers: readonly Answer[]): Result<Observation, NodeProblem> {
   const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   const absent = told.filter((one) => one.type === 'absent');
   const waiting = absent.find(({ inMempool }) => inMempool);

@@ -1,17 +1,17 @@
 import type { BusyFault, ChainFault, PreparationFault } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { onFirstFitNode } from '#chains/fleet.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
+import { onFirstUsableNode } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
 /** What every adapter makes of trouble with its nodes, when something is to be prepared. */
-export async function prepare<T>(
-  fleet: Fleet,
-  ask: (node: RpcNode) => Promise<Result<T, PermanentFault | BusyFault | Trouble>>,
+export async function prepareFromPool<T>(
+  pool: NodePool,
+  ask: (node: RpcNode) => Promise<Result<T, PermanentFault | BusyFault | NodeProblem>>,
 ): Promise<Result<T, PreparationFault>> {
-  const result = await onFirstFitNode(fleet, ask);
+  const result = await onFirstUsableNode(pool, ask);
   if (result.ok) return result;
   const { refusal } = result;
   if (refusal.kind === 'permanent' || refusal.kind === 'busy') return refused(refusal);
@@ -19,13 +19,13 @@ export async function prepare<T>(
 }
 
 /** The same when something is only looked at. */
-export async function look<T>(
-  fleet: Fleet,
-  ask: (node: RpcNode) => Promise<Result<T, Trouble>>,
+export async function readFromPool<T>(
+  pool: NodePool,
+  ask: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
 ): Promise<Result<T, ChainFault>> {
-  return looked(await onFirstFitNode<T, never>(fleet, ask));
+  return asChainFault(await onFirstUsableNode<T, never>(pool, ask));
 }
 
-export function looked<T>(result: Result<T, Trouble>): Result<T, ChainFault> {
+export function asChainFault<T>(result: Result<T, NodeProblem>): Result<T, ChainFault> {
   return result.ok ? result : refused({ detail: result.refusal.detail });
 }

@@ -1,4 +1,4 @@
-import { LARGEST_ANSWER_BYTES } from '#chains/json-rpc.ts';
+import { MAX_RESPONSE_BYTES } from '#chains/json-rpc.ts';
 
 /** What a node answered, whatever its status; or, in words without its address, why there is nothing. */
 export type BoundedAnswer = { readonly status: number; readonly text: string } | { readonly fault: string };
@@ -37,7 +37,7 @@ async function textOf({ body }: Response): Promise<string | null> {
     const { done, value } = await reader.read(new Uint8Array(room));
     if (done) return text + decoder.decode();
     bytes += value.length;
-    if (bytes > LARGEST_ANSWER_BYTES) {
+    if (bytes > MAX_RESPONSE_BYTES) {
       await reader.cancel();
       return null;
     }

@@ -1,5 +1,5 @@
 import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
-import type { Fleet } from '#chains/fleet.ts';
+import type { NodePool } from '#chains/fleet.ts';
 import { NO_NODE } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 
@@ -18,12 +18,12 @@ const STANDING = ['accepted', 'underpriced', 'conflicted', 'unknown', 'refused']
  * cannot be asked now may have been sent them before (`undecided`). A node of another network was never sent anything.
  */
 export async function broadcastToAll(
-  fleet: Fleet,
+  pool: NodePool,
   send: (node: RpcNode) => Promise<BroadcastVerdict>,
 ): Promise<BroadcastVerdict> {
   const answers = await Promise.all(
-    fleet.nodes.map(async (node) => {
-      const trouble = await fleet.trouble(node);
+    pool.nodes.map(async (node) => {
+      const trouble = await pool.nodeProblem(node);
       return trouble === null ? { verdict: await send(node) } : { trouble };
     }),
   );

@@ -43,7 +43,7 @@ export interface Quote {
   readonly virtualSize?: string;
 }
 
-interface QuoteWish {
+interface QuoteOptions {
   /** Normal when absent. */
   readonly speed?: Speed;
   /** Coins that other transactions of the wallet have claimed; none when absent. */
@@ -94,7 +94,7 @@ export interface BitcoinFeeEstimate extends Tiers<{ readonly feeRate: string }> 
 type FeeEstimate = EvmFeeEstimate | SolanaFeeEstimate | BitcoinFeeEstimate;
 
 /** Which of the wallet's nonces an attempt is to use, and the attempt that it takes the place of. */
-export interface AnchorPlace {
+export interface NonceSlot {
   readonly from: string;
   readonly nonce: bigint;
   readonly replaced: Attempt | null;
@@ -184,7 +184,7 @@ export interface TokenMetadata {
 /** How many transactions of an account there are in the chain, and with the mempool. */
 export type AccountNonce = ChainCounts;
 
-export interface Watched {
+export interface WatchedAttempts {
   readonly from: string;
   readonly nonce: bigint;
   /** Every hash that was ever signed for this nonce. */
@@ -212,9 +212,9 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   /** What can be done on it. */
   readonly kinds: readonly Action['kind'][];
   /** Transactions of one wallet that can be on their way at once; null where the chain puts them into an order by itself. */
-  readonly mostInFlight: number | null;
+  readonly maxInFlight: number | null;
   /** It pays with coins, and those that one transaction has claimed another has to leave alone. */
-  readonly paysWithCoins: boolean;
+  readonly spendsUtxos: boolean;
   /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and what is wrong on this chain. */
   parseRecipient(text: string): Result<string, AddressFault>;
   /** The canonical spelling of an address that a program derives, which `parseRecipient` refuses; null for any other one. */
@@ -240,9 +240,9 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
-  quote(intent: OnChainIntent, replaced: Attempt | null, wish?: QuoteWish): Promise<Result<Q, PreparationFault>>;
+  quote(intent: OnChainIntent, replaced: Attempt | null, wish?: QuoteOptions): Promise<Result<Q, PreparationFault>>;
   /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
-  anchor(place: AnchorPlace): Promise<Result<A, ChainFault>>;
+  anchor(place: NonceSlot): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */
   estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
   /** What an intent would do to its wallet now. Refuses where no node can say. */
@@ -271,5 +271,5 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
   priceFeed(address: string): Promise<Result<FeedRound, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
-  observe(watched: Watched): Promise<Result<Observation, ChainFault>>;
+  observe(watched: WatchedAttempts): Promise<Result<Observation, ChainFault>>;
 }

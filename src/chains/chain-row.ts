@@ -15,7 +15,7 @@ const isWholeNumber =
   (value) =>
     typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 
-const MOST_TOKENS = 500;
+const MAX_TOKENS = 500;
 
 function isListedToken(value: unknown): value is ListedToken {
   if (typeof value !== 'object' || value === null) return false;
@@ -39,7 +39,7 @@ const FIELDS: Required<Record<keyof Chain, Reader>> = {
   confirmations: isWholeNumber(1, 10_000),
   pollIntervalMs: isWholeNumber(50, 3_600_000),
   maxFee: (value) => typeof value === 'string' && parseAmount(value) !== null,
-  tokens: (value) => Array.isArray(value) && value.length <= MOST_TOKENS && value.every(isListedToken),
+  tokens: (value) => Array.isArray(value) && value.length <= MAX_TOKENS && value.every(isListedToken),
   explorer: (value) => value === null || isText(value, /^https?:\/\/[^\s"'<>]+\{hash\}[^\s"'<>]*$/),
   minTip: (value) => typeof value === 'string' && parseAmount(value) !== null,
   finalDepth: isWholeNumber(1, 100_000),

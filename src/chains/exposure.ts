@@ -9,10 +9,10 @@ import type { Exposure, AssetAmount } from '#domain/exposure.ts';
 import type { Action } from '#domain/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
-type Stake = Omit<Exposure, 'chain'>;
+type SpentAssets = Omit<Exposure, 'chain'>;
 
 /** Nothing moves and nobody gets anything. */
-const NOTHING: Stake = { movements: [], beneficiaries: [], isUnreadable: false };
+const NOTHING: SpentAssets = { movements: [], beneficiaries: [], isUnreadable: false };
 
 /**
  * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
@@ -24,13 +24,13 @@ export function exposureOf(
   action: Action,
   place: { readonly chain: string; readonly from: string; readonly maxFee?: Amount },
 ): Exposure {
-  const stake = stakeOf(action);
+  const stake = spentAssetsOf(action);
   const beneficiaries = stake.beneficiaries.filter((address) => address !== place.from);
   const fee = place.maxFee === undefined ? {} : { fee: place.maxFee };
   return { ...stake, chain: place.chain, beneficiaries, ...fee };
 }
 
-function stakeOf(action: Action): Stake {
+function spentAssetsOf(action: Action): SpentAssets {
   switch (action.kind) {
     case 'transfer':
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
@@ -41,7 +41,7 @@ function stakeOf(action: Action): Stake {
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
     case 'contract-interaction': {
       const paid: AssetAmount = { tokenAddress: null, amount: action.value };
-      const call = action.data === '0x' ? NOTHING : callStake(action.to, decodeCall(action.data));
+      const call = action.data === '0x' ? NOTHING : spentByCall(action.to, decodeCall(action.data));
       return {
         movements: [paid, ...call.movements],
         beneficiaries: [action.to, ...call.beneficiaries],
@@ -57,12 +57,12 @@ function stakeOf(action: Action): Stake {
   }
 }
 
-function readable(movement: AssetAmount, ...beneficiaries: string[]): Stake {
+function readable(movement: AssetAmount, ...beneficiaries: string[]): SpentAssets {
   return { movements: [movement], beneficiaries, isUnreadable: false };
 }
 
 /** Nobody can say what it moves; those who are named in it are known at least. */
-function unreadable(...beneficiaries: string[]): Stake {
+function unreadable(...beneficiaries: string[]): SpentAssets {
   return { movements: [], beneficiaries, isUnreadable: true };
 }
 
@@ -70,11 +70,11 @@ function unreadable(...beneficiaries: string[]): Stake {
  * A call of a token, by its standard. `transferFrom` and `approve` may also be of an ERC-721, where the number is an id and 0 is one
  * like any other: it is never counted as nothing. What vault shares (ERC-4626) and batches move nobody can say here.
  */
-function callStake(token: string, call: DecodedCall | null): Stake {
+function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
   if (call === null) return unreadable();
   const atLeastOne = (amount: string) => (amount === '0' ? '1' : amount);
   const text = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
-  const moves = (amount: string, beneficiary: string): Stake =>
+  const moves = (amount: string, beneficiary: string): SpentAssets =>
     readable({ tokenAddress: token, amount: parsed(amount) }, beneficiary);
   switch (`${call.standard} ${call.function}`) {
     case 'ERC-20 transfer':
@@ -105,7 +105,7 @@ function callStake(token: string, call: DecodedCall | null): Stake {
 }
 
 /** ERC-2612, whose permits name one token, one spender and one amount; of any other typed data nobody can say. */
-function typedStake(message: string): Stake {
+function typedStake(message: string): SpentAssets {
   const read = readTypedData(parsedJson(message));
   if (!read.ok) return unreadable();
   const { primaryType, types, domain, message: permit } = read.value;

@@ -36,7 +36,7 @@ export function parseFeeCeilings(text: string): FeeCeilings {
  * Reports whether bytes pay more than their size can justify, though less than the ceiling of their chain, which is that of the
  * largest transaction. A ceiling of the operator's own (MAX_FEES) is taken as it is.
  */
-export function isTooDearForSize(chain: string, payload: InspectedPayload, ceilings: FeeCeilings): boolean {
+export function exceedsSizeCap(chain: string, payload: InspectedPayload, ceilings: FeeCeilings): boolean {
   if (ceilings.has(chain) || !('virtualSize' in payload)) return false;
   return payload.maxFee > capBySize(BITCOIN_MAX_FEE_RATE, payload.virtualSize);
 }

@@ -3,14 +3,14 @@ import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 
 /** The operator's nodes of one chain, in order of preference. */
-export interface Fleet {
+export interface NodePool {
   readonly nodes: readonly RpcNode[];
   /** Null when the node serves the fleet's chain. */
-  readonly trouble: (node: RpcNode) => Promise<Trouble | null>;
+  readonly nodeProblem: (node: RpcNode) => Promise<NodeProblem | null>;
 }
 
 /** `unfit`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
-export type Trouble =
+export type NodeProblem =
   | NodeFault
   | {
       readonly kind: 'unfit';
@@ -20,14 +20,14 @@ export type Trouble =
     };
 
 /** What a node says is of no use. */
-export function unfit(detail: string): { readonly ok: false; readonly refusal: Trouble } {
+export function unusable(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
   return refused({ kind: 'unfit', detail });
 }
 
-export const NO_NODE: Trouble = { kind: 'unfit', detail: 'no node is configured for this chain' };
+export const NO_NODE: NodeProblem = { kind: 'unfit', detail: 'no node is configured for this chain' };
 
 /** A refusal that more questions to the same node cannot mend; one that is `busy` time will. */
-export interface Settled {
+export interface Conclusive {
   readonly kind: 'permanent' | 'busy';
 }
 
@@ -40,28 +40,28 @@ export interface Settled {
  * Which chain it serves is asked each time: a URL that was changed to another network by mistake must never price, and so never lead
  * to, a signature.
  */
-export async function onFirstFitNode<T, R extends Settled>(
-  fleet: Fleet,
-  operation: (node: RpcNode) => Promise<Result<T, R | Trouble>>,
-): Promise<Result<T, R | Trouble>> {
-  let trouble: Trouble = NO_NODE;
-  let ended: R | Trouble | null = null;
-  for (const node of fleet.nodes) {
-    const away = await fleet.trouble(node);
+export async function onFirstUsableNode<T, R extends Conclusive>(
+  pool: NodePool,
+  operation: (node: RpcNode) => Promise<Result<T, R | NodeProblem>>,
+): Promise<Result<T, R | NodeProblem>> {
+  let nodeProblem: NodeProblem = NO_NODE;
+  let ended: R | NodeProblem | null = null;
+  for (const node of pool.nodes) {
+    const away = await pool.nodeProblem(node);
     if (away !== null) {
-      trouble = away;
+      nodeProblem = away;
       continue;
     }
     const result = await operation(node);
     if (result.ok) return result;
     const { refusal } = result;
-    if (!isSettled(refusal)) trouble = refusal;
+    if (!isSettled(refusal)) nodeProblem = refusal;
     // A node for which time would do has seen what another one says is not there.
     else if (ended === null || refusal.kind === 'busy') ended = refusal;
   }
-  return refused(ended ?? trouble);
+  return refused(ended ?? nodeProblem);
 }
 
-function isSettled<R extends Settled>(refusal: R | Trouble): refusal is R {
+function isSettled<R extends Conclusive>(refusal: R | NodeProblem): refusal is R {
   return refusal.kind === 'permanent' || refusal.kind === 'busy';
 }

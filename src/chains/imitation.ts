@@ -11,7 +11,10 @@ export interface TokenTexts {
  * What of the listed tokens, or the chain's coin, a token that is not listed calls itself; null when nothing. Letters that look the same
  * are the same (Unicode TS 39), and so are capitals, spaces and signs.
  */
-export function imitatedBy({ symbol, name }: TokenTexts, chain: Pick<Chain, 'nativeSymbol' | 'tokens'>): string | null {
+export function impersonatedToken(
+  { symbol, name }: TokenTexts,
+  chain: Pick<Chain, 'nativeSymbol' | 'tokens'>,
+): string | null {
   const worn = new Set([symbol, name].filter((text) => text !== null).map(skeleton));
   const real = [chain.nativeSymbol, ...chain.tokens.map((token) => token.symbol)];
   return real.find((one) => worn.has(skeleton(one))) ?? null;
@@ -26,6 +29,6 @@ const BAIT =
   /https?:|www\.|[a-z0-9-]+\s*\.\s*(?:com|org|net|io|app|xyz|fi|gg|me|info|top|site|finance|network|pro|live|club|vip|cc|co|us|in)\b|\bclaim|\bvisit|\bairdrop|\bredeem|\breward|\bvoucher|\bgiveaway/i;
 
 /** Whether a name wants its reader to go somewhere. */
-export function isBait({ symbol, name }: TokenTexts): boolean {
+export function hasPhishingText({ symbol, name }: TokenTexts): boolean {
   return [symbol, name].some((text) => text !== null && BAIT.test(text.normalize('NFKC')));
 }

@@ -5,7 +5,7 @@ type Inspect<I extends object, R> = (intent: I, payload: string) => R;
  * The same, with its last answer for each intent kept as long as the intent itself is: composing, combining and assembling begin with one
  * and the same proof, and so does a co-signer's second look.
  */
-export function provenOnce<I extends object, R>(inspect: Inspect<I, R>): Inspect<I, R> {
+export function memoised<I extends object, R>(inspect: Inspect<I, R>): Inspect<I, R> {
   const proofs = new WeakMap<I, { readonly payload: string; readonly proof: R }>();
   return (intent, payload) => {
     const last = proofs.get(intent);

@@ -1,10 +1,10 @@
 import { isObject } from '#chains/json.ts';
-import { readable } from '#chains/readable.ts';
+import { redacted } from '#chains/readable.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** A JSON-RPC call together with the only shape of answer that is believed. `read` gives undefined for any other. */
-export interface Question<T> {
+export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
   read(answer: unknown): T | undefined;
@@ -20,14 +20,14 @@ export type NodeFault =
 
 /** One JSON-RPC node of the operator. */
 export interface RpcNode {
-  ask<T>(question: Question<T>): Promise<Result<T, NodeFault>>;
+  request<T>(question: RpcCall<T>): Promise<Result<T, NodeFault>>;
 }
 
 /** Beyond this a node is as good as away; the next one is asked. */
 export const TIMEOUT_MS = 10_000;
 
 /** The longest honest answer is a block with its hashes, some 100 kilobytes. What is far beyond would only fill the memory. */
-export const LARGEST_ANSWER_BYTES = 4_000_000;
+export const MAX_RESPONSE_BYTES = 4_000_000;
 
 /** Codes by which providers say 'too many requests' in a 200: -32005 EIP-1474, -32007 QuickNode, 429 Alchemy and Helius. */
 const RATE_LIMITED = new Set([-32005, -32007, 429]);
@@ -38,7 +38,7 @@ export function readAnswer(answer: unknown, secrets: readonly string[]): Result<
   const { error, result } = answer;
   if (error === undefined || error === null) return accepted(result);
   const { code, message, data = null } = isObject(error) ? error : {};
-  const detail = readable(typeof message === 'string' ? message : 'an error without words', secrets);
+  const detail = redacted(typeof message === 'string' ? message : 'an error without words', secrets);
   const number = typeof code === 'bigint' ? Number.parseInt(code.toString(), 10) : code;
   if (typeof number !== 'number' || RATE_LIMITED.has(number)) return noAnswer(detail);
   return refused({ kind: 'error-answer', code: number, detail, data });

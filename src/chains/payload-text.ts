@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 
 /** Unsigned bytes as they are stored and sent: lower-case hex with 0x. */
-export function payloadOf(bytes: Uint8Array): string {
+export function payloadHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`;
 }
 

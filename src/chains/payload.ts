@@ -1,6 +1,6 @@
 import type { BitcoinMessage, BitcoinPayload, BitcoinPayloadFault } from '#chains/bitcoin/payload.ts';
 import { inspectBitcoinMessage, inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
-import { isWorthProven } from '#chains/bitcoin/evidence.ts';
+import { needsAmountProof } from '#chains/bitcoin/evidence.ts';
 import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/payload.ts';
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/payload.ts';
 import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/payload.ts';
@@ -23,7 +23,7 @@ export type InspectedPayload =
  * @param evidence whatever a coordinator has sent
  */
 export function isEvidenced(payload: InspectedPayload, evidence: readonly string[]): boolean {
-  return !('payment' in payload) || isWorthProven(payload, evidence);
+  return !('payment' in payload) || needsAmountProof(payload, evidence);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Long enough for every sign-in text and typed order; people have to read it. */
-const MOST_MESSAGE_BYTES = 16 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024;
 
 /** Returns what is wrong with the text of a message, on whichever chain; null when nothing is. */
 export function plainTextFault(text: string): string | null {
@@ -10,5 +10,5 @@ export function plainTextFault(text: string): string | null {
 export function encodingFault(text: string): string | null {
   if (!text.isWellFormed()) return 'is not well-formed Unicode';
   const bytes = new TextEncoder().encode(text).length;
-  return bytes > MOST_MESSAGE_BYTES ? `has at most ${MOST_MESSAGE_BYTES} bytes in UTF-8` : null;
+  return bytes > MAX_MESSAGE_BYTES ? `has at most ${MAX_MESSAGE_BYTES} bytes in UTF-8` : null;
 }

@@ -1,5 +1,5 @@
 /** Long enough for every message that a node really sends; records and logs are no place for more. */
-const LONGEST = 300;
+const MAX_LENGTH = 300;
 
 /** URLs carry keys, and some nodes repeat the one that they were asked at. */
 const URL_LIKE = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)]+/gi;
@@ -12,12 +12,12 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
  *
  * @param secrets texts that must not survive, as `secretsOf` finds them
  */
-export function readable(text: string, secrets: readonly string[] = []): string {
+export function redacted(text: string, secrets: readonly string[] = []): string {
   let clean = text;
   for (const secret of secrets) clean = clean.replaceAll(secret, '[secret]');
   clean = clean.replace(URL_LIKE, '[address]').replace(UNPRINTABLE, ' ').replace(/ {2,}/g, ' ').trim();
   // The cut may leave half of a surrogate pair, which no canonical bytes can hold.
-  return clean.length > LONGEST ? `${clean.slice(0, LONGEST).toWellFormed()}…` : clean;
+  return clean.length > MAX_LENGTH ? `${clean.slice(0, MAX_LENGTH).toWellFormed()}…` : clean;
 }
 
 /** The parts of a node's URL that open it: user, password, path segments and query values of a key's length. */

@@ -13,7 +13,7 @@ import { unreachable } from '#domain/result.ts';
  *
  * @param fee the largest fee, in the smallest unit of the native asset
  */
-export function takesOf(intent: OnChainIntent, fee: bigint): readonly AssetAmount[] {
+export function spendingOf(intent: OnChainIntent, fee: bigint): readonly AssetAmount[] {
   switch (intent.kind) {
     case 'transfer': {
       if (intent.tokenAddress === null) return [native(unitsOf(intent.amount) + fee)];

@@ -5,7 +5,7 @@ import { inspectPayload, isEvidenced } from '#chains/payload.ts';
 import { verifiedApprovals } from '#devices/voice.ts';
 import { exposureOf } from '#chains/exposure.ts';
 import type { FeeCeilings } from '#chains/fee-ceiling.ts';
-import { feeCeiling, isTooDearForSize } from '#chains/fee-ceiling.ts';
+import { feeCeiling, exceedsSizeCap } from '#chains/fee-ceiling.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { hasRequiredDevice, countedApprovers, requiredApprovalsFor } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
@@ -107,7 +107,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   if (isTooDear(intent, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   const payload = inspectedPayload(request);
   if (!payload.ok) return refused(refusal('payload-refused', payload.refusal));
-  if (isTooDearForSize(intent.chain, payload.value, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
+  if (exceedsSizeCap(intent.chain, payload.value, pinned.feeCeilings)) return refused(refusal('fee-above-ceiling'));
   if (!isEvidenced(payload.value, request.evidence)) return refused(refusal('payload-refused', 'unproven'));
   const { signedMessages, signingDigest } = payload.value;
   const bid = payload.value.kind === 'message' ? null : bidOf(payload.value);

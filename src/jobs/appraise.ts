@@ -1,5 +1,5 @@
-import { chainAccess } from '#chains/access.ts';
-import { imitatedBy, isBait } from '#chains/imitation.ts';
+import { chainClientFor } from '#chains/access.ts';
+import { impersonatedToken, hasPhishingText } from '#chains/imitation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
@@ -84,8 +84,8 @@ function factsFor(
     decimals,
     price,
     isListed: false,
-    imitates: imitatedBy(token, chain),
-    hasPhishingText: isBait(token),
+    imitates: impersonatedToken(token, chain),
+    hasPhishingText: hasPhishingText(token),
   };
 }
 
@@ -99,7 +99,7 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
   const known = await knownTokens(env.DB, chain.name, wanted);
   const tokens = new Map(known.map((token) => [token.address, token]));
   const fresh: KnownToken[] = [];
-  const adapter = chainAccess(env, chain);
+  const adapter = chainClientFor(env, chain);
   const old = wanted.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
   // All at once: one that never answers takes as long as it likes, and no longer than the node lets it.
   const read = await Promise.all(old.map(async (address) => ({ address, said: await adapter?.token(address) })));
@@ -147,7 +147,7 @@ function priceOfRow({ state, usdE12, atMs }: KnownPrice): Price {
 function feedReader(env: CoordinatorEnv): FeedReader {
   return async (caip2, feed) => {
     const chain = findChain(chainsFrom(env), caip2);
-    const round = chain === null ? undefined : await chainAccess(env, chain)?.priceFeed(feed);
+    const round = chain === null ? undefined : await chainClientFor(env, chain)?.priceFeed(feed);
     return round?.ok === true ? round.value : null;
   };
 }

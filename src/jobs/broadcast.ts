@@ -3,7 +3,7 @@ import type { TransactionId } from '#domain/id.ts';
 import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { allocatorOf, ordersNonces } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
@@ -25,7 +25,7 @@ export async function broadcast(
     await vault.record(id, { type: 'endByTime' });
     return;
   }
-  const adapter = chainAccess(env, work.chain);
+  const adapter = chainClientFor(env, work.chain);
   if (adapter === null) return;
   const verdict = await adapter.broadcast(attempt.signed.raw, attempt.signed.hash);
   const { number } = attempt;

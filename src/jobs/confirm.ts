@@ -6,7 +6,7 @@ import { isPastNotAfter } from '#domain/end-by-time.ts';
 import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { appraise } from '#jobs/appraise.ts';
 import { recordBlocker } from '#jobs/nonce-allocation.ts';
 import { reprice } from '#jobs/reprice.ts';
@@ -26,7 +26,7 @@ export async function confirm(
 ): Promise<void> {
   const work = await vault.work(id, 'confirm');
   if (work === null) return;
-  const adapter = chainAccess(env, work.chain);
+  const adapter = chainClientFor(env, work.chain);
   if (adapter === null) return;
   const observed = await whereabouts(adapter, work.transaction);
   // A node that is away tells nothing; the vault's alarm sends this job again.

@@ -1,4 +1,4 @@
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { appraise } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -16,7 +16,7 @@ export async function follow(
   const work = await vault.followWork(id);
   if (work === null) return;
   const { chain, hash, block, wallet, wantsAppraisal } = work;
-  const adapter = chainAccess(env, chain);
+  const adapter = chainClientFor(env, chain);
   if (adapter === null) return;
   const seen = await adapter.activity(hash, block);
   // A node that is away tells nothing; the vault's alarm sends this job again.

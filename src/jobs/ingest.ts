@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { isObject } from '#chains/json.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
@@ -95,7 +95,7 @@ async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery)
   }
   const order = scanOrder.safeParse(said);
   const chain = order.success ? findChain(chainsFrom(env), order.data.chain) : null;
-  const adapter = chain === null ? null : chainAccess(env, chain);
+  const adapter = chain === null ? null : chainClientFor(env, chain);
   if (!order.success || chain === null || adapter === null) return { hints: [], alarm: null, isWhole: true };
   const scan = await adapter.scan(order.data.address, order.data.since);
   if (!scan.ok) return { hints: [], alarm: null, isWhole: false };
@@ -129,7 +129,7 @@ async function putOff(
 
 async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Promise<HintOutcome> {
   const chain = findChain(chainsFrom(env), hint.chain);
-  const adapter = chain === null ? null : chainAccess(env, chain);
+  const adapter = chain === null ? null : chainClientFor(env, chain);
   if (chain === null || adapter === null) return 'unknown-chain';
   const seen = await adapter.activity(hint.hash, null);
   if (!seen.ok) return 'away';

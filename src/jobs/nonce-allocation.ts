@@ -40,7 +40,7 @@ export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Tr
 
 /** Reports whether a transaction of a wallet waits for the one before. */
 export function ordersNonces(chain: Chain): boolean {
-  const { mostInFlight, paysWithCoins } = adapterFor(chain, []);
+  const { maxInFlight: mostInFlight, spendsUtxos: paysWithCoins } = adapterFor(chain, []);
   return mostInFlight === null && !paysWithCoins;
 }
 
@@ -65,7 +65,7 @@ export async function allocateNonce(allocation: Allocation): Promise<Result<Give
     return refused(isUnreserved(answer) ? await faultOfFunds(allocation, answer) : faultOf(answer));
   }
   const { nonce } = answer;
-  if (adapter.mostInFlight === null || BigInt(nonce) < BigInt(adapter.mostInFlight)) return accepted(answer);
+  if (adapter.maxInFlight === null || BigInt(nonce) < BigInt(adapter.maxInFlight)) return accepted(answer);
   await allocatorOf(env, transaction).release({ transactionId: transaction.id });
   return refused({ kind: 'busy' });
 }

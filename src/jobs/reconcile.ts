@@ -1,4 +1,4 @@
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import type { VaultId } from '#domain/id.ts';
 import { appraiseTokens } from '#jobs/appraise.ts';
 import { isFungible } from '#domain/movement.ts';
@@ -19,7 +19,7 @@ export async function reconcile(
   for (const { chain, address, assets, isDoubted } of await vault.reconcileWork()) {
     // Asked first: what a look has told before it came to its end is in the ledger by the time of the comparison.
     const isLookedInto = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
-    const held = (await chainAccess(env, chain)?.holdings(address, assets, isDoubted)) ?? null;
+    const held = (await chainClientFor(env, chain)?.holdings(address, assets, isDoubted)) ?? null;
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }

@@ -20,7 +20,7 @@ export async function settle(
   const allocator = env.WALLET_NONCE.getByName(
     `nonce:${work.transaction.intent.chain}:${work.transaction.intent.from}`,
   );
-  const isSpent = adapterFor(work.chain, []).mostInFlight === null;
+  const isSpent = adapterFor(work.chain, []).maxInFlight === null;
   // Of one that was conflicted with, the count of the chain says that its nonce is used. What is settled has a final inclusion or none.
   const used = isSpent && inclusion !== null;
   const kept = keepsUtxosReserved(work.transaction);

@@ -14,9 +14,9 @@ import { accepted, refused, unreachable } from '#domain/result.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
-import { takesOf } from '#chains/takes.ts';
+import { spendingOf } from '#chains/takes.ts';
 import type { Asking } from '#jobs/asking.ts';
 import { askingOf } from '#jobs/asking.ts';
 import { bearWitness } from '#jobs/bear-witness.ts';
@@ -65,7 +65,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);
     return;
   }
-  const adapter = chainAccess(env, work.chain);
+  const adapter = chainClientFor(env, work.chain);
   if (adapter === null) {
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_NOT_CONFIGURED' });
     return;
@@ -160,7 +160,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   if (isStored && newest.signingDigest !== instead) return accepted(newest);
   const effect = actionOfAttempt(intent, purpose);
   const allocator = allocatorOf(env, transaction);
-  const taken = adapter.paysWithCoins ? await allocator.claimedByOthers({ transactionId: id }) : [];
+  const taken = adapter.spendsUtxos ? await allocator.claimedByOthers({ transactionId: id }) : [];
   // Bytes that nobody has signed are nowhere: what they take the place of is what counts.
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
@@ -168,7 +168,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken), joins });
   if (!quote.ok) return refused(await wantOfFunds(preparation, quote.refusal));
   const { coins = [], maxFee, spending } = quote.value;
-  const limit = adapter.paysWithCoins ? automaticBumpLimit(transaction) : null;
+  const limit = adapter.spendsUtxos ? automaticBumpLimit(transaction) : null;
   if (limit !== null && unitsOf(maxFee) > limit) {
     const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
     return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
@@ -184,7 +184,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
   const composed = adapter.compose(effect, quote.value, anchor.value);
   // On Solana the place may look open to one node and not to the next, which costs the rent that was not reserved.
-  if (spending !== undefined && sumOf(takesOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
+  if (spending !== undefined && sumOf(spendingOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
     return refused({ kind: 'transient', detail: 'it would take more than what is reserved for it' });
   }
   const preparedBy = ordersNonces(adapter.chain) ? { preparedBy: run } : {};

@@ -1,5 +1,5 @@
 import { findChain } from '#chains/registry.ts';
-import { takesOf } from '#chains/takes.ts';
+import { spendingOf } from '#chains/takes.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { isRepeatedDecision } from '#domain/approval.ts';
 import { deviceSignatureRefusal } from '#devices/voice.ts';
@@ -262,6 +262,6 @@ export class TransactionDesk {
 /** Which of the attempts is carried out nobody knows: of each asset what the dearest of them takes. */
 function takesOfAttempts({ intent, attempts }: Transaction): readonly AssetAmount[] {
   if (intent.kind === 'message') return [];
-  const each = attempts.map(({ purpose, maxFee }) => takesOf(actionOfAttempt(intent, purpose), unitsOf(maxFee)));
+  const each = attempts.map(({ purpose, maxFee }) => spendingOf(actionOfAttempt(intent, purpose), unitsOf(maxFee)));
   return each.reduce((all, takes) => maxPerAsset(all, takes), []);
 }

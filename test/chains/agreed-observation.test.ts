@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { observeOnAll } from '#chains/agreed-observation.ts';
-import type { Observation, Watched } from '#chains/chain-adapter.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { observeWithQuorum } from '#chains/agreed-observation.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { noAnswer } from '#chains/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
@@ -13,10 +13,10 @@ import { anvilChain } from './evm/local-chain.ts';
 
 /** What several RPC nodes say together. */
 
-type Answer = Result<Observation, Trouble>;
+type Answer = Result<Observation, NodeProblem>;
 
 const AWAY: Answer = noAnswer('no answer in time');
-const BEHIND: Answer = unfit('the node is behind the recorded block');
+const BEHIND: Answer = unusable('the node is behind the recorded block');
 const DENIES: Answer = refused({
   kind: 'unfit',
   detail: 'the node has the recorded block, but not the transaction',
@@ -40,12 +40,12 @@ const included = (differences: Partial<Inclusion> = {}) =>
 /** Asks nodes that answer so, in this order. */
 async function said(answers: readonly Answer[], before: Inclusion | null = null) {
   const asked: { readonly node: number; readonly seenBefore: Inclusion | null }[] = [];
-  const nodes: readonly RpcNode[] = answers.map(() => ({ ask: async () => noAnswer('nobody asks it here') }));
-  const fleet: Fleet = { nodes, trouble: async () => null };
+  const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('nobody asks it here') }));
+  const fleet: NodePool = { nodes, nodeProblem: async () => null };
   const newest = { payload: '0x', validUntil: null };
-  const watched: Watched = { from: '0x', nonce: 0n, hashes: [], newest, parent: null, inclusion: before };
+  const watched: WatchedAttempts = { from: '0x', nonce: 0n, hashes: [], newest, parent: null, inclusion: before };
   const chain = anvilChain({ confirmations: 3 });
-  const seen = await observeOnAll(fleet, { chain, watched }, async (one, { inclusion: seenBefore }) => {
+  const seen = await observeWithQuorum(fleet, { chain, watched }, async (one, { inclusion: seenBefore }) => {
     const node = nodes.indexOf(one);
     asked.push({ node, seenBefore });
     return answers[node] ?? AWAY;

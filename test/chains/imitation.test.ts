@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { imitatedBy, isBait } from '#chains/imitation.ts';
+import { impersonatedToken, hasPhishingText } from '#chains/imitation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { present } from './evm/cast.ts';
 
 /** Tokens that want to be taken for others, or want something of whoever reads their names. */
 
 const ethereum = present(findChain(chainsFrom({}), 'ethereum'));
-const called = (symbol: string | null, name: string | null = null) => imitatedBy({ symbol, name }, ethereum);
+const called = (symbol: string | null, name: string | null = null) => impersonatedToken({ symbol, name }, ethereum);
 
 test.each([
   ['USDC', 'USDC'],
@@ -30,9 +30,10 @@ test('a name counts like a symbol, and no text at all is no imitation', () => {
 
 test('where nothing is listed only the coin can be imitated', () => {
   const anvil = present(findChain(chainsFrom({}), 'anvil'));
-  expect([imitatedBy({ symbol: 'ETH', name: null }, anvil), imitatedBy({ symbol: 'USDC', name: null }, anvil)]).toEqual(
-    ['ETH', null],
-  );
+  expect([
+    impersonatedToken({ symbol: 'ETH', name: null }, anvil),
+    impersonatedToken({ symbol: 'USDC', name: null }, anvil),
+  ]).toEqual(['ETH', null]);
 });
 
 test.each([
@@ -46,5 +47,8 @@ test.each([
   ['yearn.finance', true],
   ['Wrapped Ether', false],
 ])('%j wants something: %s', (name, expected) => {
-  expect([isBait({ symbol: null, name }), isBait({ symbol: name, name: null })]).toEqual([expected, expected]);
+  expect([hasPhishingText({ symbol: null, name }), hasPhishingText({ symbol: name, name: null })]).toEqual([
+    expected,
+    expected,
+  ]);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { encodeErrorResult, parseAbi } from 'viem';
 import { expect, test } from 'vitest';
-import { readable, secretsOf } from '#chains/readable.ts';
+import { redacted, secretsOf } from '#chains/readable.ts';
 import { decodeRevert, revertReason } from '#chains/evm/revert.ts';
 
 const NODE = 'https://eth.example.org/v2/k3yk3yk3yk3y?apikey=s3cr3ts3cr3t';
@@ -16,22 +16,22 @@ test.each([
   ['text that runs backwards', 'paid \u202etxet', 'paid txet'],
   ['a terminal escape', 'a\u001b[31mred', 'a [31mred'],
 ])('%s does not reach a record', (_name, text, expected) => {
-  expect(readable(text, secretsOf(NODE))).toBe(expected);
+  expect(redacted(text, secretsOf(NODE))).toBe(expected);
 });
 
 test('text is bounded', () => {
-  expect(readable('x'.repeat(1_000_000))).toHaveLength(301);
+  expect(redacted('x'.repeat(1_000_000))).toHaveLength(301);
 });
 
 test('a cut through a surrogate pair leaves well-formed text', () => {
-  const text = readable(`${'x'.repeat(299)}${'\u{1F600}'.repeat(2)}`);
+  const text = redacted(`${'x'.repeat(299)}${'\u{1F600}'.repeat(2)}`);
   expect([text.length, text.isWellFormed()]).toEqual([301, true]);
 });
 
 test('no text of a node carries its address or keys out', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (before, after) => {
-      const text = readable(`${before}${NODE}${after}`, secretsOf(NODE));
+      const text = redacted(`${before}${NODE}${after}`, secretsOf(NODE));
       expect(text).not.toContain('k3yk3y');
       expect(text).not.toContain('s3cr3t');
     }),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addressOn } from '#chains/address-on.ts';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
@@ -40,7 +40,7 @@ const source = () => sourceOf(own, 2n * BTC);
 
 const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
 
-function attempt(intent: TransferIntent, terms: Terms, number = 1) {
+function attempt(intent: TransferIntent, terms: SpendPlan, number = 1) {
   const composed = adapter.compose(intent, { terms, maxFee: amount('0') }, 0n);
   return unsignedAttempt({ ...composed, purpose: 'intent' }, number, Date.now());
 }
@@ -83,7 +83,7 @@ test('two lies in two sessions about what coins are worth, which BIP-143 would l
   const evidence = [one.raw, two.raw];
   const change = BTC - 1_000n;
   // Whoever has both: signatures of one and the same transaction, which burns two whole coins less a thousand satoshi.
-  const lies: readonly Coin[][] = [
+  const lies: readonly Utxo[][] = [
     [one.coin, { ...two.coin, amount: 1n }],
     [{ ...one.coin, amount: 1n }, two.coin],
   ];

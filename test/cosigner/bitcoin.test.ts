@@ -2,7 +2,7 @@ import { addressOn } from '#chains/address-on.ts';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const coin = (): Coin => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
+const coin = (): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
 
 const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
 
@@ -50,12 +50,12 @@ interface Further {
 
 function attempt(
   intent: TransferIntent,
-  coins: readonly Coin[],
+  coins: readonly Utxo[],
   { number = 1, fee = 1_000n, purpose = 'intent' }: Further = {},
 ) {
   const effect = actionOfAttempt(intent, purpose);
   const sent = purpose === 'intent' ? BTC : 0n;
-  const terms: Terms = { coins, change: BigInt(coins.length) * 2n * BTC - sent - fee };
+  const terms: SpendPlan = { coins, change: BigInt(coins.length) * 2n * BTC - sent - fee };
   const composed = adapter.compose(effect, { terms, maxFee: amount('0') }, 0n);
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }

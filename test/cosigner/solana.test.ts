@@ -4,7 +4,7 @@ import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { solanaAdapter } from '#chains/solana/adapter.ts';
-import type { Anchor } from '#chains/solana/terms.ts';
+import type { DurableNonce } from '#chains/solana/terms.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
@@ -45,8 +45,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const nonce = (value: Address = stranger()): Anchor => ({ kind: 'nonce', place: 0, value });
-const opening = (place = 0): Anchor => ({
+const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', place: 0, value });
+const opening = (place = 0): DurableNonce => ({
   kind: 'opening',
   place,
   blockhash: blockhash(stranger()),
@@ -63,7 +63,7 @@ interface Further {
 
 function attempt(
   intent: TransferIntent,
-  anchor: Anchor,
+  anchor: DurableNonce,
   { number = 1, unitPrice = 10_000n, purpose = 'intent' }: Further = {},
 ) {
   const composed = adapter.compose(

@@ -25,7 +25,7 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'coins: more than one transaction can spend',
     file: 'src/chains/bitcoin/coin-selection.ts',
-    was: 'if (coins.length >= mostCoinsOf(payment.own)) return null;',
+    was: 'if (coins.length >= maxInputsOf(payment.own)) return null;',
     is: '',
     caughtBy: SELECTION,
   },
@@ -39,14 +39,14 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'coins: the order in which a server lists them decides',
     file: 'src/chains/bitcoin/coin-selection.ts',
-    was: 'return nameOf(a) < nameOf(b) ? -1 : 1;',
+    was: 'return outpointText(a) < outpointText(b) ? -1 : 1;',
     is: 'return 0;',
     caughtBy: SELECTION,
   },
   {
     name: 'replacement: what hangs on the old one is not paid for',
     file: 'src/chains/bitcoin/replacement.ts',
-    was: 'larger(fee, demand.conflictingFees) + relay,',
+    was: 'maxBigint(fee, demand.conflictingFees) + relay,',
     is: 'fee + relay,',
     caughtBy: REPLACEMENT,
   },
@@ -137,8 +137,8 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'many coins: one that was spent counts',
     file: 'src/chains/bitcoin/coins.ts',
-    was: 'return accepted(coins.filter((coin) => !spent.has(nameOf(coin))));',
-    is: 'return accepted(coins.filter((coin) => nameOf(coin) !== String(spent.size)));',
+    was: 'return accepted(coins.filter((coin) => !spent.has(outpointText(coin))));',
+    is: 'return accepted(coins.filter((coin) => outpointText(coin) !== String(spent.size)));',
     caughtBy: COINS,
   },
   {
@@ -172,8 +172,8 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'many coins: a consolidation spends the coins of others',
     file: 'src/chains/bitcoin/quote.ts',
-    was: 'const joined = smallestCoins(payment.value.own, shown,',
-    is: 'const joined = smallestCoins(payment.value.own, others,',
+    was: 'const joined = smallestUtxos(payment.value.own, shown,',
+    is: 'const joined = smallestUtxos(payment.value.own, others,',
     caughtBy: COINS,
   },
   {

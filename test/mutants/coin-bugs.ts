@@ -9,7 +9,7 @@ export const COIN_BUGS: readonly Bug[] = [
   {
     name: 'coins: what a server lists is believed',
     file: 'src/chains/bitcoin/coin-proof.ts',
-    was: 'if (parent.value === null) unproven.add(nameOf(coin));',
+    was: 'if (parent.value === null) unproven.add(outpointText(coin));',
     is: 'if (parent.value === null) return accepted({ terms, parents: [] });',
     caughtBy: PROOF,
   },
@@ -79,8 +79,8 @@ export const COIN_BUGS: readonly Bug[] = [
   {
     name: 'coins: that no server shows a coin ends its payment',
     file: 'src/chains/bitcoin/coin-fate.ts',
-    was: "let fate: CoinFate = 'unknown';",
-    is: "let fate: CoinFate = 'final';",
+    was: "let fate: UtxoStatus = 'unknown';",
+    is: "let fate: UtxoStatus = 'final';",
     caughtBy: FATE,
   },
   {

@@ -251,7 +251,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a coin stays claimed when its transaction is over',
     file: 'src/jobs/settle.ts',
-    was: 'const isSpent = adapterFor(work.chain, []).mostInFlight === null;',
+    was: 'const isSpent = adapterFor(work.chain, []).maxInFlight === null;',
     is: 'const isSpent = true;',
     caughtBy: SIM,
   },

@@ -35,8 +35,8 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'the text of an RPC node is cut through a character',
     file: 'src/chains/readable.ts',
-    was: 'clean.slice(0, LONGEST).toWellFormed()',
-    is: 'clean.slice(0, LONGEST)',
+    was: 'clean.slice(0, MAX_LENGTH).toWellFormed()',
+    is: 'clean.slice(0, MAX_LENGTH)',
     caughtBy: ['test/chains/readable.test.ts'],
   },
   {

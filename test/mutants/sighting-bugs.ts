@@ -177,8 +177,8 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: one node that takes the bytes is the only one that gets them',
     file: 'src/chains/broadcast-to-all.ts',
-    was: 'fleet.nodes.map(async (node) => {',
-    is: 'fleet.nodes.slice(0, 1).map(async (node) => {',
+    was: 'pool.nodes.map(async (node) => {',
+    is: 'pool.nodes.slice(0, 1).map(async (node) => {',
     caughtBy: ['test/chains/evm/broadcast.test.ts'],
   },
   {

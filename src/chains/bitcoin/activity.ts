@@ -1,9 +1,9 @@
-import { absence } from '#chains/absence.ts';
+import { checkAbsence } from '#chains/absence.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { MINER, movementsIn, payerOf } from '#chains/bitcoin/movements.ts';
-import { askTip, askTransaction, BLOCKS, isHash } from '#chains/bitcoin/question.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { getTip, getTransaction, BLOCK_CALLS, isHash } from '#chains/bitcoin/question.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -19,13 +19,13 @@ export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
-): Promise<Result<ChainTransaction | null, Trouble>> {
+): Promise<Result<ChainTransaction | null, NodeProblem>> {
   // What is no hash no chain has; a server would call the question wrong.
   if (!isHash(hash)) return accepted(null);
-  const transfer = await node.ask(askTransaction(hash));
+  const transfer = await node.request(getTransaction(hash));
   if (!transfer.ok) return transfer;
-  if (transfer.value === null) return absence(node, found, BLOCKS);
-  if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
+  if (transfer.value === null) return checkAbsence(node, found, BLOCK_CALLS);
+  if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
   const told = {
     hash,
     signer: payerOf(transfer.value) ?? MINER,
@@ -33,8 +33,8 @@ export async function readActivity(
     movements: movementsIn(transfer.value),
   };
   if (transfer.value.block === null)
-    return found === null ? accepted({ ...told, block: null }) : absence(node, found, BLOCKS);
-  const tip = await node.ask(askTip);
+    return found === null ? accepted({ ...told, block: null }) : checkAbsence(node, found, BLOCK_CALLS);
+  const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   return accepted({ ...told, block: depthOf(transfer.value.block, tip.value, chain) });
 }

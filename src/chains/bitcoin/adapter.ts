@@ -1,12 +1,12 @@
 import { readHoldings } from '#chains/agreed-holdings.ts';
-import { observeOnAll } from '#chains/agreed-observation.ts';
-import { look, prepare } from '#chains/answers.ts';
+import { observeWithQuorum } from '#chains/agreed-observation.ts';
+import { readFromPool, prepareFromPool } from '#chains/answers.ts';
 import { readActivity } from '#chains/bitcoin/activity.ts';
 import { parseAddress } from '#chains/bitcoin/address.ts';
 import { assembleMessage, assembleTransaction } from '#chains/bitcoin/assemble.ts';
-import { bitcoinFleet } from '#chains/bitcoin/bitcoin-fleet.ts';
+import { bitcoinNodePool } from '#chains/bitcoin/bitcoin-fleet.ts';
 import { broadcastSigned } from '#chains/bitcoin/broadcast.ts';
-import { witnessesOf } from '#chains/bitcoin/coin-proof.ts';
+import { proofServers } from '#chains/bitcoin/coin-proof.ts';
 import { composeMessage, composeTransaction } from '#chains/bitcoin/compose.ts';
 import { estimateFee } from '#chains/bitcoin/estimate.ts';
 import { paysByHash, readEvidence } from '#chains/bitcoin/evidence.ts';
@@ -19,7 +19,7 @@ import type { FeeRates } from '#chains/bitcoin/question.ts';
 import type { BitcoinQuote, QuoteFault } from '#chains/bitcoin/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/scan.ts';
-import { MOST_SATOSHI } from '#chains/bitcoin/terms.ts';
+import { MAX_SATOSHI } from '#chains/bitcoin/terms.ts';
 import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from '#chains/chain-adapter.ts';
 import { NO_MEMO } from '#chains/chain-adapter.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
@@ -29,7 +29,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** Payments on their way at once: each holds coins, and what is beyond waits for its turn. Ours. */
-const MOST_IN_FLIGHT = 25;
+const MAX_IN_FLIGHT = 25;
 
 type Adapter = ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate>;
 
@@ -37,22 +37,24 @@ type Adapter = ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate>;
 export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
   const network = networkOf(chain.caip2);
   if (network === null) throw new Error(`${chain.caip2} is no network of Bitcoin that is known here`);
-  const fleet = bitcoinFleet(network, urls);
+  const pool = bitcoinNodePool(network, urls);
   // A rate is no fact of the chain: one server may know it for what another one says of the coins.
   const withRates = async <T>(ask: (node: RpcNode, rates: FeeRates) => Promise<Result<T, QuoteFault>>) => {
-    const rates = await readFeeRates(fleet, chain);
-    return prepare(fleet, async (node): Promise<Result<T, QuoteFault>> => (rates.ok ? ask(node, rates.value) : rates));
+    const rates = await readFeeRates(pool, chain);
+    return prepareFromPool(pool, async (node): Promise<Result<T, QuoteFault>> =>
+      rates.ok ? ask(node, rates.value) : rates,
+    );
   };
   const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
     withRates((node, rates) =>
-      quoteTransfer(witnessesOf(fleet, node), chain, { intent, replaced, taken, speed, joins, rates }),
+      quoteTransfer(proofServers(pool, node), chain, { intent, replaced, taken, speed, joins, rates }),
     );
   return {
     chain,
-    largestAmount: MOST_SATOSHI,
+    largestAmount: MAX_SATOSHI,
     kinds: ['transfer', 'message'],
-    mostInFlight: MOST_IN_FLIGHT,
-    paysWithCoins: true,
+    maxInFlight: MAX_IN_FLIGHT,
+    spendsUtxos: true,
     parseRecipient: (text) => parseAddress(network, text),
     parseKeylessRecipient: () => null,
     // There is nothing but bitcoin.
@@ -70,18 +72,18 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     simulate: async (intent) => simulatedByQuote(intent, await quote(intent, null)),
     estimate: (intent) => withRates((node, rates) => estimateFee(node, intent, rates)),
     evidence: async (payload) =>
-      paysByHash(payload) ? look(fleet, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
+      paysByHash(payload) ? readFromPool(pool, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
-    broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
-    activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
+    broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
+    activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
-      look(fleet, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
+      readFromPool(pool, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, isDoubted) =>
-      readHoldings(fleet, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
+      readHoldings(pool, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
     observe: (watched) =>
-      observeOnAll(fleet, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
+      observeWithQuorum(pool, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
   };
 }

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
-import { lockOf } from '#chains/bitcoin/lock.ts';
+import { scriptTypeOf } from '#chains/bitcoin/lock.ts';
 import { messageSignature, signedMessage } from '#chains/bitcoin/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
 import { transactionOf } from '#chains/bitcoin/transaction.ts';
@@ -30,7 +30,7 @@ export function assembleTransaction(
   if (maxFee.toString() !== attempt.maxFee) return refused({ detail: 'the payload has another fee' });
   if (signatures.length !== signedMessages.length) return refused({ detail: 'every coin takes one signature' });
   const transaction = transactionOf(payment, terms);
-  const lock = lockOf(payment.own);
+  const lock = scriptTypeOf(payment.own);
   for (const [i, signature] of signatures.entries()) {
     const message = signedMessages[i];
     if (lock === null || message === undefined)

@@ -1,12 +1,12 @@
-import { feeAt, larger } from '#chains/bitcoin/rate.ts';
+import { feeAt, maxBigint } from '#chains/bitcoin/rate.ts';
 import type { Replaced } from '#chains/bitcoin/replacement.ts';
 import { replacementFee } from '#chains/bitcoin/replacement.ts';
-import type { Coin } from '#chains/bitcoin/terms.ts';
+import type { Utxo } from '#chains/bitcoin/terms.ts';
 import type { Payment, Shape } from '#chains/bitcoin/transaction.ts';
 import { sizeOfShape } from '#chains/bitcoin/transaction.ts';
 
 /** What a transaction offers for its inclusion. */
-export interface Bid {
+export interface FeeBid {
   /** Thousandths of a satoshi per virtual byte. */
   readonly rate: bigint;
   /** The attempt that it takes the place of; null where there is none. */
@@ -19,12 +19,12 @@ export interface Bid {
 export interface Parent {
   readonly fee: bigint;
   readonly virtualSize: bigint;
-  readonly coins: readonly Coin[];
+  readonly coins: readonly Utxo[];
 }
 
 /** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */
-export function feeFor(payment: Payment, { rate, replaced, parent }: Bid, shape: Shape): bigint {
+export function feeFor(payment: Payment, { rate, replaced, parent }: FeeBid, shape: Shape): bigint {
   const size = sizeOfShape(payment, shape);
   const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;
-  return larger(larger(feeAt(rate, size), both), replaced === null ? 0n : replacementFee(replaced, size));
+  return maxBigint(maxBigint(feeAt(rate, size), both), replaced === null ? 0n : replacementFee(replaced, size));
 }

@@ -1,7 +1,7 @@
 import { broadcastToAll } from '#chains/broadcast-to-all.ts';
 import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
-import { askSend } from '#chains/bitcoin/question.ts';
-import type { Fleet } from '#chains/fleet.ts';
+import { sendRawTransaction } from '#chains/bitcoin/question.ts';
+import type { NodePool } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 
 /** The words of Bitcoin Core's mempool, which every Esplora server passes on. */
@@ -18,12 +18,12 @@ const WRONG =
  * Hands signed bytes to every server (see `broadcastToAll`). A coin that is spent may be spent by an earlier attempt, or by these very
  * bytes in a block: the chain will tell.
  */
-export function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
-  return broadcastToAll(fleet, (node) => send(node, raw, hash));
+export function broadcastSigned(pool: NodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
+  return broadcastToAll(pool, (node) => send(node, raw, hash));
 }
 
 async function send(node: RpcNode, raw: string, hash: string): Promise<BroadcastVerdict> {
-  const answer = await node.ask(askSend(raw.slice(2)));
+  const answer = await node.request(sendRawTransaction(raw.slice(2)));
   if (answer.ok) return answer.value === hash ? { outcome: 'accepted' } : unknown('the node names another hash');
   const { kind, detail } = answer.refusal;
   return kind === 'no-answer' ? unknown(detail) : judgementOf(detail);

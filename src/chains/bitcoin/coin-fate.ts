@@ -2,13 +2,13 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { transactionOf } from '#chains/bitcoin/coin-parents.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import type { Spend } from '#chains/bitcoin/question.ts';
-import { askSpend, askTip, askTransaction } from '#chains/bitcoin/question.ts';
-import { askProven } from '#chains/bitcoin/raw-transaction.ts';
-import { nameOf } from '#chains/bitcoin/terms.ts';
-import { coinsIn } from '#chains/bitcoin/transaction.ts';
-import type { Watched } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { getOutspend, getTip, getTransaction } from '#chains/bitcoin/question.ts';
+import { getProvenTransaction } from '#chains/bitcoin/raw-transaction.ts';
+import { outpointText } from '#chains/bitcoin/terms.ts';
+import { utxosIn } from '#chains/bitcoin/transaction.ts';
+import type { WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
@@ -20,7 +20,7 @@ import { accepted } from '#domain/result.ts';
  * an attempt, or nothing at all, under the name of what spent it. `unknown`: the server does not show the transaction that made it. `open`:
  * none of these, so that the attempts may still be mined.
  */
-type CoinFate = 'open' | 'final' | 'unexplained' | 'unknown';
+type UtxoStatus = 'open' | 'final' | 'unexplained' | 'unknown';
 
 /** What stands over all coins of an attempt, the first that one of them has. */
 const OF_ATTEMPT = ['final', 'unexplained', 'unknown', 'open'] as const;
@@ -30,21 +30,21 @@ const OF_ATTEMPTS = ['unexplained', 'open', 'unknown', 'final'] as const;
 interface Scene {
   readonly node: RpcNode;
   readonly chain: Chain;
-  readonly watched: Watched;
+  readonly watched: WatchedAttempts;
   /** Of transactions that are missing: many coins may come from one, by many ways. */
   readonly missing: Map<string, Answer>;
 }
 
-type Answer = Result<CoinFate, Trouble>;
+type Answer = Result<UtxoStatus, NodeProblem>;
 
 /** What became of the coins of all attempts. Only where each of them has lost a coin for good, none is ever included. */
-export async function fateOf(node: RpcNode, chain: Chain, watched: Watched): Promise<Answer> {
+export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: WatchedAttempts): Promise<Answer> {
   const scene: Scene = { node, chain, watched, missing: new Map() };
-  const known = new Map<string, CoinFate>();
-  const fates: CoinFate[] = [];
+  const known = new Map<string, UtxoStatus>();
+  const fates: UtxoStatus[] = [];
   for (const payload of new Set(watched.payloads ?? [watched.newest.payload])) {
-    const own: CoinFate[] = [];
-    for (const name of coinsIn(hexToBytes(payload.slice(2))).map(nameOf)) {
+    const own: UtxoStatus[] = [];
+    for (const name of utxosIn(hexToBytes(payload.slice(2))).map(outpointText)) {
       const fate: Answer = known.has(name) ? accepted(known.get(name) ?? 'open') : await coinFate(scene, name);
       if (!fate.ok) return fate;
       known.set(name, fate.value);
@@ -57,16 +57,16 @@ export async function fateOf(node: RpcNode, chain: Chain, watched: Watched): Pro
 
 async function coinFate(scene: Scene, coin: string): Promise<Answer> {
   const { node, watched } = scene;
-  const spend = await node.ask(askSpend(outpointOf(coin)));
+  const spend = await node.request(getOutspend(outpointOf(coin)));
   if (!spend.ok) return spend;
   if (spend.value !== null && watched.hashes.includes(spend.value.hash)) {
-    const shown = await node.ask(askTransaction(spend.value.hash));
+    const shown = await node.request(getTransaction(spend.value.hash));
     if (!shown.ok) return shown;
-    if (shown.value !== null) return unfit('the transaction came only now');
+    if (shown.value !== null) return unusable('the transaction came only now');
     return accepted(spend.value.block === null ? 'open' : 'unexplained');
   }
   if (spend.value !== null) return spentFate(scene, coin, spend.value);
-  const parent = await node.ask(askTransaction(transactionOf(coin)));
+  const parent = await node.request(getTransaction(transactionOf(coin)));
   if (!parent.ok) return parent;
   return parent.value === null ? missingFate(scene, transactionOf(coin)) : accepted('open');
 }
@@ -74,13 +74,13 @@ async function coinFate(scene: Scene, coin: string): Promise<Answer> {
 /** Of a coin that a transaction spends which is none of the attempts. Its bytes have to say so, and name it. */
 async function spentFate({ node, chain }: Scene, coin: string, { hash, block }: Spend): Promise<Answer> {
   if (block === null) return accepted('open');
-  const spender = await node.ask(askTransaction(hash));
+  const spender = await node.request(getTransaction(hash));
   if (!spender.ok) return spender;
   if (spender.value?.block?.hash !== block.hash) return accepted('unexplained');
-  const proven = await askProven(node, hash);
+  const proven = await getProvenTransaction(node, hash);
   if (!proven.ok) return proven;
   if (proven.value === null || !proven.value.spends.includes(coin)) return accepted('unexplained');
-  const tip = await node.ask(askTip);
+  const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   return accepted(depthOf(block, tip.value, chain).isFinal ? 'final' : 'open');
 }
@@ -98,9 +98,9 @@ async function missingFate(scene: Scene, name: string): Promise<Answer> {
 async function searchMissing(scene: Scene, name: string): Promise<Answer> {
   const { node, watched } = scene;
   const { spends = [] } = watched.coinParents?.find(({ txid }) => txid === name) ?? {};
-  let fate: CoinFate = 'unknown';
+  let fate: UtxoStatus = 'unknown';
   for (const coin of spends) {
-    const spend = await node.ask(askSpend(outpointOf(coin)));
+    const spend = await node.request(getOutspend(outpointOf(coin)));
     if (!spend.ok) return spend;
     const found: Answer =
       spend.value === null
@@ -121,7 +121,7 @@ async function otherFate(scene: Scene, coin: string, spend: Spend, missing: stri
 /** Of what a missing transaction spends, where nothing else has spent it: it may be gone as well. */
 async function ancestorFate(scene: Scene, name: string): Promise<Answer> {
   if (scene.watched.coinParents?.some(({ txid }) => txid === name) !== true) return accepted('open');
-  const shown = await scene.node.ask(askTransaction(name));
+  const shown = await scene.node.request(getTransaction(name));
   if (!shown.ok) return shown;
   return shown.value === null ? missingFate(scene, name) : accepted('open');
 }

@@ -1,8 +1,8 @@
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import type { BlockPlace } from '#chains/bitcoin/question.ts';
-import { askTransaction } from '#chains/bitcoin/question.ts';
+import { getTransaction } from '#chains/bitcoin/question.ts';
 import type { RawTransaction } from '#chains/bitcoin/raw-transaction.ts';
-import { askProven } from '#chains/bitcoin/raw-transaction.ts';
+import { getProvenTransaction } from '#chains/bitcoin/raw-transaction.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { UtxoParent } from '#domain/transaction.ts';
@@ -34,9 +34,9 @@ export async function ancestorsOf(
   for (let name = open.shift(); name !== undefined && asked < MAX_ANCESTORS; name = open.shift()) {
     if (found.has(name)) continue;
     asked += 1;
-    const told = await node.ask(askTransaction(name));
+    const told = await node.request(getTransaction(name));
     if (!told.ok || told.value === null || isFinal(told.value.block)) continue;
-    const proven = await askProven(node, name);
+    const proven = await getProvenTransaction(node, name);
     if (!proven.ok || proven.value === null) continue;
     found.set(name, proven.value.spends);
     open.push(...proven.value.spends.map(transactionOf));

@@ -2,12 +2,12 @@ import { equalBytes } from '@noble/curves/utils.js';
 import { ancestorsOf } from '#chains/bitcoin/coin-parents.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import type { UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askTransaction } from '#chains/bitcoin/question.ts';
+import { getTransaction } from '#chains/bitcoin/question.ts';
 import type { RawTransaction } from '#chains/bitcoin/raw-transaction.ts';
-import { askProven } from '#chains/bitcoin/raw-transaction.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { nameOf } from '#chains/bitcoin/terms.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import { getProvenTransaction } from '#chains/bitcoin/raw-transaction.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import { outpointText } from '#chains/bitcoin/terms.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
@@ -21,7 +21,7 @@ const MATURITY = 100;
 const MAX_JUDGED = 100;
 
 /** Whom the coins of a payment are asked of. */
-export interface Witnesses {
+export interface ProofServers {
   /** It listed the coins. */
   readonly node: RpcNode;
   /** The other servers that serve the network; asked for only where there is a coin to be shown. */
@@ -42,15 +42,15 @@ interface Claim {
 }
 
 interface ProvenTerms {
-  readonly terms: Terms;
+  readonly terms: SpendPlan;
   readonly parents: readonly UtxoParent[];
 }
 
 /** A server and the others of its fleet. */
-export function witnessesOf(fleet: Fleet, node: RpcNode): Witnesses {
+export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
   const others = async () => {
-    const rest = fleet.nodes.filter((one) => one !== node);
-    const away = await Promise.all(rest.map((one) => fleet.trouble(one)));
+    const rest = pool.nodes.filter((one) => one !== node);
+    const away = await Promise.all(rest.map((one) => pool.nodeProblem(one)));
     return rest.filter((_, i) => away[i] === null);
   };
   return { node, others };
@@ -65,44 +65,44 @@ export function witnessesOf(fleet: Fleet, node: RpcNode): Witnesses {
  * @param choose the choice without these coins; null where the others do not suffice
  */
 export async function chooseProven(
-  witnesses: Witnesses,
+  witnesses: ProofServers,
   claim: Claim,
-  choose: (unproven: ReadonlySet<string>) => Terms | null,
-): Promise<Result<ProvenTerms | null, Trouble>> {
-  const listed = new Map(claim.coins.map((coin) => [nameOf(coin), coin]));
+  choose: (unproven: ReadonlySet<string>) => SpendPlan | null,
+): Promise<Result<ProvenTerms | null, NodeProblem>> {
+  const listed = new Map(claim.coins.map((coin) => [outpointText(coin), coin]));
   const parents = new Map<string, RawTransaction>();
   const unproven = new Set<string>();
   let others: readonly RpcNode[] | null = null;
   for (;;) {
     const terms = choose(unproven);
-    if (terms === null || terms.coins.some((coin) => unproven.has(nameOf(coin)))) return accepted(null);
-    const chosen = terms.coins.flatMap((coin) => listed.get(nameOf(coin)) ?? []);
-    const open = chosen.filter((coin) => !parents.has(nameOf(coin)));
+    if (terms === null || terms.coins.some((coin) => unproven.has(outpointText(coin)))) return accepted(null);
+    const chosen = terms.coins.flatMap((coin) => listed.get(outpointText(coin)) ?? []);
+    const open = chosen.filter((coin) => !parents.has(outpointText(coin)));
     if (open.length === 0) return accepted(await settled({ witnesses, claim }, { terms, chosen, parents }));
     if (parents.size + unproven.size + open.length > MAX_JUDGED) return accepted(null);
     others ??= await witnesses.others();
     const asked = { node: witnesses.node, others };
     for (const { coin, parent } of await Promise.all(open.map((one) => judged(asked, claim, one)))) {
       if (!parent.ok) return parent;
-      if (parent.value === null) unproven.add(nameOf(coin));
-      else parents.set(nameOf(coin), parent.value);
+      if (parent.value === null) unproven.add(outpointText(coin));
+      else parents.set(outpointText(coin), parent.value);
     }
   }
 }
 
 interface Settled {
-  readonly terms: Terms;
+  readonly terms: SpendPlan;
   readonly chosen: readonly UnspentCoin[];
   /** By the name of the coin. */
   readonly parents: ReadonlyMap<string, RawTransaction>;
 }
 
 async function settled(
-  { witnesses, claim }: { readonly witnesses: Witnesses; readonly claim: Claim },
+  { witnesses, claim }: { readonly witnesses: ProofServers; readonly claim: Claim },
   { terms, chosen, parents }: Settled,
 ): Promise<ProvenTerms> {
   const made = chosen.flatMap((coin) => {
-    const parent = parents.get(nameOf(coin));
+    const parent = parents.get(outpointText(coin));
     return parent === undefined ? [] : [{ parent, block: coin.block }];
   });
   const coins = claim.isOrderFree ? oldestFirst(chosen) : terms.coins;
@@ -113,7 +113,7 @@ async function settled(
  * The first coin is the one that all attempts share and that co-signers hold each of them to: the oldest is the last one that a
  * reorganisation takes away.
  */
-function oldestFirst(chosen: readonly UnspentCoin[]): readonly Coin[] {
+function oldestFirst(chosen: readonly UnspentCoin[]): readonly Utxo[] {
   const isOlder = (one: UnspentCoin, other: UnspentCoin | undefined) =>
     other === undefined || other.block === null || (one.block !== null && one.block.height < other.block.height);
   let oldest: UnspentCoin | undefined;
@@ -136,15 +136,15 @@ async function parentOf(
   { node, others }: Asked,
   { own, chain, tip }: Claim,
   { txid, vout, amount, block }: UnspentCoin,
-): Promise<Result<RawTransaction | null, Trouble>> {
-  const proven = await askProven(node, txid);
+): Promise<Result<RawTransaction | null, NodeProblem>> {
+  const proven = await getProvenTransaction(node, txid);
   if (!proven.ok) return proven;
   const parent = proven.value;
   const output = parent?.outputs[vout];
   if (parent === null || output === undefined) return accepted(null);
   if (output.amount !== amount || !equalBytes(output.script, own)) return accepted(null);
   if (block === null) return accepted(parent.isCoinbase ? null : parent);
-  const shown = await Promise.all(others.map((other) => other.ask(askTransaction(txid))));
+  const shown = await Promise.all(others.map((other) => other.request(getTransaction(txid))));
   const heights = shown.flatMap((answer) => (answer.ok ? [answer.value?.block?.height ?? null] : []));
   const seen = heights.filter((height) => height !== null);
   if (heights.length > 0 && seen.length === 0) return accepted(null);

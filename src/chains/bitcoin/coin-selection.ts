@@ -1,17 +1,17 @@
-import type { Bid } from '#chains/bitcoin/bid.ts';
+import type { FeeBid } from '#chains/bitcoin/bid.ts';
 import { feeFor } from '#chains/bitcoin/bid.ts';
-import { inputWeightOf, mostCoinsOf } from '#chains/bitcoin/lock.ts';
+import { inputWeightOf, maxInputsOf } from '#chains/bitcoin/lock.ts';
 import { feeAt } from '#chains/bitcoin/rate.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, nameOf, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/terms.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import { dustOf, outpointText, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 
 /** What coins are chosen from. */
 export interface Choice {
   /** Spent in any case, in this order. */
-  readonly kept: readonly Coin[];
-  readonly free: readonly Coin[];
-  readonly bid: Bid;
+  readonly kept: readonly Utxo[];
+  readonly free: readonly Utxo[];
+  readonly bid: FeeBid;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface Choice {
  * nodes relay. Null when the coins do not suffice, or not as many as one transaction can spend. The order of `free` does not
  * matter.
  */
-export function selectCoins(payment: Payment, choice: Choice): Terms | null {
+export function selectUtxos(payment: Payment, choice: Choice): SpendPlan | null {
   const free = choice.free.filter((coin) => isEconomical(payment.own, coin, choice.bid.rate)).toSorted(byAmount);
   const sorted = { ...choice, free };
   const alone = choice.kept.length === 0 ? null : settled(payment, choice.kept, choice.bid);
@@ -34,29 +34,29 @@ export function selectCoins(payment: Payment, choice: Choice): Terms | null {
  *
  * @param own script of the wallet
  */
-export function smallestCoins(
+export function smallestUtxos(
   own: Uint8Array,
-  free: readonly Coin[],
+  free: readonly Utxo[],
   { rate, count }: { readonly rate: bigint; readonly count: number },
-): readonly Coin[] | null {
+): readonly Utxo[] | null {
   const worthy = free.filter((coin) => isEconomical(own, coin, rate)).toSorted(byAmount);
-  return worthy.length < 2 ? null : worthy.slice(0, Math.min(count, mostCoinsOf(own))).map(plain);
+  return worthy.length < 2 ? null : worthy.slice(0, Math.min(count, maxInputsOf(own))).map(plain);
 }
 
 /** Reports whether a coin is worth more than the fee of its input. @param own script of the wallet */
-export function isEconomical(own: Uint8Array, { amount }: Coin, rate: bigint): boolean {
+export function isEconomical(own: Uint8Array, { amount }: Utxo, rate: bigint): boolean {
   return amount > feeAt(rate, virtualBytes(inputWeightOf(own)));
 }
 
 /** Ascending. Coins of one amount by their names, so that the same coins always lead to the same bytes. */
-function byAmount(a: Coin, b: Coin): number {
+function byAmount(a: Utxo, b: Utxo): number {
   if (a.amount !== b.amount) return a.amount < b.amount ? -1 : 1;
-  return nameOf(a) < nameOf(b) ? -1 : 1;
+  return outpointText(a) < outpointText(b) ? -1 : 1;
 }
 
 /** One coin more, and no larger one than it takes. */
-function smallest(payment: Payment, { kept, free, bid }: Choice): Terms | null {
-  if (kept.length >= mostCoinsOf(payment.own)) return null;
+function smallest(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
+  if (kept.length >= maxInputsOf(payment.own)) return null;
   for (const coin of free) {
     const terms = settled(payment, [...kept, plain(coin)], bid);
     if (terms !== null) return terms;
@@ -71,7 +71,7 @@ const MAX_TRIES = 10_000;
  * Branch and bound: the set of coins that pays the least without change, or null where the search finds none. A replacement is
  * not searched for: its fee depends on the attempt before, and it keeps its coins.
  */
-function withoutChange(payment: Payment, { kept, free, bid }: Choice): Terms | null {
+function withoutChange(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   const { own, to } = payment;
   if (to === null || kept.length > 0 || bid.replaced !== null || bid.parent !== null) return null;
   const coins = free.toReversed();
@@ -81,9 +81,9 @@ function withoutChange(payment: Payment, { kept, free, bid }: Choice): Terms | n
   // Less the one byte by which the size may have been rounded up.
   const target = to.amount + feeAt(bid.rate, virtualSizeOf(own, 0, [to.script]) - 1n);
   const limit = target + feeAt(bid.rate, virtualSizeOf(own, 0, [own])) + dustOf(own);
-  const most = mostCoinsOf(own);
+  const most = maxInputsOf(own);
   const taken: number[] = [];
-  let [best, sum, next]: [Terms | null, bigint, number] = [null, 0n, 0];
+  let [best, sum, next]: [SpendPlan | null, bigint, number] = [null, 0n, 0];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const isFull = sum > limit || taken.length > most || sum + (rest[next] ?? 0n) < target;
     if (!isFull && sum >= target) best = cheaper(best, settled(payment, coinsAt(coins, taken), bid));
@@ -110,21 +110,21 @@ function sumsFrom(numbers: readonly bigint[]): readonly bigint[] {
   return sums.toReversed();
 }
 
-function coinsAt(coins: readonly Coin[], places: readonly number[]): readonly Coin[] {
+function coinsAt(coins: readonly Utxo[], places: readonly number[]): readonly Utxo[] {
   return places.flatMap((place) => coins.slice(place, place + 1).map(plain));
 }
 
 /** Of two sets without change the one that spends less; both pay the same amount, so it leaves less to the miner. */
-function cheaper(best: Terms | null, found: Terms | null): Terms | null {
+function cheaper(best: SpendPlan | null, found: SpendPlan | null): SpendPlan | null {
   if (found === null || found.change > 0n) return best;
   return best === null || totalOf(found.coins) < totalOf(best.coins) ? found : best;
 }
 
 /** As few coins as it takes, since each costs a signature and some 58 bytes. */
-function largestFirst(payment: Payment, { kept, free, bid }: Choice): Terms | null {
+function largestFirst(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   const coins = [...kept];
   for (const coin of free.toReversed()) {
-    if (coins.length >= mostCoinsOf(payment.own)) return null;
+    if (coins.length >= maxInputsOf(payment.own)) return null;
     coins.push(plain(coin));
     const terms = settled(payment, coins, bid);
     if (terms !== null) return terms;
@@ -132,12 +132,12 @@ function largestFirst(payment: Payment, { kept, free, bid }: Choice): Terms | nu
   return null;
 }
 
-function plain({ txid, vout, amount }: Coin): Coin {
+function plain({ txid, vout, amount }: Utxo): Utxo {
   return { txid, vout, amount };
 }
 
 /** Null when these coins are too little. */
-function settled(payment: Payment, coins: readonly Coin[], bid: Bid): Terms | null {
+function settled(payment: Payment, coins: readonly Utxo[], bid: FeeBid): SpendPlan | null {
   const { own, to } = payment;
   const left = totalOf(coins) - (to?.amount ?? 0n);
   const change = left - feeFor(payment, bid, { coins: coins.length, hasChange: true });

@@ -1,7 +1,7 @@
 import type { ChainTransfer, UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askCoins, askHistory, askWaiting, PAGE } from '#chains/bitcoin/question.ts';
-import { nameOf } from '#chains/bitcoin/terms.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import { getUtxos, getConfirmedTransactions, getMempoolTransactions, PAGE } from '#chains/bitcoin/question.ts';
+import { outpointText } from '#chains/bitcoin/terms.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -16,28 +16,28 @@ const MAX_PAGES = 40;
  * What no transaction spends, not even one that waits. Of an address with more coins than a server lists, those that its newest
  * transactions have made: anybody can send an address more dust than that, and the wallet has to go on paying.
  */
-export async function readCoins(node: RpcNode, address: string): Promise<Result<readonly UnspentCoin[], Trouble>> {
-  const listed = await node.ask(askCoins(address));
+export async function readUtxos(node: RpcNode, address: string): Promise<Result<readonly UnspentCoin[], NodeProblem>> {
+  const listed = await node.request(getUtxos(address));
   if (listed.ok || listed.refusal.kind !== 'error-answer' || !TOO_MANY.test(listed.refusal.detail)) return listed;
   return coinsByHistory(node, address);
 }
 
-async function coinsByHistory(node: RpcNode, address: string): Promise<Result<readonly UnspentCoin[], Trouble>> {
-  const waiting = await node.ask(askWaiting(address));
+async function coinsByHistory(node: RpcNode, address: string): Promise<Result<readonly UnspentCoin[], NodeProblem>> {
+  const waiting = await node.request(getMempoolTransactions(address));
   if (!waiting.ok) return waiting;
   const transfers: ChainTransfer[] = [];
   let isWhole = false;
   for (let page = 0; page < MAX_PAGES && !isWhole; page++) {
-    const history = await node.ask(askHistory(address, transfers.at(-1)?.hash ?? null));
+    const history = await node.request(getConfirmedTransactions(address, transfers.at(-1)?.hash ?? null));
     if (!history.ok) return history;
     transfers.push(...history.value);
     isWhole = history.value.length < PAGE;
   }
   // Of the oldest block the rest may be on the next page, with what spends a coin of this one.
   const oldest = isWhole ? null : transfers.at(-1)?.block?.hash;
-  const spent = new Set([...waiting.value, ...transfers].flatMap(({ spends }) => spends.map(nameOf)));
+  const spent = new Set([...waiting.value, ...transfers].flatMap(({ spends }) => spends.map(outpointText)));
   const coins = transfers.flatMap((transfer) => (transfer.block?.hash === oldest ? [] : madeFor(address, transfer)));
-  return accepted(coins.filter((coin) => !spent.has(nameOf(coin))));
+  return accepted(coins.filter((coin) => !spent.has(outpointText(coin))));
 }
 
 function madeFor(address: string, { hash, outputs, block }: ChainTransfer): readonly UnspentCoin[] {

@@ -2,8 +2,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { signedMessage } from '#chains/bitcoin/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
-import { payloadOf } from '#chains/payload-text.ts';
-import type { Terms } from '#chains/bitcoin/terms.ts';
+import { payloadHex } from '#chains/payload-text.ts';
+import type { SpendPlan } from '#chains/bitcoin/terms.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { ComposedBytes } from '#domain/event.ts';
@@ -18,13 +18,13 @@ import type { UtxoParent } from '#domain/transaction.ts';
  */
 export function composeTransaction(
   intent: OnChainIntent,
-  { terms, parents = [] }: { readonly terms: Terms; readonly parents?: readonly UtxoParent[] },
+  { terms, parents = [] }: { readonly terms: SpendPlan; readonly parents?: readonly UtxoParent[] },
   place: bigint,
 ): ComposedBytes {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
   if (payment === null)
     throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
-  const payload = payloadOf(psbtOf(transactionOf(payment, terms)));
+  const payload = payloadHex(psbtOf(transactionOf(payment, terms)));
   const inspected = inspectBitcoinPayload(intent, payload);
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
@@ -42,5 +42,5 @@ export function composeTransaction(
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const signed = signedMessage(intent);
   if (signed === null) throw new Error('a stored message is in canonical form');
-  return { payload: payloadOf(signed.bytes), signingDigest: `0x${bytesToHex(sha256(signed.bytes))}` };
+  return { payload: payloadHex(signed.bytes), signingDigest: `0x${bytesToHex(sha256(signed.bytes))}` };
 }

@@ -1,14 +1,14 @@
 import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
 import type { FeeRates } from '#chains/bitcoin/question.ts';
 import type { Choice } from '#chains/bitcoin/coin-selection.ts';
-import { readCoins } from '#chains/bitcoin/coins.ts';
-import { selectCoins } from '#chains/bitcoin/coin-selection.ts';
-import { payable } from '#chains/bitcoin/quote.ts';
+import { readUtxos } from '#chains/bitcoin/coins.ts';
+import { selectUtxos } from '#chains/bitcoin/coin-selection.ts';
+import { spendableTransfer } from '#chains/bitcoin/quote.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
 import { totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { feeOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { permanent } from '#chains/permanent-fault.ts';
@@ -25,10 +25,10 @@ export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
   rates: FeeRates,
-): Promise<Result<BitcoinFeeEstimate, PermanentFault | Trouble>> {
-  const payment = payable(intent);
+): Promise<Result<BitcoinFeeEstimate, PermanentFault | NodeProblem>> {
+  const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
-  const coins = await readCoins(node, intent.from);
+  const coins = await readUtxos(node, intent.from);
   if (!coins.ok) return coins;
   const tiers = rateTiers(rates);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
@@ -47,7 +47,7 @@ export async function estimateFee(
 
 /** Null when the coins do not suffice. */
 function tierAt(payment: Payment, choice: Choice) {
-  const terms = selectCoins(payment, choice);
+  const terms = selectUtxos(payment, choice);
   if (terms === null) return null;
   const fee = amountOf(feeOf(payment, terms));
   return {

@@ -1,12 +1,12 @@
 import { equalBytes } from '@noble/curves/utils.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { BitcoinPayload } from '#chains/bitcoin/payload.ts';
-import { lockOf } from '#chains/bitcoin/lock.ts';
+import { scriptTypeOf } from '#chains/bitcoin/lock.ts';
 import type { RawTransaction } from '#chains/bitcoin/raw-transaction.ts';
-import { askProven, readRaw } from '#chains/bitcoin/raw-transaction.ts';
-import { coinsIn, ownScriptIn } from '#chains/bitcoin/transaction.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { getProvenTransaction, readRaw } from '#chains/bitcoin/raw-transaction.ts';
+import { utxosIn, ownScriptIn } from '#chains/bitcoin/transaction.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -18,8 +18,8 @@ import { accepted } from '#domain/result.ts';
  *
  * @param previous transactions without their witnesses, in hex
  */
-export function isWorthProven({ payment, terms }: BitcoinPayload, previous: readonly string[]): boolean {
-  if (lockOf(payment.own)?.type === 'p2tr') return true;
+export function needsAmountProof({ payment, terms }: BitcoinPayload, previous: readonly string[]): boolean {
+  if (scriptTypeOf(payment.own)?.type === 'p2tr') return true;
   const shown = new Map(previous.flatMap((raw) => madeBy(raw) ?? []));
   return terms.coins.every(({ txid, vout, amount }) => {
     const output = shown.get(txid)?.[vout];
@@ -35,17 +35,17 @@ function madeBy(raw: string): readonly [readonly [string, RawTransaction['output
 
 /** Whether the coins of a stored payload are those of an ECDSA key. */
 export function paysByHash(payload: string): boolean {
-  return lockOf(ownScriptIn(hexToBytes(payload.slice(2))))?.type === 'p2wpkh';
+  return scriptTypeOf(ownScriptIn(hexToBytes(payload.slice(2))))?.type === 'p2wpkh';
 }
 
-/** What `isWorthProven` wants to see of a stored payload. */
-export async function readEvidence(node: RpcNode, payload: string): Promise<Result<readonly string[], Trouble>> {
-  const names = new Set(coinsIn(hexToBytes(payload.slice(2))).map(({ txid }) => txid));
+/** What `needsAmountProof` wants to see of a stored payload. */
+export async function readEvidence(node: RpcNode, payload: string): Promise<Result<readonly string[], NodeProblem>> {
+  const names = new Set(utxosIn(hexToBytes(payload.slice(2))).map(({ txid }) => txid));
   const previous: string[] = [];
   for (const name of names) {
-    const proven = await askProven(node, name);
+    const proven = await getProvenTransaction(node, name);
     if (!proven.ok) return proven;
-    if (proven.value === null) return unfit('the node lacks the transaction of a coin');
+    if (proven.value === null) return unusable('the node lacks the transaction of a coin');
     previous.push(proven.value.stripped);
   }
   return accepted(previous);

@@ -1,7 +1,7 @@
 import type { FeeRates } from '#chains/bitcoin/question.ts';
-import { askFeeRates } from '#chains/bitcoin/question.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { onFirstFitNode, unfit } from '#chains/fleet.ts';
+import { getFeeRates } from '#chains/bitcoin/question.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
+import { onFirstUsableNode, unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import { isBitcoinTestNetwork } from '#domain/chain.ts';
@@ -19,14 +19,14 @@ const SOONEST = 1;
  * so its silence is no rate: the next server is asked, and after the last one the configured rate of the chain counts. Test
  * networks have empty blocks, and no rates.
  */
-export async function readFeeRates(fleet: Fleet, chain: Chain): Promise<Result<FeeRates, Trouble>> {
-  const rates = await onFirstFitNode<FeeRates, never>(fleet, (node) => ratesOf(node, chain));
+export async function readFeeRates(pool: NodePool, chain: Chain): Promise<Result<FeeRates, NodeProblem>> {
+  const rates = await onFirstUsableNode<FeeRates, never>(pool, (node) => ratesOf(node, chain));
   if (rates.ok || chain.fallbackFeeRate === undefined) return rates;
   return accepted(new Map([[SOONEST, BigInt(chain.fallbackFeeRate) * SCALE]]));
 }
 
-async function ratesOf(node: RpcNode, { caip2 }: Chain): Promise<Result<FeeRates, Trouble>> {
-  const rates = await node.ask(askFeeRates);
+async function ratesOf(node: RpcNode, { caip2 }: Chain): Promise<Result<FeeRates, NodeProblem>> {
+  const rates = await node.request(getFeeRates);
   if (!rates.ok || rates.value.size > 0 || isBitcoinTestNetwork(caip2)) return rates;
-  return unfit('the node knows no fee rates');
+  return unusable('the node knows no fee rates');
 }

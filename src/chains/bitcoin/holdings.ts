@@ -1,10 +1,10 @@
-import type { HoldingsQuestion } from '#chains/agreed-holdings.ts';
+import type { HoldingsQuery } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
 import { finalHeight } from '#chains/bitcoin/depth.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
-import { askBalance, askBlockHash, askHistory, askTip, PAGE } from '#chains/bitcoin/question.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/question.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -12,7 +12,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /** A wallet that has done more than this in six blocks is asked about again. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 
 /**
  * What a wallet holds at the newest block that is beyond any reorganisation. Servers know the sum of now alone: what came and went in later
@@ -21,31 +21,31 @@ const MOST_PAGES = 10;
 export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
-  question: HoldingsQuestion,
-): Promise<Result<Holdings, Trouble>> {
+  question: HoldingsQuery,
+): Promise<Result<Holdings, NodeProblem>> {
   if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
-  const tip = await node.ask(askTip);
+  const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   return holdingsAt(node, question, finalHeight(tip.value, chain));
 }
 
 async function holdingsAt(
   node: RpcNode,
-  { address, assets }: HoldingsQuestion,
+  { address, assets }: HoldingsQuery,
   height: bigint,
-): Promise<Result<Holdings, Trouble>> {
+): Promise<Result<Holdings, NodeProblem>> {
   const before = await headOf(node);
   if (!before.ok) return before;
-  if (before.value.height < height) return unfit('the node does not have the block yet');
-  const balance = await node.ask(askBalance(address));
+  if (before.value.height < height) return unusable('the node does not have the block yet');
+  const balance = await node.request(getBalance(address));
   if (!balance.ok) return balance;
   const since = await changeSince(node, address, height);
   if (!since.ok) return since;
   const after = await headOf(node);
   if (!after.ok) return after;
   const units = balance.value - since.value;
-  if (before.value.hash !== after.value.hash) return unfit('a block came in between');
-  if (units < 0n) return unfit('the sum and the history of the node do not fit');
+  if (before.value.hash !== after.value.hash) return unusable('a block came in between');
+  if (units < 0n) return unusable('the sum and the history of the node do not fit');
   return accepted({
     blockNumber: height.toString(),
     amounts: assets.map(({ tokenAddress }) => amountOf(tokenAddress === null ? units : 0n)),
@@ -54,17 +54,19 @@ async function holdingsAt(
 }
 
 /** What came less what went in blocks after one. */
-async function changeSince(node: RpcNode, address: string, height: bigint): Promise<Result<bigint, Trouble>> {
+async function changeSince(node: RpcNode, address: string, height: bigint): Promise<Result<bigint, NodeProblem>> {
   let [change, last]: [bigint, string | null] = [0n, null];
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const history: Result<readonly ChainTransfer[], Trouble> = await node.ask(askHistory(address, last));
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const history: Result<readonly ChainTransfer[], NodeProblem> = await node.request(
+      getConfirmedTransactions(address, last),
+    );
     if (!history.ok) return history;
     const later = history.value.filter(({ block }) => block !== null && block.height > height);
     for (const transfer of later) change += changeOf(transfer, address);
     if (history.value.length < PAGE || later.length < history.value.length) return accepted(change);
     last = history.value.at(-1)?.hash ?? null;
   }
-  return unfit('too much has happened since the block');
+  return unusable('too much has happened since the block');
 }
 
 function changeOf({ inputs, outputs }: ChainTransfer, address: string): bigint {
@@ -73,10 +75,12 @@ function changeOf({ inputs, outputs }: ChainTransfer, address: string): bigint {
   return sum(outputs) - sum(inputs);
 }
 
-async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; readonly hash: string }, Trouble>> {
-  const height = await node.ask(askTip);
+async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; readonly hash: string }, NodeProblem>> {
+  const height = await node.request(getTip);
   if (!height.ok) return height;
-  const hash = await node.ask(askBlockHash(height.value));
+  const hash = await node.request(getBlockHash(height.value));
   if (!hash.ok) return hash;
-  return hash.value === null ? unfit('the newest block is gone') : accepted({ height: height.value, hash: hash.value });
+  return hash.value === null
+    ? unusable('the newest block is gone')
+    : accepted({ height: height.value, hash: hash.value });
 }

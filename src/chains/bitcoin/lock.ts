@@ -2,7 +2,7 @@
  * How the coins of a wallet are locked, which decides the scheme of its key, what a signature covers and what an input weighs: P2TR by its
  * key alone (BIP-341), or P2WPKH by the hash of an ECDSA key (BIP-141).
  */
-export type Lock =
+export type ScriptType =
   /** X-coordinate of the output key, 32 bytes. */
   | { readonly type: 'p2tr'; readonly outputKey: Uint8Array }
   /** HASH160 of the compressed key, 20 bytes. */
@@ -12,7 +12,7 @@ const VERSION_0 = 0x00;
 const VERSION_1 = 0x51;
 
 /** Null for a script that no wallet of ours has. */
-export function lockOf(script: Uint8Array): Lock | null {
+export function scriptTypeOf(script: Uint8Array): ScriptType | null {
   const [version, length] = script;
   const program = script.slice(2);
   if (program.length !== length) return null;
@@ -21,16 +21,16 @@ export function lockOf(script: Uint8Array): Lock | null {
 }
 
 /** A signature of ECDSA is two rounds of some 54 kB for each coin: more coins than these make a message too long. */
-const MOST_COINS = { p2tr: 50, p2wpkh: 12 } as const;
+const MAX_INPUTS = { p2tr: 50, p2wpkh: 12 } as const;
 
 /** In one transaction; each is a signature of its own. Ours. */
-export function mostCoinsOf(script: Uint8Array): number {
-  return MOST_COINS[lockOf(script)?.type ?? 'p2wpkh'];
+export function maxInputsOf(script: Uint8Array): number {
+  return MAX_INPUTS[scriptTypeOf(script)?.type ?? 'p2wpkh'];
 }
 
 /** Of an input with its witness, in weight (BIP-141): of ECDSA at its longest, a byte or two more than it mostly is. */
 const INPUT_WEIGHTS = { p2tr: 230n, p2wpkh: 272n } as const;
 
 export function inputWeightOf(script: Uint8Array): bigint {
-  return INPUT_WEIGHTS[lockOf(script)?.type ?? 'p2wpkh'];
+  return INPUT_WEIGHTS[scriptTypeOf(script)?.type ?? 'p2wpkh'];
 }

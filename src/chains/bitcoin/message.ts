@@ -4,8 +4,8 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature, MessageText } from '#chains/chain-adapter.ts';
 import { encodingFault } from '#chains/plain-text-fault.ts';
 import { scriptOf } from '#chains/bitcoin/address.ts';
-import type { Lock } from '#chains/bitcoin/lock.ts';
-import { lockOf } from '#chains/bitcoin/lock.ts';
+import type { ScriptType } from '#chains/bitcoin/lock.ts';
+import { scriptTypeOf } from '#chains/bitcoin/lock.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import { sighashesOf } from '#chains/bitcoin/transaction.ts';
 import { witnessOf } from '#chains/bitcoin/witness.ts';
@@ -37,7 +37,7 @@ export interface SignedMessage {
   /** 32 bytes. */
   readonly sighash: Uint8Array;
   /** Of the wallet. */
-  readonly lock: Lock;
+  readonly lock: ScriptType;
 }
 
 /**
@@ -50,7 +50,7 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   if (texts.some((text) => typeof text !== 'string') || format !== 'bip322' || !readMessage(message).ok) return null;
   const network = networkOf(chain);
   const script = network === null ? null : scriptOf(network, from);
-  const lock = script === null ? null : lockOf(script);
+  const lock = script === null ? null : scriptTypeOf(script);
   if (script === null || lock === null) return null;
   const toSign = virtualTransaction(script, message);
   const [sighash] = sighashesOf(toSign, script, [0n]);

@@ -2,7 +2,7 @@ import { parseJsonWithBigInts } from '@solana/rpc-spec-types';
 import { boundedFetch } from '#chains/bounded-fetch.ts';
 import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import { noAnswer, TIMEOUT_MS } from '#chains/json-rpc.ts';
-import { readable, secretsOf } from '#chains/readable.ts';
+import { redacted, secretsOf } from '#chains/readable.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -20,7 +20,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   const base = url.endsWith('/') ? url.slice(0, -1) : url;
   return {
-    async ask(question) {
+    async request(question) {
       const { method: path, params } = question;
       const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };
       const told = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
@@ -41,7 +41,7 @@ function bodyOf(
   if (status >= 500 || status === TOO_MANY) return noAnswer(`HTTP ${status}`);
   if (status === MISSING) return accepted(null);
   if (status !== 200)
-    return refused({ kind: 'error-answer', code: status, detail: readable(text, secrets), data: null });
+    return refused({ kind: 'error-answer', code: status, detail: redacted(text, secrets), data: null });
   if (/^[0-9a-f]{64}$/.test(text)) return accepted(text);
   try {
     return accepted(parseJsonWithBigInts(text));

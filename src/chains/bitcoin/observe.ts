@@ -1,12 +1,12 @@
-import { absenceOf } from '#chains/absence.ts';
-import { fateOf } from '#chains/bitcoin/coin-fate.ts';
+import { checkOwnAbsence } from '#chains/absence.ts';
+import { utxoStatusOf } from '#chains/bitcoin/coin-fate.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { movementsIn } from '#chains/bitcoin/movements.ts';
 import type { ChainTransfer } from '#chains/bitcoin/question.ts';
-import { askTip, askTransaction, BLOCKS } from '#chains/bitcoin/question.ts';
-import type { Observation, Watched } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { getTip, getTransaction, BLOCK_CALLS } from '#chains/bitcoin/question.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -22,22 +22,22 @@ import { accepted } from '#domain/result.ts';
 export async function observeTransaction(
   node: RpcNode,
   chain: Chain,
-  watched: Watched,
-): Promise<Result<Observation, Trouble>> {
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
   const { from, hashes } = watched;
   let inMempool = false;
   for (const hash of hashes) {
-    const transfer = await node.ask(askTransaction(hash));
+    const transfer = await node.request(getTransaction(hash));
     if (!transfer.ok) return transfer;
     if (transfer.value === null) continue;
-    if (transfer.value.hash !== hash) return unfit('the node answers about another transaction');
+    if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
     if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
     inMempool = true;
   }
-  const gone = await absenceOf(node, watched, BLOCKS);
+  const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
-  const fate = await fateOf(node, chain, watched);
+  const fate = await utxoStatusOf(node, chain, watched);
   if (!fate.ok) return fate;
   if (fate.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
   const isOrphan = fate.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
@@ -52,9 +52,9 @@ const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const
  * Whether nobody knows (any more) what a child was to pay for: so it can not be included. Should the parent come back there can be another
  * child; this one pays nobody, so nothing is paid twice by being given up early, which of a payment would not be true.
  */
-async function isWithoutParent(node: RpcNode, { parent }: Watched): Promise<Result<boolean, Trouble>> {
+async function isWithoutParent(node: RpcNode, { parent }: WatchedAttempts): Promise<Result<boolean, NodeProblem>> {
   if (parent === null) return accepted(false);
-  const told = await node.ask(askTransaction(parent));
+  const told = await node.request(getTransaction(parent));
   return told.ok ? accepted(told.value === null) : told;
 }
 
@@ -62,11 +62,11 @@ async function included(
   node: RpcNode,
   chain: Chain,
   { from, ...transfer }: ChainTransfer & { readonly from: string },
-): Promise<Result<Observation, Trouble>> {
-  const tip = await node.ask(askTip);
+): Promise<Result<Observation, NodeProblem>> {
+  const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   const { hash, fee, block } = transfer;
-  if (block === null) return unfit('the block of the transaction is gone again');
+  if (block === null) return unusable('the block of the transaction is gone again');
   const { number, hash: blockHash, confirmations, isFinal } = depthOf(block, tip.value, chain);
   return accepted({
     type: 'included',

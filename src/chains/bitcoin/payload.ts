@@ -1,19 +1,19 @@
-import { provenOnce } from '#chains/inspection.ts';
+import { memoised } from '#chains/inspection.ts';
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { lockOf, mostCoinsOf } from '#chains/bitcoin/lock.ts';
+import { scriptTypeOf, maxInputsOf } from '#chains/bitcoin/lock.ts';
 import { signedMessage } from '#chains/bitcoin/message.ts';
 import { isHash } from '#chains/bitcoin/question.ts';
 import { bytesOfPayload } from '#chains/payload-text.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, MOST_SATOSHI, nameOf, totalOf } from '#chains/bitcoin/terms.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import { dustOf, MAX_SATOSHI, outpointText, totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import {
   feeOf,
   paymentOf,
   psbtOf,
   sighashesOf,
-  termsIn,
+  readSpendPlan,
   transactionOf,
   sizeOfShape,
 } from '#chains/bitcoin/transaction.ts';
@@ -39,7 +39,7 @@ export interface BitcoinPayload {
   readonly signingDigest: Uint8Array;
   /** One for each coin, in their order. */
   readonly signedMessages: readonly Uint8Array[];
-  readonly terms: Terms;
+  readonly terms: SpendPlan;
   readonly payment: Payment;
   /** What only one transaction can ever use up: the first coin. */
   readonly nonce: bigint;
@@ -68,15 +68,15 @@ export interface BitcoinMessage {
  * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
  * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
  */
-export const inspectBitcoinPayload = provenOnce(
+export const inspectBitcoinPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<BitcoinPayload, BitcoinPayloadFault> => {
     if (intent.kind !== 'transfer') return refused('unsupported-kind');
     const payment = canonicalPayment(intent);
     if (payment === null) return refused('intent-not-canonical');
     const bytes = bytesOfPayload(payload);
-    const terms = bytes === null ? null : termsIn(bytes, payment);
+    const terms = bytes === null ? null : readSpendPlan(bytes, payment);
     if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
-    if (terms.coins.length > mostCoinsOf(payment.own)) return refused('too-many-coins');
+    if (terms.coins.length > maxInputsOf(payment.own)) return refused('too-many-coins');
     const transaction = transactionOf(payment, terms);
     if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
     const [first] = terms.coins;
@@ -125,28 +125,28 @@ function canonicalPayment(intent: TransferIntent): Payment | null {
   if (memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
   const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
   if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
-  if (parseAmount(amount, MOST_SATOSHI) === null || parseAmount(maxFee, MOST_SATOSHI) === null) return null;
+  if (parseAmount(amount, MAX_SATOSHI) === null || parseAmount(maxFee, MAX_SATOSHI) === null) return null;
   const payment = paymentOf(intent);
-  if (payment === null || lockOf(payment.own) === null) return null;
+  if (payment === null || scriptTypeOf(payment.own) === null) return null;
   // A child pays nobody.
   const isOdd = paysFor !== undefined && (payment.to !== null || !isHash(paysFor));
   return isOdd ? null : payment;
 }
 
 /** Each coin once, and no more satoshi than there will ever be. */
-function isPossible({ coins, change }: Terms): boolean {
-  const isSum = (units: bigint) => units >= 0n && units <= MOST_SATOSHI;
-  const isWhole = ({ amount }: Coin) => amount > 0n && isSum(amount);
-  const names = new Set(coins.map(nameOf));
+function isPossible({ coins, change }: SpendPlan): boolean {
+  const isSum = (units: bigint) => units >= 0n && units <= MAX_SATOSHI;
+  const isWhole = ({ amount }: Utxo) => amount > 0n && isSum(amount);
+  const names = new Set(coins.map(outpointText));
   return names.size === coins.length && coins.every(isWhole) && isSum(totalOf(coins)) && isSum(change);
 }
 
-function isDusty({ own, to }: Payment, { change }: Terms): boolean {
+function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
   return (to !== null && to.amount < dustOf(to.script)) || (change > 0n && change < dustOf(own));
 }
 
 /** Of the hash and the number: 36 bytes as one number. */
-function outpointOf({ coins: [first] }: Terms): bigint {
+function outpointOf({ coins: [first] }: SpendPlan): bigint {
   if (first === undefined) throw new Error('a transaction spends a coin');
   return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
 }

@@ -1,13 +1,13 @@
-import type { BlockQuestions } from '#chains/absence.ts';
-import type { Coin } from '#chains/bitcoin/terms.ts';
+import type { BlockCalls } from '#chains/absence.ts';
+import type { Utxo } from '#chains/bitcoin/terms.ts';
 import { SEND } from '#chains/bitcoin/node.ts';
 import { isObject } from '#chains/json.ts';
-import type { Question } from '#chains/json-rpc.ts';
+import type { RpcCall } from '#chains/json-rpc.ts';
 
 /** The block of a transaction; null while it waits for one. */
 export type BlockPlace = { readonly height: bigint; readonly hash: string } | null;
 
-export interface UnspentCoin extends Coin {
+export interface UnspentCoin extends Utxo {
   readonly block: BlockPlace;
 }
 
@@ -26,7 +26,7 @@ export interface ChainTransfer {
   /** Empty for what a miner earned. */
   readonly inputs: readonly Output[];
   /** The coins that the inputs spend, in their order. */
-  readonly spends: readonly Pick<Coin, 'txid' | 'vout'>[];
+  readonly spends: readonly Pick<Utxo, 'txid' | 'vout'>[];
   readonly outputs: readonly Output[];
   readonly block: BlockPlace;
 }
@@ -51,16 +51,16 @@ export function isHash(text: string): boolean {
 }
 
 /** Null beyond the newest one. */
-export const askBlockHash = (height: bigint): Question<string | null> =>
+export const getBlockHash = (height: bigint): RpcCall<string | null> =>
   ask(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
 
 /** No height is ever left out. */
-export const BLOCKS: BlockQuestions = { askHash: askBlockHash, askHead: null };
+export const BLOCK_CALLS: BlockCalls = { askHash: getBlockHash, askHead: null };
 
-export const askTip: Question<bigint> = ask('blocks/tip/height', (answer) => wholeIn(answer));
+export const getTip: RpcCall<bigint> = ask('blocks/tip/height', (answer) => wholeIn(answer));
 
 /** By the confirmed transactions alone, in satoshi. */
-export const askBalance = (address: string): Question<bigint> =>
+export const getBalance = (address: string): RpcCall<bigint> =>
   ask(`address/${address}`, (answer) => {
     const stats = fieldOf(answer, 'chain_stats');
     const [funded, spent] = [wholeIn(fieldOf(stats, 'funded_txo_sum')), wholeIn(fieldOf(stats, 'spent_txo_sum'))];
@@ -68,7 +68,7 @@ export const askBalance = (address: string): Question<bigint> =>
   });
 
 /** What no transaction spends yet, not even one that waits. */
-export const askCoins = (address: string): Question<readonly UnspentCoin[]> =>
+export const getUtxos = (address: string): RpcCall<readonly UnspentCoin[]> =>
   ask(`address/${address}/utxo`, (answer) =>
     listIn(answer, (one) => {
       const [txid, vout] = [hashIn(fieldOf(one, 'txid')), smallIn(fieldOf(one, 'vout'))];
@@ -79,17 +79,17 @@ export const askCoins = (address: string): Question<readonly UnspentCoin[]> =>
   );
 
 /** Null for one that the server has never seen, or has dropped. */
-export const askTransaction = (hash: string): Question<ChainTransfer | null> =>
+export const getTransaction = (hash: string): RpcCall<ChainTransfer | null> =>
   ask(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
 
 /** Its bytes in hex; null for one that the server does not have. */
-export const askRaw = (hash: string): Question<string | null> =>
+export const getRawTransaction = (hash: string): RpcCall<string | null> =>
   ask(`tx/${hash}/hex`, (answer) =>
     answer === null || (typeof answer === 'string' && RAW.test(answer)) ? answer : undefined,
   );
 
 /** Null while nobody spends it, or when there is no such output. */
-export const askSpend = ({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Question<Spend | null> =>
+export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCall<Spend | null> =>
   ask(`tx/${txid}/outspend/${vout}`, (answer) => {
     if (answer === null || fieldOf(answer, 'spent') === false) return null;
     const [hash, block] = [hashIn(fieldOf(answer, 'txid')), placeIn(fieldOf(answer, 'status'))];
@@ -97,15 +97,15 @@ export const askSpend = ({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Question<
   });
 
 /** Confirmed ones, newest first. @param after the last of the page before, or null */
-export const askHistory = (address: string, after: string | null): Question<readonly ChainTransfer[]> =>
+export const getConfirmedTransactions = (address: string, after: string | null): RpcCall<readonly ChainTransfer[]> =>
   ask(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
 
 /** Those that wait to be mined, some 50 of them. */
-export const askWaiting = (address: string): Question<readonly ChainTransfer[]> =>
+export const getMempoolTransactions = (address: string): RpcCall<readonly ChainTransfer[]> =>
   ask(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
 
 /** Empty where the server knows none. An entry that is odd (-1, null) says nothing of the others. */
-export const askFeeRates: Question<FeeRates> = ask('fee-estimates', (answer) => {
+export const getFeeRates: RpcCall<FeeRates> = ask('fee-estimates', (answer) => {
   if (answer === null) return new Map();
   if (!isObject(answer)) return undefined;
   const rates = new Map<number, bigint>();
@@ -117,19 +117,19 @@ export const askFeeRates: Question<FeeRates> = ask('fee-estimates', (answer) => 
 });
 
 /** Gives the hash of what it took. @param raw hex without 0x */
-export const askSend = (raw: string): Question<string> => ({ method: SEND, params: [raw], read: hashIn });
+export const sendRawTransaction = (raw: string): RpcCall<string> => ({ method: SEND, params: [raw], read: hashIn });
 
-function ask<T>(path: string, read: (answer: unknown) => T | undefined): Question<T> {
+function ask<T>(path: string, read: (answer: unknown) => T | undefined): RpcCall<T> {
   return { method: path, params: [], read };
 }
 
 /** Satoshi per virtual byte. A payment would cost more than a bitcoin. */
-const LARGEST_RATE = 1_000_000;
+const MAX_FEE_RATE = 1_000_000;
 
 /** A rate is a price of a byte and no amount: servers write it as a decimal number. A thousandth is as fine as nodes are. */
 function rateIn(value: unknown): bigint | undefined {
-  if (typeof value === 'bigint') return value <= 0n || value > LARGEST_RATE ? undefined : value * 1000n;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0 || value > LARGEST_RATE) return undefined;
+  if (typeof value === 'bigint') return value <= 0n || value > MAX_FEE_RATE ? undefined : value * 1000n;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0 || value > MAX_FEE_RATE) return undefined;
   return BigInt(Math.ceil(value * 1000));
 }
 

@@ -1,22 +1,22 @@
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
-import type { Bid, Parent } from '#chains/bitcoin/bid.ts';
-import type { Witnesses } from '#chains/bitcoin/coin-proof.ts';
+import type { FeeBid, Parent } from '#chains/bitcoin/bid.ts';
+import type { ProofServers } from '#chains/bitcoin/coin-proof.ts';
 import { chooseProven } from '#chains/bitcoin/coin-proof.ts';
-import { selectCoins, smallestCoins } from '#chains/bitcoin/coin-selection.ts';
-import { readCoins } from '#chains/bitcoin/coins.ts';
-import { keptCoins } from '#chains/bitcoin/kept-coins.ts';
-import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
+import { selectUtxos, smallestUtxos } from '#chains/bitcoin/coin-selection.ts';
+import { readUtxos } from '#chains/bitcoin/coins.ts';
+import { keptUtxos } from '#chains/bitcoin/kept-coins.ts';
+import { maxInputsOf } from '#chains/bitcoin/lock.ts';
 import type { FeeRates, UnspentCoin } from '#chains/bitcoin/question.ts';
-import { askTip, askTransaction } from '#chains/bitcoin/question.ts';
+import { getTip, getTransaction } from '#chains/bitcoin/question.ts';
 import { depthOf } from '#chains/bitcoin/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rate.ts';
 import { replacedBy } from '#chains/bitcoin/replacement.ts';
-import { shortageOf } from '#chains/bitcoin/shortage.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { dustOf, nameOf, virtualBytes } from '#chains/bitcoin/terms.ts';
+import { missingFunds } from '#chains/bitcoin/shortage.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import { dustOf, outpointText, virtualBytes } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import { feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { permanent } from '#chains/permanent-fault.ts';
@@ -28,13 +28,13 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, UtxoParent, Speed } from '#domain/transaction.ts';
 
 export interface BitcoinQuote extends Quote {
-  readonly terms: Terms;
+  readonly terms: SpendPlan;
   /** What the transactions that made the coins spend. */
   readonly parents?: readonly UtxoParent[];
 }
 
 /** Why there is no quote. */
-export type QuoteFault = PermanentFault | BusyFault | Trouble;
+export type QuoteFault = PermanentFault | BusyFault | NodeProblem;
 
 interface QuoteRequest {
   readonly intent: OnChainIntent;
@@ -51,33 +51,33 @@ interface QuoteRequest {
  * Which coins carry an intent out now, and at what fee. A coin is spent only where servers show it (see `chooseProven`), and where it is
  * as deep as a payment has to be to count: what spends a coin that a reorganisation takes away can never be included. A replacement
  * keeps every coin of what it replaces, in the same order, and adds more where its fee asks for them; a cancellation may leave coins
- * out that no server shows (see `keptCoins`).
+ * out that no server shows (see `keptUtxos`).
  *
  * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
  * block, gone, or pays the wallet nothing, TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
  * that can be spent now.
  */
 export async function quoteTransfer(
-  witnesses: Witnesses,
+  witnesses: ProofServers,
   chain: Chain,
   { intent, replaced, taken, speed, rates, joins }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
-  const payment = payable(intent);
+  const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
   const { node } = witnesses;
-  const [coins, tip] = await Promise.all([readCoins(node, intent.from), node.ask(askTip)]);
+  const [coins, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
   if (!coins.ok) return coins;
   if (!tip.ok) return tip;
-  const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: mostCoinsOf(payment.value.own) });
+  const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: maxInputsOf(payment.value.own) });
   if (!parent.ok) return parent;
-  const kept = replaced === null ? (parent.value?.coins ?? []) : await keptCoins(witnesses, replaced, payment.value);
-  const isKept = new Set(kept.map(nameOf));
-  if (replaced === null && kept.some((coin) => taken.has(nameOf(coin)))) return refused({ kind: 'busy' });
-  const others = coins.value.filter((coin) => !isKept.has(nameOf(coin)));
+  const kept = replaced === null ? (parent.value?.coins ?? []) : await keptUtxos(witnesses, replaced, payment.value);
+  const isKept = new Set(kept.map(outpointText));
+  if (replaced === null && kept.some((coin) => taken.has(outpointText(coin)))) return refused({ kind: 'busy' });
+  const others = coins.value.filter((coin) => !isKept.has(outpointText(coin)));
   const hasArrived = ({ block }: UnspentCoin) =>
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
-  const free = others.filter((coin) => hasArrived(coin) && !taken.has(nameOf(coin)));
-  const bid: Bid = {
+  const free = others.filter((coin) => hasArrived(coin) && !taken.has(outpointText(coin)));
+  const bid: FeeBid = {
     // Who pays for somebody else is in a hurry.
     rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
     replaced: replaced === null ? null : replacedBy(replaced),
@@ -92,16 +92,16 @@ export async function quoteTransfer(
   };
   const isJoining = joins > 0 && replaced === null;
   const proven = await chooseProven(witnesses, claim, (unproven) => {
-    const shown = free.filter((coin) => !unproven.has(nameOf(coin)));
-    if (!isJoining) return selectCoins(payment.value, { kept, free: shown, bid });
-    const joined = smallestCoins(payment.value.own, shown, { rate: bid.rate, count: joins });
-    return joined === null ? null : selectCoins(payment.value, { kept: joined, free: [], bid });
+    const shown = free.filter((coin) => !unproven.has(outpointText(coin)));
+    if (!isJoining) return selectUtxos(payment.value, { kept, free: shown, bid });
+    const joined = smallestUtxos(payment.value.own, shown, { rate: bid.rate, count: joins });
+    return joined === null ? null : selectUtxos(payment.value, { kept: joined, free: [], bid });
   });
   if (!proven.ok) return proven;
   if (proven.value === null) {
     const fault = isJoining
       ? joiningFault(payment.value, others, { rate: bid.rate, count: joins })
-      : shortageOf(payment.value, [...kept, ...others], bid);
+      : missingFunds(payment.value, [...kept, ...others], bid);
     return refused(fault);
   }
   const { terms, parents } = proven.value;
@@ -110,22 +110,22 @@ export async function quoteTransfer(
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
   }
   const size = sizeOfShape(payment.value, { coins: terms.coins.length, hasChange: terms.change > 0n });
-  const names = terms.coins.map(nameOf);
+  const names = terms.coins.map(outpointText);
   return accepted({ terms, parents, coins: names, maxFee: amountOf(fee), virtualSize: size.toString() });
 }
 
 /** `busy` where the coins of a consolidation cannot be spent now, else NOTHING_TO_CONSOLIDATE. */
 function joiningFault(
   { own }: Payment,
-  others: readonly Coin[],
+  others: readonly Utxo[],
   wanted: { readonly rate: bigint; readonly count: number },
 ): PermanentFault | BusyFault {
-  if (smallestCoins(own, others, wanted) !== null) return { kind: 'busy' };
+  if (smallestUtxos(own, others, wanted) !== null) return { kind: 'busy' };
   return permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee');
 }
 
 /** An intent as a payment. Refuses an amount that no node relays. */
-export function payable(intent: OnChainIntent): Result<Payment, PermanentFault> {
+export function spendableTransfer(intent: OnChainIntent): Result<Payment, PermanentFault> {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
   if (payment === null)
     throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
@@ -148,10 +148,10 @@ async function parentOf(
   node: RpcNode,
   intent: OnChainIntent,
   { replaced, coins, most }: ParentQuestion,
-): Promise<Result<Parent | null, PermanentFault | Trouble>> {
+): Promise<Result<Parent | null, PermanentFault | NodeProblem>> {
   const hash = intent.kind === 'transfer' ? intent.paysFor : undefined;
   if (hash === undefined) return accepted(null);
-  const told = await node.ask(askTransaction(hash));
+  const told = await node.request(getTransaction(hash));
   if (!told.ok) return told;
   const own = coins.flatMap(({ block, ...coin }) => (block === null && coin.txid === hash ? [coin] : []));
   if (told.value?.block === null && (own.length > 0 || replaced !== null)) {

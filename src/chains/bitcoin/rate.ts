@@ -1,7 +1,7 @@
 import type { FeeRates } from '#chains/bitcoin/question.ts';
 
 /** Thousandths of a satoshi per virtual byte. Nodes relay nothing below one satoshi (Bitcoin Core's default of long). */
-const LEAST_RATE = 1_000n;
+const MIN_FEE_RATE = 1_000n;
 
 /** What RPC nodes want for the relay of a replacement, beside the fee of what it replaces (Bitcoin Core's default of long). */
 export const RELAY_RATE = 1_000n;
@@ -11,10 +11,10 @@ const TARGETS = { slow: 12, normal: 3, fast: 1 } as const;
 
 /** For who can wait, for most, and for who can not. Each is at least as fast as the one before, whatever a server says. */
 export function rateTiers(rates: FeeRates): { readonly slow: bigint; readonly normal: bigint; readonly fast: bigint } {
-  const slow = larger(rateWithin(rates, TARGETS.slow), LEAST_RATE);
-  const normal = larger(rateWithin(rates, TARGETS.normal), slow);
+  const slow = maxBigint(rateWithin(rates, TARGETS.slow), MIN_FEE_RATE);
+  const normal = maxBigint(rateWithin(rates, TARGETS.normal), slow);
   // Half as much again where nobody pays more: it has to be faster than normal.
-  const fast = larger(rateWithin(rates, TARGETS.fast), normal + normal / 2n);
+  const fast = maxBigint(rateWithin(rates, TARGETS.fast), normal + normal / 2n);
   return { slow, normal, fast };
 }
 
@@ -33,6 +33,6 @@ function rateWithin(rates: FeeRates, blocks: number): bigint {
   return nearest === undefined ? 0n : (rates.get(nearest) ?? 0n);
 }
 
-export function larger(a: bigint, b: bigint): bigint {
+export function maxBigint(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

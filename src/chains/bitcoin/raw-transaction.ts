@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
-import { askRaw } from '#chains/bitcoin/question.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import { getRawTransaction } from '#chains/bitcoin/question.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -42,8 +42,11 @@ export function readRaw(raw: string): RawTransaction | null {
 }
 
 /** The transaction of a name, proven by its bytes. Null where the node does not show it. */
-export async function askProven(node: RpcNode, name: string): Promise<Result<RawTransaction | null, Trouble>> {
-  const raw = await node.ask(askRaw(name));
+export async function getProvenTransaction(
+  node: RpcNode,
+  name: string,
+): Promise<Result<RawTransaction | null, NodeProblem>> {
+  const raw = await node.request(getRawTransaction(name));
   if (!raw.ok) return raw;
   const read = raw.value === null ? null : readRaw(raw.value);
   return accepted(read?.name === name ? read : null);

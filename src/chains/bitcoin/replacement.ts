@@ -1,5 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { feeAt, larger, RELAY_RATE } from '#chains/bitcoin/rate.ts';
+import { feeAt, maxBigint, RELAY_RATE } from '#chains/bitcoin/rate.ts';
 import { virtualSizeIn } from '#chains/bitcoin/transaction.ts';
 import type { Attempt } from '#domain/transaction.ts';
 
@@ -8,11 +8,11 @@ export interface Replaced {
   readonly fee: bigint;
   readonly virtualSize: bigint;
   /** What an RPC node wanted when it refused the attempt. */
-  readonly demand: Demand;
+  readonly demand: ReplacementMinimum;
 }
 
 /** The least that an RPC node said it would take. */
-export interface Demand {
+export interface ReplacementMinimum {
   /** Fees of everything that a replacement removes from the mempool, in satoshi. */
   readonly conflictingFees: bigint;
   /** For the relay of a transaction as large as the one that was refused, in satoshi. */
@@ -25,7 +25,11 @@ export interface Demand {
 
 export function replacedBy({ payload, maxFee, sent }: Pick<Attempt, 'payload' | 'maxFee' | 'sent'>): Replaced {
   const fee = BigInt(maxFee);
-  return { fee, virtualSize: virtualSizeIn(hexToBytes(payload.slice(2))), demand: demandIn(sent?.answer ?? '', fee) };
+  return {
+    fee,
+    virtualSize: virtualSizeIn(hexToBytes(payload.slice(2))),
+    demand: replacementMinimum(sent?.answer ?? '', fee),
+  };
 }
 
 /**
@@ -35,15 +39,15 @@ export function replacedBy({ payload, maxFee, sent }: Pick<Attempt, 'payload' | 
  */
 export function replacementFee({ fee, virtualSize, demand }: Replaced, size: bigint): bigint {
   // Both rounded up, so that the node's own rounding finds it higher.
-  const oldRate = larger((fee * 1000n + virtualSize - 1n) / virtualSize, demand.conflictingRate);
-  const relay = larger(feeAt(RELAY_RATE, size), scaled(demand.relayFee, virtualSize, size));
+  const oldRate = maxBigint((fee * 1000n + virtualSize - 1n) / virtualSize, demand.conflictingRate);
+  const relay = maxBigint(feeAt(RELAY_RATE, size), scaled(demand.relayFee, virtualSize, size));
   const floors = [
     feeAt(oldRate + 1n, size),
-    larger(fee, demand.conflictingFees) + relay,
+    maxBigint(fee, demand.conflictingFees) + relay,
     scaled(demand.minimumFee, virtualSize, size),
     fee + fee / 2n,
   ];
-  return floors.reduce(larger, 0n);
+  return floors.reduce(maxBigint, 0n);
 }
 
 /** A fee for one size as a fee for another one, rounded up. */
@@ -63,14 +67,14 @@ const MINIMUM_FEE = /min(?:imum)? (?:relay )?fee not met, [0-9]+ < ([0-9]{1,16})
  *
  * @param fee of what was refused
  */
-export function demandIn(answer: string, fee: bigint): Demand {
+export function replacementMinimum(answer: string, fee: bigint): ReplacementMinimum {
   const [, conflicting] = CONFLICTING_FEES.exec(answer) ?? [];
   const [, additional, relay] = RELAY_FEE.exec(answer) ?? [];
   const [, rate] = CONFLICTING_RATE.exec(answer) ?? [];
   const [, minimum] = MINIMUM_FEE.exec(answer) ?? [];
   return {
     // What is left of the fee after all that it replaces is paid for.
-    conflictingFees: additional === undefined ? satoshiIn(conflicting) : larger(fee - satoshiIn(additional), 0n),
+    conflictingFees: additional === undefined ? satoshiIn(conflicting) : maxBigint(fee - satoshiIn(additional), 0n),
     relayFee: satoshiIn(relay),
     // A bitcoin for a thousand bytes is as many satoshi for a thousand bytes, which is thousandths for one.
     conflictingRate: satoshiIn(rate),

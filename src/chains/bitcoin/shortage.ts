@@ -1,9 +1,9 @@
 import type { BusyFault } from '#chains/chain-adapter.ts';
-import type { Bid } from '#chains/bitcoin/bid.ts';
+import type { FeeBid } from '#chains/bitcoin/bid.ts';
 import { feeFor } from '#chains/bitcoin/bid.ts';
-import { isEconomical, selectCoins } from '#chains/bitcoin/coin-selection.ts';
-import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
-import type { Coin } from '#chains/bitcoin/terms.ts';
+import { isEconomical, selectUtxos } from '#chains/bitcoin/coin-selection.ts';
+import { maxInputsOf } from '#chains/bitcoin/lock.ts';
+import type { Utxo } from '#chains/bitcoin/terms.ts';
 import { totalOf } from '#chains/bitcoin/terms.ts';
 import type { Payment } from '#chains/bitcoin/transaction.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
@@ -15,15 +15,15 @@ import { permanent } from '#chains/permanent-fault.ts';
  *
  * @param coins everything that the wallet has, on its way or not
  */
-export function shortageOf(payment: Payment, coins: readonly Coin[], bid: Bid): PermanentFault | BusyFault {
-  if (selectCoins(payment, { kept: [], free: coins, bid }) !== null) return { kind: 'busy' };
+export function missingFunds(payment: Payment, coins: readonly Utxo[], bid: FeeBid): PermanentFault | BusyFault {
+  if (selectUtxos(payment, { kept: [], free: coins, bid }) !== null) return { kind: 'busy' };
   const { own, to } = payment;
   const amount = to?.amount ?? 0n;
-  const most = mostCoinsOf(own);
+  const most = maxInputsOf(own);
   const worthy = coins
     .filter((coin) => isEconomical(own, coin, bid.rate))
     .toSorted((a, b) => (a.amount < b.amount ? 1 : -1));
-  const left = (spent: readonly Coin[]) =>
+  const left = (spent: readonly Utxo[]) =>
     totalOf(spent) - feeFor(payment, bid, { coins: spent.length, hasChange: false });
   if (worthy.length > most && left(worthy) >= amount) {
     const detail = `no more than ${left(worthy.slice(0, most))} satoshi fit into one transaction of ${most} coins: consolidate the wallet first`;

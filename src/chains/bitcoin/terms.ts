@@ -1,7 +1,7 @@
 import { inputWeightOf } from '#chains/bitcoin/lock.ts';
 
 /** An output that the wallet can spend, and what it holds. */
-export interface Coin {
+export interface Utxo {
   /** As it is written: the hash of its transaction with the last byte first. */
   readonly txid: string;
   /** Number of the output. */
@@ -11,15 +11,15 @@ export interface Coin {
 }
 
 /** What the bytes of an intent say besides the intent. */
-export interface Terms {
+export interface SpendPlan {
   /** As they are spent. The first one stays the first in every attempt: so of all attempts at most one is ever included. */
-  readonly coins: readonly Coin[];
+  readonly coins: readonly Utxo[];
   /** Satoshi that go back to the wallet; 0 for no such output. */
   readonly change: bigint;
 }
 
 /** Satoshi there will ever be. */
-export const MOST_SATOSHI = 2_100_000_000_000_000n;
+export const MAX_SATOSHI = 2_100_000_000_000_000n;
 
 /** BIP-125: it may be replaced by one that pays more. */
 export const SEQUENCE = 0xfffffffd;
@@ -48,11 +48,11 @@ export function virtualBytes(weight: bigint): bigint {
   return (weight + WEIGHT_PER_BYTE - 1n) / WEIGHT_PER_BYTE;
 }
 
-export function totalOf(coins: readonly Coin[]): bigint {
+export function totalOf(coins: readonly Utxo[]): bigint {
   return coins.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** What one transaction alone can use, as it is claimed. */
-export function nameOf({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): string {
+export function outpointText({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): string {
   return `${txid}:${vout}`;
 }

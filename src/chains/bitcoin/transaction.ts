@@ -1,9 +1,9 @@
 import { OutScript, SigHash, Transaction } from '@scure/btc-signer';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { scriptOf } from '#chains/bitcoin/address.ts';
-import { lockOf } from '#chains/bitcoin/lock.ts';
+import { scriptTypeOf } from '#chains/bitcoin/lock.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
 import { SEQUENCE, totalOf, virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import { unitsOf } from '#domain/amount.ts';
 import type { TransferIntent } from '#domain/intent.ts';
@@ -29,7 +29,7 @@ export function paymentOf({ chain, from, to, tokenAddress, amount }: TransferInt
 }
 
 /** The one unsigned transaction of a payment on these terms: the recipient's output first, then the change. */
-export function transactionOf({ own, to }: Payment, { coins, change }: Terms): Transaction {
+export function transactionOf({ own, to }: Payment, { coins, change }: SpendPlan): Transaction {
   const transaction = new Transaction({ version: VERSION });
   for (const { txid, vout, amount } of coins) {
     transaction.addInput({
@@ -61,7 +61,7 @@ export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): 
 }
 
 /** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
-export function feeOf({ to }: Payment, { coins, change }: Terms): bigint {
+export function feeOf({ to }: Payment, { coins, change }: SpendPlan): bigint {
   return totalOf(coins) - (to?.amount ?? 0n) - change;
 }
 
@@ -77,7 +77,7 @@ export function sighashesOf(
   own: Uint8Array,
   amounts: readonly bigint[],
 ): readonly Uint8Array[] {
-  const lock = lockOf(own);
+  const lock = scriptTypeOf(own);
   if (lock?.type === 'p2wpkh') {
     const code = scriptCodeOf(lock.keyHash);
     return amounts.map((amount, i) => transaction.preimageWitnessV0(i, code, SigHash.ALL, amount));
@@ -95,7 +95,7 @@ export function scriptCodeOf(keyHash: Uint8Array): Uint8Array {
  * The terms that bytes would have if they were a transaction of this payment; whether they are, only making them again tells. Null for bytes
  * that no terms lead to.
  */
-export function termsIn(psbt: Uint8Array, { to }: Payment): Terms | null {
+export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | null {
   const transaction = parsed(psbt);
   const coins = transaction === null ? null : coinsOf(transaction);
   if (transaction === null || coins === null || coins.length === 0) return null;
@@ -106,7 +106,7 @@ export function termsIn(psbt: Uint8Array, { to }: Payment): Terms | null {
 }
 
 /** What a stored payload spends. Throws for one that was damaged. */
-export function coinsIn(psbt: Uint8Array): readonly Coin[] {
+export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
   const transaction = parsed(psbt);
   const coins = transaction === null ? null : coinsOf(transaction);
   if (coins === null) throw new Error('a stored payload can be read');
@@ -142,8 +142,8 @@ function parsed(psbt: Uint8Array): Transaction | null {
   }
 }
 
-function coinsOf(transaction: Transaction): readonly Coin[] | null {
-  const coins: Coin[] = [];
+function coinsOf(transaction: Transaction): readonly Utxo[] | null {
+  const coins: Utxo[] = [];
   for (let i = 0; i < transaction.inputsLength; i++) {
     const { txid, index, witnessUtxo } = transaction.getInput(i);
     if (txid === undefined || index === undefined || witnessUtxo === undefined) return null;

@@ -3,8 +3,8 @@ import { equalBytes } from '@noble/curves/utils.js';
 import { SigHash } from '@scure/btc-signer';
 import type { Transaction } from '@scure/btc-signer';
 import { scriptOf } from '#chains/bitcoin/address.ts';
-import type { Lock } from '#chains/bitcoin/lock.ts';
-import { lockOf } from '#chains/bitcoin/lock.ts';
+import type { ScriptType } from '#chains/bitcoin/lock.ts';
+import { scriptTypeOf } from '#chains/bitcoin/lock.ts';
 import { readMessage, SIMPLE_VARIANT, virtualTransaction } from '#chains/bitcoin/message.ts';
 import { networkOf } from '#chains/bitcoin/network.ts';
 import { scriptCodeOf } from '#chains/bitcoin/transaction.ts';
@@ -49,7 +49,7 @@ function verdictOn({ chain, address, message }: MessageClaim, stack: readonly Ui
   const network = networkOf(chain);
   const script = network === null ? null : scriptOf(network, address);
   if (script === null) throw new Error('an address that was read is of its network');
-  const lock = lockOf(script);
+  const lock = scriptTypeOf(script);
   if (lock === null) return OTHER_SCRIPT;
   const toSign = virtualTransaction(script, message);
   return lock.type === 'p2tr' ? ofTaproot(toSign, { script, lock }, stack) : ofSegwit(toSign, lock, stack);
@@ -57,7 +57,7 @@ function verdictOn({ chain, address, message }: MessageClaim, stack: readonly Ui
 
 interface Taproot {
   readonly script: Uint8Array;
-  readonly lock: Extract<Lock, { readonly type: 'p2tr' }>;
+  readonly lock: Extract<ScriptType, { readonly type: 'p2tr' }>;
 }
 
 /** BIP-341: 64 bytes are of the default hash type, a 65th names another; of those BIP-322 knows ALL alone. */
@@ -77,7 +77,7 @@ function ofTaproot(toSign: Transaction, { script, lock }: Taproot, stack: readon
 /** BIP-141: the signature with its hash type, and the key. BIP-322 wants ALL, strict DER and a low s. */
 function ofSegwit(
   toSign: Transaction,
-  { keyHash }: Extract<Lock, { readonly type: 'p2wpkh' }>,
+  { keyHash }: Extract<ScriptType, { readonly type: 'p2wpkh' }>,
   stack: readonly Uint8Array[],
 ): Verdict {
   const [typed, publicKey] = stack;

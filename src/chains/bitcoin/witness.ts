@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { SigHash } from '@scure/btc-signer';
 import type { ChainSignature, EcdsaSignatureParts } from '#chains/chain-adapter.ts';
-import type { Lock } from '#chains/bitcoin/lock.ts';
+import type { ScriptType } from '#chains/bitcoin/lock.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -19,7 +19,7 @@ export function keyHashOf(publicKey: Uint8Array): Uint8Array {
  * signature of another scheme, and one that is not by exactly the lock's key over these 32 bytes.
  */
 export function witnessOf(
-  lock: Lock,
+  lock: ScriptType,
   hash: Uint8Array,
   signature: ChainSignature,
 ): Result<readonly Uint8Array[], string> {

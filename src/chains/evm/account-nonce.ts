@@ -1,17 +1,17 @@
-import { look, looked } from '#chains/answers.ts';
+import { readFromPool, asChainFault } from '#chains/answers.ts';
 import type { AccountNonce, ChainFault } from '#chains/chain-adapter.ts';
 import { countedFinalDepth } from '#chains/evm/depth.ts';
-import { askBlock, askNonce } from '#chains/evm/question.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
-import { NO_NODE, unfit } from '#chains/fleet.ts';
+import { getBlock, getNonce } from '#chains/evm/question.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
+import { NO_NODE, unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** What one RPC node counts of an account, in the chain and with its mempool. Refuses where none can be asked. */
-export function accountNonce(fleet: Fleet, address: string): Promise<Result<AccountNonce, ChainFault>> {
-  return look(fleet, (node) => countsOf(node, address));
+export function accountNonce(pool: NodePool, address: string): Promise<Result<AccountNonce, ChainFault>> {
+  return readFromPool(pool, (node) => countsOf(node, address));
 }
 
 /**
@@ -20,21 +20,21 @@ export function accountNonce(fleet: Fleet, address: string): Promise<Result<Acco
  * of its mempool proves nothing.
  */
 export async function provenNonce(
-  fleet: Fleet,
+  pool: NodePool,
   chain: Chain,
   address: string,
 ): Promise<Result<AccountNonce, ChainFault>> {
-  if (fleet.nodes.length === 1) return look(fleet, (node) => finalCounts(node, chain, address));
-  let trouble: Trouble = NO_NODE;
+  if (pool.nodes.length === 1) return readFromPool(pool, (node) => finalCounts(node, chain, address));
+  let trouble: NodeProblem = NO_NODE;
   const said: AccountNonce[] = [];
-  for (const node of fleet.nodes) {
-    const away = await fleet.trouble(node);
-    const counts: Result<AccountNonce, Trouble> = away === null ? await countsOf(node, address) : refused(away);
+  for (const node of pool.nodes) {
+    const away = await pool.nodeProblem(node);
+    const counts: Result<AccountNonce, NodeProblem> = away === null ? await countsOf(node, address) : refused(away);
     if (counts.ok) said.push(counts.value);
     else trouble = counts.refusal;
   }
   const [first] = said;
-  return looked(first === undefined ? refused(trouble) : accepted(agreed(first, said)));
+  return asChainFault(first === undefined ? refused(trouble) : accepted(agreed(first, said)));
 }
 
 /** Each count that two give alike, and where none is so that of the first, which then proves nothing. */
@@ -52,32 +52,32 @@ function saidTwice(values: readonly bigint[]): bigint | null {
   return values.find((value, i) => values.indexOf(value) !== i) ?? null;
 }
 
-async function countsOf(node: RpcNode, address: string): Promise<Result<AccountNonce, Trouble>> {
+async function countsOf(node: RpcNode, address: string): Promise<Result<AccountNonce, NodeProblem>> {
   const [latest, pending] = await Promise.all([
-    node.ask(askNonce(address, 'latest')),
-    node.ask(askNonce(address, 'pending')),
+    node.request(getNonce(address, 'latest')),
+    node.request(getNonce(address, 'pending')),
   ]);
   if (!latest.ok) return latest;
   return pending.ok ? accepted({ latest: latest.value, pending: pending.value }) : pending;
 }
 
-async function finalCounts(node: RpcNode, chain: Chain, address: string): Promise<Result<AccountNonce, Trouble>> {
+async function finalCounts(node: RpcNode, chain: Chain, address: string): Promise<Result<AccountNonce, NodeProblem>> {
   const counts = await countsOf(node, address);
   if (!counts.ok) return counts;
   const number = await finalNumber(node, chain);
   if (!number.ok) return number;
-  const latest = number.value === null ? accepted(0n) : await node.ask(askNonce(address, number.value));
+  const latest = number.value === null ? accepted(0n) : await node.request(getNonce(address, number.value));
   return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: 0n } }) : latest;
 }
 
 /** The newest final block; null where the chain is too short to have one. */
-async function finalNumber(node: RpcNode, chain: Chain): Promise<Result<bigint | null, Trouble>> {
-  const finalized = await node.ask(askBlock('finalized'));
+async function finalNumber(node: RpcNode, chain: Chain): Promise<Result<bigint | null, NodeProblem>> {
+  const finalized = await node.request(getBlock('finalized'));
   if (finalized.ok && finalized.value !== null) return accepted(finalized.value.number);
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
-  const head = await node.ask(askBlock('latest'));
+  const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unfit('the node has no head');
+  if (head.value === null) return unusable('the node has no head');
   const depth = countedFinalDepth(chain);
   return accepted(head.value.number < depth ? null : head.value.number - depth);
 }

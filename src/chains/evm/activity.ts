@@ -1,12 +1,12 @@
 import { getAddress } from 'viem/utils';
-import { absence } from '#chains/absence.ts';
+import { checkAbsence } from '#chains/absence.ts';
 import { depthOf } from '#chains/evm/depth.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import { movementsIn, ownPayment } from '#chains/evm/movements.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { KnownTransaction } from '#chains/evm/question.ts';
-import { askBlock, askReceipt, askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
+import { getBlock, getReceipt, traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/question.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -22,28 +22,28 @@ export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
-): Promise<Result<ChainTransaction | null, Trouble>> {
-  const head = await node.ask(askBlock('latest'));
+): Promise<Result<ChainTransaction | null, NodeProblem>> {
+  const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  const [receipt, known] = await Promise.all([node.ask(askReceipt(hash)), node.ask(askTransaction(hash))]);
+  const [receipt, known] = await Promise.all([node.request(getReceipt(hash)), node.request(getTransaction(hash))]);
   if (!receipt.ok) return receipt;
   if (!known.ok) return known;
-  if (head.value === null) return unfit('the node has no head');
+  if (head.value === null) return unusable('the node has no head');
   if (receipt.value === null) {
     // A node may have mined it between the two questions.
     const waits = found === null && known.value?.mined === false;
-    return waits ? accepted(waiting(hash, known.value)) : absence(node, found, BLOCKS);
+    return waits ? accepted(waiting(hash, known.value)) : checkAbsence(node, found, BLOCK_CALLS);
   }
-  if (known.value === null) return unfit('the node has a receipt without its transaction');
+  if (known.value === null) return unusable('the node has a receipt without its transaction');
   if (!receipt.value.succeeded) return accepted(null);
   const { blockNumber, blockHash, gasUsed, effectiveGasPrice, rollupFee } = receipt.value;
   const [block, finalized, trace] = await Promise.all([
-    node.ask(askBlock(blockNumber)),
-    node.ask(askBlock('finalized')),
-    node.ask(askTrace(hash)),
+    node.request(getBlock(blockNumber)),
+    node.request(getBlock('finalized')),
+    node.request(traceTransaction(hash)),
   ]);
   if (!block.ok) return block;
-  if (block.value?.hash !== blockHash) return unfit('the receipt is from a block that the node does not have');
+  if (block.value?.hash !== blockHash) return unusable('the receipt is from a block that the node does not have');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   if (!trace.ok && trace.refusal.kind === 'no-answer') return trace;
   return accepted({

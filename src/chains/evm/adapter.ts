@@ -1,6 +1,6 @@
 import { readHoldings } from '#chains/agreed-holdings.ts';
-import { observeOnAll } from '#chains/agreed-observation.ts';
-import { look, prepare } from '#chains/answers.ts';
+import { observeWithQuorum } from '#chains/agreed-observation.ts';
+import { readFromPool, prepareFromPool } from '#chains/answers.ts';
 import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
 import { NO_MEMO } from '#chains/chain-adapter.ts';
 import { accountNonce, provenNonce } from '#chains/evm/account-nonce.ts';
@@ -14,7 +14,7 @@ import { estimateFee } from '#chains/evm/estimate.ts';
 import { holdingsOn } from '#chains/evm/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/message.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
-import { evmFleet } from '#chains/evm/evm-fleet.ts';
+import { evmNodePool } from '#chains/evm/evm-fleet.ts';
 import { observeTransaction } from '#chains/evm/observe.ts';
 import { readFeed } from '#chains/evm/price-feed.ts';
 import { scanChain } from '#chains/evm/scan.ts';
@@ -30,13 +30,13 @@ import { accepted } from '#domain/result.ts';
 export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter<EvmQuote, bigint, EvmFeeEstimate> {
   const chainId = chainIdOf(chain.caip2);
   if (chainId === null) throw new Error(`${chain.caip2} is no EVM chain`);
-  const fleet = evmFleet(chainId, rpcUrls);
+  const pool = evmNodePool(chainId, rpcUrls);
   return {
     chain,
     largestAmount: UINT256_MAX,
     kinds: ['transfer', 'contract-interaction', 'erc20-approve', 'message'],
-    mostInFlight: null,
-    paysWithCoins: false,
+    maxInFlight: null,
+    spendsUtxos: false,
     parseRecipient: parseAddress,
     parseKeylessRecipient: () => null,
     parseToken: parseAddress,
@@ -49,22 +49,22 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     composeMessage,
     assembleMessage,
     quote: (intent, replaced, { speed = 'normal' } = {}) =>
-      prepare(fleet, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
-    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent, chain)),
-    simulate: (intent) => look(fleet, (node) => simulateCall(node, intent)),
+      prepareFromPool(pool, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
+    estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
+    simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address, isDoubted = false) =>
-      isDoubted ? provenNonce(fleet, chain, address) : accountNonce(fleet, address),
-    broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
-    activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
+      isDoubted ? provenNonce(pool, chain, address) : accountNonce(pool, address),
+    broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
+    activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
-      look(fleet, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
+      readFromPool(pool, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, isDoubted) =>
-      readHoldings(fleet, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
-    token: (address) => look(fleet, (node) => readToken(node, address)),
-    priceFeed: (address) => look(fleet, (node) => readFeed(node, address)),
+      readHoldings(pool, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
+    token: (address) => readFromPool(pool, (node) => readToken(node, address)),
+    priceFeed: (address) => readFromPool(pool, (node) => readFeed(node, address)),
     observe: (watched) =>
-      observeOnAll(fleet, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
+      observeWithQuorum(pool, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
   };
 }
 

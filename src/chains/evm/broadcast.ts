@@ -4,10 +4,10 @@ import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
 import type { SignedBytes } from '#chains/evm/assemble.ts';
 import { readSigned } from '#chains/evm/assemble.ts';
 import { classifyBroadcastError } from '#chains/evm/broadcast-error.ts';
-import type { EvmFleet } from '#chains/evm/evm-fleet.ts';
+import type { EvmNodePool } from '#chains/evm/evm-fleet.ts';
 import { isHexBytes } from '#chains/evm/hex.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askNonce, askSend, askTransaction } from '#chains/evm/question.ts';
+import { getNonce, sendRawTransaction, getTransaction } from '#chains/evm/question.ts';
 
 interface Sent extends SignedBytes {
   readonly raw: string;
@@ -18,18 +18,18 @@ interface Sent extends SignedBytes {
  * Sends signed bytes to every node (see `broadcastToAll`). `unknown` is the verdict whenever the bytes may be out: then only the same
  * bytes may follow.
  */
-export async function broadcastSigned(fleet: EvmFleet, raw: string, hash: string): Promise<BroadcastVerdict> {
+export async function broadcastSigned(pool: EvmNodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
   const read = readSigned(raw);
   // Stored bytes that cannot be read back were damaged in storage. Giving the transaction up for that could free a nonce in use.
   if (!read.ok) return unknown(read.refusal.detail);
   if (!isHexBytes(raw) || keccak256(raw) !== hash)
     return unknown('the stored hash is not the hash of the stored bytes');
-  if (read.value.transaction.chainId !== fleet.chainId) return unknown('the stored bytes are for another chain');
-  return broadcastToAll(fleet, (node) => send(node, { ...read.value, raw, hash }));
+  if (read.value.transaction.chainId !== pool.chainId) return unknown('the stored bytes are for another chain');
+  return broadcastToAll(pool, (node) => send(node, { ...read.value, raw, hash }));
 }
 
 async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {
-  const answer = await node.ask(askSend(sent.raw));
+  const answer = await node.request(sendRawTransaction(sent.raw));
   if (answer.ok) return answer.value === sent.hash ? { outcome: 'accepted' } : unknown('the node names another hash');
   const { refusal } = answer;
   if (refusal.kind === 'no-answer') return unknown(refusal.detail);
@@ -55,14 +55,14 @@ async function unlessKnown(
   sent: Sent,
   otherwise: () => BroadcastVerdict | Promise<BroadcastVerdict>,
 ): Promise<BroadcastVerdict> {
-  const known = await node.ask(askTransaction(sent.hash));
+  const known = await node.request(getTransaction(sent.hash));
   if (!known.ok) return unknown(known.refusal.detail);
   return known.value === null ? otherwise() : { outcome: 'accepted' };
 }
 
 /** 'Nonce too low' alone proves nothing: some nodes count their mempool. Only the mined count does. */
 async function conflict(node: RpcNode, { from, transaction }: Sent, answer: string): Promise<BroadcastVerdict> {
-  const count = await node.ask(askNonce(from, 'latest'));
+  const count = await node.request(getNonce(from, 'latest'));
   return count.ok && count.value > transaction.nonce ? { outcome: 'conflicted', answer } : unknown(answer);
 }
 

@@ -26,7 +26,7 @@ export const BALANCE_OF_SELECTOR = '0x70a08231';
 export const DECIMALS_SELECTOR = '0x313ce567';
 
 /** More than any known protocol takes, and far below what a block carries. */
-export const MOST_CALLDATA_BYTES = 24 * 1024;
+export const MAX_CALLDATA_BYTES = 24 * 1024;
 
 /**
  * The one call that carries out an intent. Null when the intent is not in canonical form; the caller may have it from somebody
@@ -73,7 +73,7 @@ function approveCall({ tokenAddress, spender, amount }: Erc20ApproveIntent): Cal
 
 /** Lower-case hex of whole bytes, and not too many. */
 export function isCalldata(text: string): text is Hex {
-  return text.length <= 2 + 2 * MOST_CALLDATA_BYTES && isHexBytes(text);
+  return text.length <= 2 + 2 * MAX_CALLDATA_BYTES && isHexBytes(text);
 }
 
 /** A function of ERC-20 that takes an account and an amount. */

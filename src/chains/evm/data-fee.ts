@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import { word } from '#chains/evm/hex.ts';
-import { askCall, REVERT_CODE } from '#chains/evm/question.ts';
+import { ethCall, REVERT_CODE } from '#chains/evm/question.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -42,7 +42,7 @@ export async function dataFee(
   const bytes: Hex = isScroll ? `${unsigned}${'ff'.repeat(SIGNATURE_BYTES)}` : unsigned;
   const data = `${GET_L1_FEE_SELECTOR}${encodeBytes(bytes)}` satisfies Hex;
   const to = isScroll ? SCROLL_PRICE_ORACLE : GAS_PRICE_ORACLE;
-  const answer = await node.ask(askCall(from, { to, value: 0n, data }, 'latest'));
+  const answer = await node.request(ethCall(from, { to, value: 0n, data }, 'latest'));
   if (!answer.ok) return answer;
   // A chain that is known to have the contract, and a node that does not: it serves another chain, or lags behind.
   if (answer.value === '0x') return kind === undefined ? accepted(NOTHING) : noNumber();
@@ -57,7 +57,7 @@ export async function dataFee(
  */
 export async function operatorFee(node: RpcNode, from: string, gasLimit: bigint): Promise<Result<bigint, NodeFault>> {
   const data = `${GET_OPERATOR_FEE_SELECTOR}${word(gasLimit)}` satisfies Hex;
-  const answer = await node.ask(askCall(from, { to: GAS_PRICE_ORACLE, value: 0n, data }, 'latest'));
+  const answer = await node.request(ethCall(from, { to: GAS_PRICE_ORACLE, value: 0n, data }, 'latest'));
   if (!answer.ok) return isRevert(answer.refusal) ? accepted(0n) : answer;
   if (answer.value === '0x') return accepted(0n);
   if (answer.value.length !== 66) return noNumber();

@@ -1,12 +1,12 @@
 import type { Hex } from 'viem';
 import { canonicalAddress } from '#chains/evm/address.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import { word } from '#chains/evm/hex.ts';
 import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import type { BlockTag } from '#chains/evm/question.ts';
-import { askCall, askCode } from '#chains/evm/question.ts';
+import { ethCall, getCode } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/call.ts';
@@ -29,10 +29,10 @@ export async function tokensHeld(
   node: RpcNode,
   intent: OnChainIntent,
   { call, tag }: { readonly call: Call; readonly tag: BlockTag },
-): Promise<Result<AssetAmount | null, PermanentFault | Trouble>> {
+): Promise<Result<AssetAmount | null, PermanentFault | NodeProblem>> {
   if (intent.kind === 'transfer' && intent.tokenAddress === null) return accepted(null);
   const [code, holding] = await Promise.all([
-    node.ask(askCode(call.to)),
+    node.request(getCode(call.to)),
     intent.kind === 'contract-interaction'
       ? heldForCall(node, intent, tag)
       : askHolding(node, intent, { token: call.to, tag }),
@@ -57,7 +57,7 @@ async function heldForCall(
   node: RpcNode,
   intent: ContractInteractionIntent,
   tag: BlockTag,
-): Promise<Result<bigint, Trouble> | null> {
+): Promise<Result<bigint, NodeProblem> | null> {
   const moved = tokenTransferIn(intent);
   if (moved === null) return null;
   const held = await askUnits(node, intent.from, { token: intent.to, owner: intent.from, tag });
@@ -74,7 +74,7 @@ async function askHolding(
   node: RpcNode,
   intent: TransferIntent | Erc20ApproveIntent,
   { token, tag }: { readonly token: string; readonly tag: BlockTag },
-): Promise<Result<bigint, PermanentFault | Trouble>> {
+): Promise<Result<bigint, PermanentFault | NodeProblem>> {
   const owner = intent.from;
   if (intent.kind === 'transfer') return askUnits(node, owner, { token, owner, tag });
   const told = await askUnits(node, owner, { token, owner, spender: intent.spender });
@@ -91,8 +91,8 @@ export async function dryRunFault(
   node: RpcNode,
   intent: OnChainIntent,
   call: Call,
-): Promise<PermanentFault | Trouble | null> {
-  const answer = await node.ask(askCall(intent.from, call, 'latest'));
+): Promise<PermanentFault | NodeProblem | null> {
+  const answer = await node.request(ethCall(intent.from, call, 'latest'));
   const fault = answer.ok ? answerFault(intent, call, answer.value) : callFault(answer.refusal);
   const mayBeAllowance = intent.kind === 'erc20-approve' && fault?.kind === 'permanent' && intent.amount !== '0';
   return mayBeAllowance ? ((await allowanceFault(node, intent)) ?? fault) : fault;
@@ -112,7 +112,7 @@ async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promis
   if (reset === null) return null;
   const [allowance, dryRun] = await Promise.all([
     askUnits(node, from, { token, owner: from, spender }),
-    node.ask(askCall(from, reset, 'latest')),
+    node.request(ethCall(from, reset, 'latest')),
   ]);
   const resets = dryRun.ok && answerFault(intent, reset, dryRun.value) === null;
   if (!allowance.ok || allowance.value === 0n || !resets) return null;
@@ -134,12 +134,12 @@ async function askUnits(
   node: RpcNode,
   from: string,
   { token, owner, spender, tag = 'latest' }: Holding,
-): Promise<Result<bigint, PermanentFault | Trouble>> {
+): Promise<Result<bigint, PermanentFault | NodeProblem>> {
   const selector = spender === undefined ? BALANCE_OF_SELECTOR : ALLOWANCE_SELECTOR;
   const accounts = [owner, ...(spender === undefined ? [] : [spender])].map((account) => word(BigInt(account)));
   const to = canonicalAddress(token);
   if (to === null) throw new Error('a stored intent is in canonical form');
-  const answer = await node.ask(askCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, tag));
+  const answer = await node.request(ethCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, tag));
   if (!answer.ok) return refused(callFault(answer.refusal));
   if (answer.value.length < 66) return refused(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
   return accepted(BigInt(answer.value.slice(0, 66)));

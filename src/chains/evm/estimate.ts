@@ -3,7 +3,7 @@ import { callOf } from '#chains/evm/call.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { tokensHeld } from '#chains/evm/dry-run.ts';
 import type { Fees } from '#chains/evm/fees.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { costOf, marketTiers } from '#chains/evm/quote.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -20,7 +20,7 @@ export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
   chain: Chain,
-): Promise<Result<EvmFeeEstimate, PermanentFault | Trouble>> {
+): Promise<Result<EvmFeeEstimate, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a rehearsed intent is in canonical form');
   const [tokens, market] = await Promise.all([

@@ -1,19 +1,19 @@
 import { connect } from '#chains/evm/node.ts';
-import { askChainId } from '#chains/evm/question.ts';
-import type { Fleet, Trouble } from '#chains/fleet.ts';
+import { getChainId } from '#chains/evm/question.ts';
+import type { NodePool, NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 
 /** The nodes of one EVM chain. */
-export interface EvmFleet extends Fleet {
+export interface EvmNodePool extends NodePool {
   readonly chainId: bigint;
 }
 
-export function evmFleet(chainId: bigint, rpcUrls: readonly string[]): EvmFleet {
-  return { chainId, nodes: rpcUrls.map((url) => connect(url)), trouble: (node) => chainTrouble(chainId, node) };
+export function evmNodePool(chainId: bigint, rpcUrls: readonly string[]): EvmNodePool {
+  return { chainId, nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => chainTrouble(chainId, node) };
 }
 
-async function chainTrouble(chainId: bigint, node: RpcNode): Promise<Trouble | null> {
-  const served = await node.ask(askChainId);
+async function chainTrouble(chainId: bigint, node: RpcNode): Promise<NodeProblem | null> {
+  const served = await node.request(getChainId);
   if (!served.ok) return served.refusal;
   if (served.value === chainId) return null;
   return { kind: 'unfit', detail: `the node serves chain ${served.value}, not ${chainId}` };

@@ -1,6 +1,6 @@
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { KnownTransaction, Log, Receipt } from '#chains/evm/question.ts';
-import { askReplay } from '#chains/evm/question.ts';
+import { replay } from '#chains/evm/question.ts';
 import { revertReason } from '#chains/evm/revert.ts';
 import { TRANSFER_SELECTOR } from '#chains/evm/call.ts';
 import { TRANSFER } from '#chains/evm/transfer-topics.ts';
@@ -25,8 +25,8 @@ export async function executionFailure(
   if (receipt.gasUsed === known.gasLimit) return 'it used up all its gas';
   // The state after the block is the only one that every node still has; what made it fail is nearly always still so. A node that
   // cannot replay it holds nothing up: that it failed is known without the reason.
-  const replay = await node.ask(askReplay(known, receipt.blockNumber));
-  return (replay.ok ? null : revertReason(replay.refusal)) ?? 'reverted';
+  const replayed = await node.request(replay(known, receipt.blockNumber));
+  return (replayed.ok ? null : revertReason(replayed.refusal)) ?? 'reverted';
 }
 
 function isTokenTransfer(known: KnownTransaction): boolean {

@@ -1,13 +1,13 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import { BALANCE_OF_SELECTOR } from '#chains/evm/call.ts';
-import type { HoldingsQuestion } from '#chains/agreed-holdings.ts';
+import type { HoldingsQuery } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { word } from '#chains/evm/hex.ts';
-import { askBalanceAt, askBlock, askCall } from '#chains/evm/question.ts';
+import { getBalanceAt, getBlock, ethCall } from '#chains/evm/question.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -28,21 +28,21 @@ const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
 export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
-  question: HoldingsQuestion,
-): Promise<Result<Holdings, Trouble>> {
+  question: HoldingsQuery,
+): Promise<Result<Holdings, NodeProblem>> {
   if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
-  const head = await node.ask(askBlock('latest'));
+  const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unfit('the node has no head');
+  if (head.value === null) return unusable('the node has no head');
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
   return holdingsAt(node, question, depth < 0n ? 0n : depth);
 }
 
 async function holdingsAt(
   node: RpcNode,
-  { address, assets }: HoldingsQuestion,
+  { address, assets }: HoldingsQuery,
   blockNumber: bigint,
-): Promise<Result<Holdings, Trouble>> {
+): Promise<Result<Holdings, NodeProblem>> {
   const told = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
   const amounts: (Amount | null)[] = [];
   for (const units of told) {
@@ -65,10 +65,10 @@ interface Held {
 async function unitsHeld(
   node: RpcNode,
   { address, asset, blockNumber }: Held,
-): Promise<Result<bigint | null, Trouble>> {
-  if (asset.tokenAddress === null) return node.ask(askBalanceAt(address, blockNumber));
+): Promise<Result<bigint | null, NodeProblem>> {
+  if (asset.tokenAddress === null) return node.request(getBalanceAt(address, blockNumber));
   const call = { to: getAddress(asset.tokenAddress), value: 0n, data: questionOf(asset, address) };
-  const answer = await node.ask(askCall(address, call, blockNumber));
+  const answer = await node.request(ethCall(address, call, blockNumber));
   if (!answer.ok || answer.value.length !== 2 + 64) return accepted(null);
   const told = BigInt(answer.value);
   return accepted(asset.kind === 'erc721' ? (told === BigInt(address) ? 1n : 0n) : told);

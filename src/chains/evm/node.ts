@@ -2,8 +2,8 @@ import { createClient, http, rpcSchema } from 'viem';
 import { parseHexBytes } from '#chains/evm/hex.ts';
 import { isObject } from '#chains/json.ts';
 import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
-import { LARGEST_ANSWER_BYTES, noAnswer, readAnswer, TIMEOUT_MS } from '#chains/json-rpc.ts';
-import { readable, secretsOf } from '#chains/readable.ts';
+import { MAX_RESPONSE_BYTES, noAnswer, readAnswer, TIMEOUT_MS } from '#chains/json-rpc.ts';
+import { redacted, secretsOf } from '#chains/readable.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 type AnyMethod = [{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }];
@@ -19,16 +19,16 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
     raw: true,
     retryCount: 0,
     timeout: timeoutMs,
-    maxResponseBodySize: LARGEST_ANSWER_BYTES,
+    maxResponseBodySize: MAX_RESPONSE_BYTES,
     fetchFn: (input, init) => fetch(input, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }),
   });
   const client = createClient({ transport, rpcSchema: rpcSchema<AnyMethod>() });
   return {
-    async ask(question) {
+    async request(question) {
       const { method, params } = question;
       const answer = await client.request({ method, params }, { retryCount: 0 }).then(
         (value: unknown) => readAnswer(value, secrets),
-        (error: unknown) => noAnswer(`${method}: ${readable(detailOf(error), secrets)}`),
+        (error: unknown) => noAnswer(`${method}: ${redacted(detailOf(error), secrets)}`),
       );
       if (!answer.ok) return refused(withRevertData(answer.refusal));
       const value = question.read(answer.value);

@@ -1,7 +1,7 @@
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { BlockTransaction, WholeBlock } from '#chains/evm/question.ts';
-import { askNonce, askWholeBlock } from '#chains/evm/question.ts';
+import { getNonce, getFullBlock } from '#chains/evm/question.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
@@ -9,33 +9,33 @@ import { accepted } from '#domain/result.ts';
  * What became of an account nonce. `unexplained`: it is used, and the node has too little state or history to name the transaction that
  * used it.
  */
-export type NonceUser =
+export type NonceConsumer =
   | { readonly kind: 'unused' }
   | { readonly kind: 'unexplained' }
   | { readonly kind: 'named'; readonly block: WholeBlock; readonly transaction: BlockTransaction };
 
-export interface NonceQuestion {
+export interface NonceQuery {
   readonly from: string;
   readonly nonce: bigint;
   /** The newest block of the node. */
   readonly head: bigint;
 }
 
-const UNEXPLAINED: NonceUser = { kind: 'unexplained' };
+const UNEXPLAINED: NonceConsumer = { kind: 'unexplained' };
 
 /**
  * Returns the transaction that used a nonce of an account: it is in the block after which the account's count has passed the nonce. A count
  * alone proves that some transaction used the nonce, and says nothing about which one.
  */
-export async function findNonceUser(node: RpcNode, asked: NonceQuestion): Promise<Result<NonceUser, Trouble>> {
+export async function findNonceConsumer(node: RpcNode, asked: NonceQuery): Promise<Result<NonceConsumer, NodeProblem>> {
   const { from, nonce } = asked;
-  const newest = await node.ask(askNonce(from, 'latest'));
+  const newest = await node.request(getNonce(from, 'latest'));
   if (!newest.ok) return newest;
   if (newest.value <= nonce) return accepted({ kind: 'unused' });
   const number = await blockOfUse(node, asked);
   if (!number.ok) return number;
   if (number.value === null) return accepted(UNEXPLAINED);
-  const block = await node.ask(askWholeBlock(number.value));
+  const block = await node.request(getFullBlock(number.value));
   if (!block.ok) return block.refusal.kind === 'no-answer' ? block : accepted(UNEXPLAINED);
   // A reorganisation during the search, or a node without this block, gives no such transaction.
   const transaction = block.value?.transactions.find((one) => one.from === from.toLowerCase() && one.nonce === nonce);
@@ -48,7 +48,7 @@ export async function findNonceUser(node: RpcNode, asked: NonceQuestion): Promis
 type Use = 'used' | 'unused' | 'no-state';
 
 /** The block that used the nonce, by bisection; null where the node does not have the state before it. */
-async function blockOfUse(node: RpcNode, asked: NonceQuestion): Promise<Result<bigint | null, Trouble>> {
+async function blockOfUse(node: RpcNode, asked: NonceQuery): Promise<Result<bigint | null, NodeProblem>> {
   const { head } = asked;
   const atHead = await useAfter(node, asked, head);
   if (!atHead.ok) return atHead;
@@ -73,8 +73,8 @@ async function blockOfUse(node: RpcNode, asked: NonceQuestion): Promise<Result<b
   return accepted(isFloorUnused ? used : null);
 }
 
-async function useAfter(node: RpcNode, { from, nonce }: NonceQuestion, block: bigint): Promise<Result<Use, Trouble>> {
-  const count = await node.ask(askNonce(from, block));
+async function useAfter(node: RpcNode, { from, nonce }: NonceQuery, block: bigint): Promise<Result<Use, NodeProblem>> {
+  const count = await node.request(getNonce(from, block));
   if (!count.ok) return count.refusal.kind === 'no-answer' ? count : accepted('no-state');
   return accepted(count.value > nonce ? 'used' : 'unused');
 }

@@ -1,15 +1,15 @@
-import { absenceOf } from '#chains/absence.ts';
-import type { Observation, Watched } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { checkOwnAbsence } from '#chains/absence.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { depthOf } from '#chains/evm/depth.ts';
 import { executionFailure } from '#chains/evm/execution.ts';
 import { movementsIn } from '#chains/evm/movements.ts';
-import { findNonceUser } from '#chains/evm/nonce-user.ts';
+import { findNonceConsumer } from '#chains/evm/nonce-user.ts';
 import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/question.ts';
-import { askBlock, askReceipt, askReceiptInBlock, askTimestamp } from '#chains/evm/question.ts';
-import { askTrace, askTransaction, BLOCKS } from '#chains/evm/question.ts';
+import { getBlock, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/question.ts';
+import { traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/question.ts';
 import { parseUnsigned } from '#chains/evm/transaction.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -27,11 +27,11 @@ import type { Inclusion } from '#domain/transaction.ts';
 export async function observeTransaction(
   node: RpcNode,
   chain: Chain,
-  watched: Watched,
-): Promise<Result<Observation, Trouble>> {
-  const head = await node.ask(askBlock('latest'));
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
+  const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unfit('the node has no head');
+  if (head.value === null) return unusable('the node has no head');
   const found = await findReceipt(node, watched.hashes);
   if (!found.ok) return found;
   return found.value === null
@@ -42,7 +42,7 @@ export async function observeTransaction(
 interface View {
   readonly node: RpcNode;
   readonly chain: Chain;
-  readonly watched: Watched;
+  readonly watched: WatchedAttempts;
   readonly head: Block;
 }
 
@@ -52,8 +52,10 @@ interface Found {
 }
 
 /** At most one attempt of a nonce can be in a chain, so the first receipt is the only one. */
-async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Result<Found | null, Trouble>> {
-  const receipts = await Promise.all(hashes.map(async (hash) => ({ hash, answer: await node.ask(askReceipt(hash)) })));
+async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Result<Found | null, NodeProblem>> {
+  const receipts = await Promise.all(
+    hashes.map(async (hash) => ({ hash, answer: await node.request(getReceipt(hash)) })),
+  );
   for (const { hash, answer } of receipts) {
     if (!answer.ok) return answer;
     if (answer.value !== null) return accepted({ hash, receipt: answer.value });
@@ -61,10 +63,10 @@ async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Re
   return accepted(null);
 }
 
-async function observeInclusion(view: View, found: Found): Promise<Result<Observation, Trouble>> {
-  const known = await view.node.ask(askTransaction(found.hash));
+async function observeInclusion(view: View, found: Found): Promise<Result<Observation, NodeProblem>> {
+  const known = await view.node.request(getTransaction(found.hash));
   if (!known.ok) return known;
-  if (known.value === null) return unfit('the node has a receipt without its transaction');
+  if (known.value === null) return unusable('the node has a receipt without its transaction');
   return describeInclusion(view, { ...found, known: known.value });
 }
 
@@ -72,18 +74,19 @@ interface Mined extends Found {
   readonly known: KnownTransaction;
 }
 
-async function describeInclusion(view: View, mined: Mined): Promise<Result<Observation, Trouble>> {
+async function describeInclusion(view: View, mined: Mined): Promise<Result<Observation, NodeProblem>> {
   const { hash, receipt, known } = mined;
   const { node, chain, head } = view;
   const [block, finalized] = await Promise.all([
-    node.ask(askBlock(receipt.blockNumber)),
-    node.ask(askBlock('finalized')),
+    node.request(getBlock(receipt.blockNumber)),
+    node.request(getBlock('finalized')),
   ]);
   if (!block.ok) return block;
-  if (block.value?.hash !== receipt.blockHash) return unfit('the receipt is from a block that the node does not have');
+  if (block.value?.hash !== receipt.blockHash)
+    return unusable('the receipt is from a block that the node does not have');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee).toString());
-  if (feePaid === null) return unfit('the node tells an impossible fee');
+  if (feePaid === null) return unusable('the node tells an impossible fee');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
   const inclusion: Inclusion = {
@@ -117,7 +120,7 @@ async function moved({ node, chain, watched }: View, included: Included): Promis
   const isTurn =
     isFinal || !isKnown || (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
   if (!isTurn) return movedBefore(before);
-  const trace = receipt.succeeded ? await node.ask(askTrace(hash)) : null;
+  const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
   const now = movementsOf(watched.from, movementsIn(receipt, known, trace?.ok === true ? trace.value : null), chain);
   return isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
 }
@@ -126,13 +129,14 @@ function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMo
   return { movements, movementCount, changes };
 }
 
-async function observeAbsence(view: View): Promise<Result<Observation, Trouble>> {
+async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {
   const { node, watched } = view;
-  const gone = await absenceOf(node, watched, BLOCKS);
+  const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
   if (!gone.ok) return gone;
-  const known = await Promise.all(watched.hashes.map((hash) => node.ask(askTransaction(hash))));
+  const known = await Promise.all(watched.hashes.map((hash) => node.request(getTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;
-  if (known.some((answer) => answer.ok && answer.value?.mined === true)) return unfit('the receipt is not there yet');
+  if (known.some((answer) => answer.ok && answer.value?.mined === true))
+    return unusable('the receipt is not there yet');
   const inMempool = known.some((answer) => answer.ok && answer.value !== null);
   if (inMempool) {
     const waiting = { type: 'absent', inMempool, nonceTaken: false } as const;
@@ -156,22 +160,22 @@ async function isTooCheap({ node, watched, head }: View): Promise<boolean> {
   if (!isDearer(head)) return false;
   const before = Array.from({ length: BLOCKS_TOO_DEAR - 1 }, (_, i) => head.number - 1n - BigInt(i));
   if (before.some((number) => number < 0n)) return false;
-  const blocks = await Promise.all(before.map((number) => node.ask(askBlock(number))));
+  const blocks = await Promise.all(before.map((number) => node.request(getBlock(number))));
   return blocks.every((block) => block.ok && isDearer(block.value));
 }
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
 
 /** Where no node answers to the hashes, the nonce itself tells: the transaction that used it has a name. */
-async function observeUse(view: View): Promise<Result<Observation, Trouble>> {
+async function observeUse(view: View): Promise<Result<Observation, NodeProblem>> {
   const { node, watched, head } = view;
-  const user = await findNonceUser(node, { from: watched.from, nonce: watched.nonce, head: head.number });
+  const user = await findNonceConsumer(node, { from: watched.from, nonce: watched.nonce, head: head.number });
   if (!user.ok) return user;
   if (user.value.kind === 'unused') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been mined between the two questions.
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
-  if (again.value !== null) return unfit('the receipt came only now');
+  if (again.value !== null) return unusable('the receipt came only now');
   if (user.value.kind === 'unexplained') return accepted(UNEXPLAINED);
   const { block, transaction } = user.value;
   if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);
@@ -184,9 +188,9 @@ async function observeInBlock(
   view: View,
   { number }: WholeBlock,
   known: BlockTransaction,
-): Promise<Result<Observation, Trouble>> {
+): Promise<Result<Observation, NodeProblem>> {
   const { hash } = known;
-  const receipt = await view.node.ask(askReceiptInBlock(number, hash));
+  const receipt = await view.node.request(getReceiptInBlock(number, hash));
   if (!receipt.ok) return receipt.refusal.kind === 'no-answer' ? receipt : accepted(UNEXPLAINED);
   if (receipt.value === null) return accepted(UNEXPLAINED);
   return describeInclusion(view, { hash, receipt: receipt.value, known });
@@ -202,8 +206,11 @@ const FOREIGN_AGE_SECONDS = 600n;
 async function isBeyondDoubt(
   { node, chain, head }: View,
   { number, timestamp }: WholeBlock,
-): Promise<Result<boolean, Trouble>> {
-  const [finalized, newest] = await Promise.all([node.ask(askBlock('finalized')), node.ask(askTimestamp('latest'))]);
+): Promise<Result<boolean, NodeProblem>> {
+  const [finalized, newest] = await Promise.all([
+    node.request(getBlock('finalized')),
+    node.request(getBlockTimestamp('latest')),
+  ]);
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   if (!newest.ok) return newest;
   const age = (newest.value ?? 0n) - timestamp;

@@ -1,4 +1,4 @@
-import { provenOnce } from '#chains/inspection.ts';
+import { memoised } from '#chains/inspection.ts';
 import { hexToBytes, keccak256 } from 'viem/utils';
 import { canonicalAddress } from '#chains/evm/address.ts';
 import { chainIdOf } from '#chains/evm/chain-id.ts';
@@ -59,7 +59,7 @@ const GAS_LIMIT = 2n ** 64n;
  * Refuses, in order: `intent-not-canonical`, the faults of the encoding, `wrong-chain`, `wrong-recipient`, `wrong-value`,
  * `wrong-data`, `nonce-out-of-range`, `gas-out-of-range`, `tip-above-fee`, `fee-above-cap`.
  */
-export const inspectEvmPayload = provenOnce(
+export const inspectEvmPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<EvmPayload, EvmPayloadFault> => {
     const wanted = demandOf(intent);
     if (wanted === null) return refused('intent-not-canonical');

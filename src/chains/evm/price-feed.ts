@@ -1,8 +1,8 @@
 import { DECIMALS_SELECTOR } from '#chains/evm/call.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askView } from '#chains/evm/question.ts';
+import { readContract } from '#chains/evm/question.ts';
 import type { FeedRound } from '#domain/price.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -14,12 +14,12 @@ const WORD_DIGITS = 64;
 const INT256_SIGN = 1n << 255n;
 
 /** The newest answer of a feed. Whether it is fit to be used is for whoever asks to say. */
-export async function readFeed(node: RpcNode, feed: string): Promise<Result<FeedRound, Trouble>> {
+export async function readFeed(node: RpcNode, feed: string): Promise<Result<FeedRound, NodeProblem>> {
   const to = canonicalAddress(feed);
   if (to === null) return refused({ kind: 'unfit', detail: 'a feed is a contract' });
   const [round, decimals] = await Promise.all([
-    node.ask(askView(to, LATEST_ROUND_SELECTOR)),
-    node.ask(askView(to, DECIMALS_SELECTOR)),
+    node.request(readContract(to, LATEST_ROUND_SELECTOR)),
+    node.request(readContract(to, DECIMALS_SELECTOR)),
   ]);
   if (!round.ok) return round;
   if (!decimals.ok) return decimals;

@@ -1,11 +1,11 @@
 import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
-import type { BlockQuestions } from '#chains/absence.ts';
+import type { BlockCalls } from '#chains/absence.ts';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/hex.ts';
 import { operatorFeeIn } from '#chains/evm/operator-fee.ts';
 import { isObject } from '#chains/json.ts';
-import type { NodeFault, Question } from '#chains/json-rpc.ts';
-import { readable } from '#chains/readable.ts';
+import type { NodeFault, RpcCall } from '#chains/json-rpc.ts';
+import { redacted } from '#chains/readable.ts';
 import type { Call } from '#chains/evm/call.ts';
 
 export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
@@ -47,71 +47,73 @@ export interface KnownTransaction {
   readonly gasLimit: bigint;
 }
 
-export const askChainId = quantity('eth_chainId', []);
-export const askTip = quantity('eth_maxPriorityFeePerGas', []);
+export const getChainId = quantity('eth_chainId', []);
+export const getMaxPriorityFee = quantity('eth_maxPriorityFeePerGas', []);
 
-export const askBalanceAt = (address: string, blockNumber: bigint): Question<bigint> =>
+export const getBalanceAt = (address: string, blockNumber: bigint): RpcCall<bigint> =>
   quantity('eth_getBalance', [address, tagOf(blockNumber)]);
 
-export const askNonce = (address: string, tag: BlockTag): Question<bigint> =>
+export const getNonce = (address: string, tag: BlockTag): RpcCall<bigint> =>
   quantity('eth_getTransactionCount', [address, tagOf(tag)]);
 
-export const askCode = (address: string): Question<Hex> => bytes('eth_getCode', [address, 'latest']);
+export const getCode = (address: string): RpcCall<Hex> => bytes('eth_getCode', [address, 'latest']);
 
-export const askGas = (from: string, call: Call): Question<bigint> => quantity('eth_estimateGas', [callOf(from, call)]);
+export const estimateGas = (from: string, call: Call): RpcCall<bigint> =>
+  quantity('eth_estimateGas', [callOf(from, call)]);
 
 /** The tip that Linea takes for a call: it depends on the bytes. */
-export const askLineaTip = (from: string, call: Call): Question<bigint> => ({
+export const getLineaTip = (from: string, call: Call): RpcCall<bigint> => ({
   method: 'linea_estimateGas',
   params: [callOf(from, call)],
   read: (answer) => (isObject(answer) ? parseQuantity(answer['priorityFeePerGas']) : null) ?? undefined,
 });
 
 /** What the call would give back, from the state after the block. */
-export const askCall = (from: string, call: Call, tag: BlockTag): Question<Hex> =>
+export const ethCall = (from: string, call: Call, tag: BlockTag): RpcCall<Hex> =>
   bytes('eth_call', [callOf(from, call), tagOf(tag)]);
 
 /** Nobody asks for what a contract tells everybody. */
 const NOBODY = '0x0000000000000000000000000000000000000000';
 
 /** What a contract tells everybody now. */
-export const askView = (to: Address, data: Hex): Question<Hex> => askCall(NOBODY, { to, value: 0n, data }, 'latest');
+export const readContract = (to: Address, data: Hex): RpcCall<Hex> =>
+  ethCall(NOBODY, { to, value: 0n, data }, 'latest');
 
 /** Replays a transaction that is in a block, with its own gas. */
-export const askReplay = (known: KnownTransaction, tag: BlockTag): Question<Hex> => {
+export const replay = (known: KnownTransaction, tag: BlockTag): RpcCall<Hex> => {
   const { from, to, value, data, gasLimit } = known;
   const call = { from, ...(to === null ? {} : { to }), value: numberToHex(value), data, gas: numberToHex(gasLimit) };
   return bytes('eth_call', [call, tagOf(tag)]);
 };
 
-export const askSend = (raw: string): Question<Hex> => ({
+export const sendRawTransaction = (raw: string): RpcCall<Hex> => ({
   method: 'eth_sendRawTransaction',
   params: [raw],
   read: (answer) => parseHash(answer) ?? undefined,
 });
 
-export const askBlock = (tag: BlockTag): Question<Block | null> => ({
+export const getBlock = (tag: BlockTag): RpcCall<Block | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(tag), false],
   read: (answer) => (answer === null ? null : readBlock(answer)),
 });
 
 /** No number is ever left out. */
-export const BLOCKS: BlockQuestions = {
+export const BLOCK_CALLS: BlockCalls = {
   askHash: (number) => {
-    const question = askBlock(number);
+    const question = getBlock(number);
     return { ...question, read: (answer) => (answer === null ? null : question.read(answer)?.hash) };
   },
   askHead: null,
 };
 
-export const askReceipt = (hash: string): Question<Receipt | null> => ({
+export const getReceipt = (hash: string): RpcCall<Receipt | null> => ({
   method: 'eth_getTransactionReceipt',
   params: [hash],
   read: (answer) => (answer === null ? null : readReceipt(answer, hash)),
 });
 
-export const askTransaction = (hash: string): Question<KnownTransaction | null> => ({
+export const getTransaction = (hash: string): RpcCall<KnownTransaction | null> => ({
   method: 'eth_getTransactionByHash',
   params: [hash],
   read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
@@ -129,7 +131,7 @@ export interface TraceCall {
   readonly calls: readonly TraceCall[];
 }
 
-export const askTrace = (hash: string): Question<TraceCall> => ({
+export const traceTransaction = (hash: string): RpcCall<TraceCall> => ({
   method: 'debug_traceTransaction',
   params: [hash, { tracer: 'callTracer' }],
   read: (answer) => readTrace(answer, 0) ?? undefined,
@@ -141,7 +143,7 @@ export interface TracedTransaction {
 }
 
 /** Every transaction of a block with its calls. */
-export const askBlockTrace = (number: bigint): Question<readonly TracedTransaction[]> => ({
+export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]> => ({
   method: 'debug_traceBlockByNumber',
   params: [tagOf(number), { tracer: 'callTracer' }],
   read: (answer) => {
@@ -179,7 +181,7 @@ export interface WholeBlock {
 }
 
 /** Null for a block that the node does not have. */
-export const askWholeBlock = (number: bigint): Question<WholeBlock | null> => ({
+export const getFullBlock = (number: bigint): RpcCall<WholeBlock | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(number), true],
   read: (answer) => {
@@ -200,7 +202,7 @@ function readBlockTransaction(row: unknown): BlockTransaction | null {
 }
 
 /** Unix seconds of a block; null for one that the node does not have. */
-export const askTimestamp = (tag: BlockTag): Question<bigint | null> => ({
+export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(tag), false],
   read: (answer) => {
@@ -210,7 +212,7 @@ export const askTimestamp = (tag: BlockTag): Question<bigint | null> => ({
 });
 
 /** The receipt of one transaction among those of its block; null where the node does not have it. */
-export const askReceiptInBlock = (number: bigint, hash: string): Question<Receipt | null> => ({
+export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt | null> => ({
   method: 'eth_getBlockReceipts',
   params: [tagOf(number)],
   read: (answer) => {
@@ -223,7 +225,7 @@ export const askReceiptInBlock = (number: bigint, hash: string): Question<Receip
 });
 
 /** Every transaction of a block; null for a block that is not there. */
-export const askBlockPayments = (number: bigint): Question<readonly DirectPayment[] | null> => ({
+export const getBlockPayments = (number: bigint): RpcCall<readonly DirectPayment[] | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(number), true],
   read: (answer) => {
@@ -241,10 +243,10 @@ function readPayment(row: unknown): DirectPayment | null {
 }
 
 /** The hashes of the transactions with a log line of these topics; null stands for any. */
-export const askLogHashes = (
+export const getLogTransactionHashes = (
   range: { readonly from: bigint; readonly to: bigint },
   topics: readonly (string | readonly string[] | null)[],
-): Question<readonly Hex[]> => ({
+): RpcCall<readonly Hex[]> => ({
   method: 'eth_getLogs',
   params: [{ fromBlock: tagOf(range.from), toBlock: tagOf(range.to), topics }],
   read: (answer) => {
@@ -258,10 +260,10 @@ export const askLogHashes = (
 const PAYMENTS: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
 /** The EVM goes no deeper. */
-const DEEPEST_CALL = 1024;
+const MAX_CALL_DEPTH = 1024;
 
 function readTrace(answer: unknown, depth: number): TraceCall | null {
-  if (!isObject(answer) || depth > DEEPEST_CALL) return null;
+  if (!isObject(answer) || depth > MAX_CALL_DEPTH) return null;
   const from = parseHexBytes(answer['from']);
   const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
   const value = answer['value'] == null ? 0n : parseQuantity(answer['value']);
@@ -279,7 +281,7 @@ export interface SimulatedCall {
 }
 
 /** Carries out a call upon the newest block, without its fee, and tells of every payment in the coin as of a token's. */
-export const askSimulation = (from: string, call: Call): Question<SimulatedCall> => ({
+export const ethSimulate = (from: string, call: Call): RpcCall<SimulatedCall> => ({
   method: 'eth_simulateV1',
   params: [
     { blockStateCalls: [{ calls: [callOf(from, call)] }], traceTransfers: true, validation: false },
@@ -299,7 +301,7 @@ export const askSimulation = (from: string, call: Call): Question<SimulatedCall>
 
 function faultIn({ error, returnData }: Readonly<Record<string, unknown>>): NodeFault {
   const { message, data } = isObject(error) ? error : {};
-  const detail = readable(typeof message === 'string' ? message : 'execution reverted');
+  const detail = redacted(typeof message === 'string' ? message : 'execution reverted');
   return { kind: 'error-answer', code: REVERT_CODE, detail, data: data ?? returnData };
 }
 
@@ -314,7 +316,7 @@ export interface PaidTips {
 }
 
 /** The tips of each of the last blocks. */
-export const askPaidTips: Question<readonly PaidTips[]> = {
+export const getFeeHistory: RpcCall<readonly PaidTips[]> = {
   method: 'eth_feeHistory',
   params: ['0xa', 'latest', [10, 50, 90]],
   read: (answer) => {
@@ -375,11 +377,11 @@ function readTransaction(answer: unknown, hash: string): KnownTransaction | unde
   return { mined, from, to, value, data, gasLimit };
 }
 
-function quantity(method: string, params: readonly unknown[]): Question<bigint> {
+function quantity(method: string, params: readonly unknown[]): RpcCall<bigint> {
   return { method, params, read: (answer) => parseQuantity(answer) ?? undefined };
 }
 
-function bytes(method: string, params: readonly unknown[]): Question<Hex> {
+function bytes(method: string, params: readonly unknown[]): RpcCall<Hex> {
   return { method, params, read: (answer) => parseHexBytes(answer) ?? undefined };
 }
 

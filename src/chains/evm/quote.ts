@@ -7,13 +7,21 @@ import { permanent, shortOf } from '#chains/permanent-fault.ts';
 import type { Fees, TipRow } from '#chains/evm/fees.ts';
 import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/fees.ts';
 import { tipNeeded, withMinTip } from '#chains/evm/fees.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askBalanceAt, askBlock, askGas, askLineaTip, askNonce, askPaidTips, askTip } from '#chains/evm/question.ts';
+import {
+  getBalanceAt,
+  getBlock,
+  estimateGas,
+  getLineaTip,
+  getNonce,
+  getFeeHistory,
+  getMaxPriorityFee,
+} from '#chains/evm/question.ts';
 import { parseUnsigned, serialiseUnsigned } from '#chains/evm/transaction.ts';
 import type { Call } from '#chains/evm/call.ts';
 import { callOf } from '#chains/evm/call.ts';
-import { takesOf } from '#chains/takes.ts';
+import { spendingOf } from '#chains/takes.ts';
 import { amountOf, parseAmount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
@@ -41,7 +49,7 @@ export async function quoteTransaction(
   node: RpcNode,
   intent: OnChainIntent,
   { chain, replaced, speed }: { readonly chain: Chain; readonly replaced: Attempt | null; readonly speed: Speed },
-): Promise<Result<EvmQuote, PermanentFault | Trouble>> {
+): Promise<Result<EvmQuote, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
   const head = await headOf(node);
@@ -67,7 +75,7 @@ export async function quoteTransaction(
   const balance = sumOf(funds.value.holds, null);
   if (balance < call.value + charged) return refused(poor(balance, call.value + charged));
   return accepted({
-    spending: { takes: takesOf(intent, charged), funds: funds.value },
+    spending: { takes: spendingOf(intent, charged), funds: funds.value },
     gasLimit: gasLimit.toString(),
     maxFeePerGas: price.maxFeePerGas.toString(),
     maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
@@ -89,10 +97,10 @@ async function fundsAt(
   node: RpcNode,
   intent: OnChainIntent,
   { call, head }: { readonly call: Call; readonly head: Head },
-): Promise<Result<Funds, PermanentFault | Trouble>> {
+): Promise<Result<Funds, PermanentFault | NodeProblem>> {
   const [balance, count, token] = await Promise.all([
-    node.ask(askBalanceAt(intent.from, head.number)),
-    node.ask(askNonce(intent.from, head.number)),
+    node.request(getBalanceAt(intent.from, head.number)),
+    node.request(getNonce(intent.from, head.number)),
     tokensHeld(node, intent, { call, tag: head.number }),
   ]);
   if (!balance.ok) return balance;
@@ -125,11 +133,11 @@ export async function costOf(
   node: RpcNode,
   intent: OnChainIntent,
   priced: Priced,
-): Promise<Result<Cost, PermanentFault | Trouble>> {
+): Promise<Result<Cost, PermanentFault | NodeProblem>> {
   const { chain, call, price } = priced;
   const [failure, estimate, data] = await Promise.all([
     dryRunFault(node, intent, call),
-    node.ask(askGas(intent.from, call)),
+    node.request(estimateGas(intent.from, call)),
     dataFee(node, chain, { from: intent.from, unsigned: placeholder(intent, priced) }),
   ]);
   if (failure !== null) return refused(failure);
@@ -151,7 +159,7 @@ export async function costOf(
 async function marketFees(
   node: RpcNode,
   asked: Asked & { readonly speed: Speed; readonly base: bigint },
-): Promise<Result<Fees, Trouble>> {
+): Promise<Result<Fees, NodeProblem>> {
   const { chain, speed, base } = asked;
   if (speed !== 'normal') {
     const tiers = await marketTiers(node, asked);
@@ -170,7 +178,7 @@ interface Asked {
 /** The tip that the chain wants of this very call; null where tips do not depend on the call, or the node does not say. */
 async function tipOfCall(node: RpcNode, { chain, intent, call }: Asked): Promise<bigint | null> {
   if (chain.gasEstimate !== 'linea') return null;
-  const tip = await node.ask(askLineaTip(intent.from, call));
+  const tip = await node.request(getLineaTip(intent.from, call));
   return tip.ok ? tip.value : null;
 }
 
@@ -183,9 +191,9 @@ function withFloor(chain: Chain, ofCall: bigint | null): TipRow {
 
 /** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
 async function suggestedTip(node: RpcNode): Promise<bigint | null> {
-  const tip = await node.ask(askTip);
+  const tip = await node.request(getMaxPriorityFee);
   if (tip.ok) return tip.value;
-  const paid = await node.ask(askPaidTips);
+  const paid = await node.request(getFeeHistory);
   return paid.ok ? median(paid.value.map(({ middle }) => middle)) : null;
 }
 
@@ -193,8 +201,8 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
 export async function marketTiers(node: RpcNode, asked: Asked) {
   const [head, suggested, paid, ofCall] = await Promise.all([
     headOf(node),
-    node.ask(askTip),
-    node.ask(askPaidTips),
+    node.request(getMaxPriorityFee),
+    node.request(getFeeHistory),
     tipOfCall(node, asked),
   ]);
   if (!head.ok) return head;
@@ -208,8 +216,8 @@ export async function marketTiers(node: RpcNode, asked: Asked) {
   return accepted({ baseFeePerGas, tiers });
 }
 
-async function headOf(node: RpcNode): Promise<Result<Head, Trouble>> {
-  const block = await node.ask(askBlock('latest'));
+async function headOf(node: RpcNode): Promise<Result<Head, NodeProblem>> {
+  const block = await node.request(getBlock('latest'));
   if (!block.ok) return block;
   const { number, baseFeePerGas = null } = block.value ?? {};
   if (number !== undefined && baseFeePerGas !== null) return accepted({ number, baseFeePerGas });

@@ -3,7 +3,7 @@ import { decodeAbiParameters } from 'viem/utils';
 import { parseHexBytes } from '#chains/evm/hex.ts';
 import type { NodeFault } from '#chains/json-rpc.ts';
 import { REVERT_CODE } from '#chains/evm/question.ts';
-import { readable } from '#chains/readable.ts';
+import { redacted } from '#chains/readable.ts';
 
 /** How nodes word it when a call fails inside the EVM and not in the node. */
 const REVERT_WORDS = [
@@ -53,7 +53,7 @@ export function decodeRevert(data: Hex): string | null {
   if (data.length < 10) return null;
   try {
     const body: Hex = `0x${data.slice(10)}`;
-    if (data.startsWith(ERROR_SELECTOR)) return readable(decodeAbiParameters([{ type: 'string' }], body)[0]);
+    if (data.startsWith(ERROR_SELECTOR)) return redacted(decodeAbiParameters([{ type: 'string' }], body)[0]);
     if (data.startsWith(PANIC_SELECTOR)) {
       const [code] = decodeAbiParameters([{ type: 'uint256' }], body);
       return `panic: ${PANICS.get(code) ?? `code ${code}`}`;

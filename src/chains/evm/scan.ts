@@ -1,14 +1,14 @@
 import type { Scan } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { TraceCall } from '#chains/evm/question.ts';
 import {
-  askBalanceAt,
-  askBlock,
-  askBlockPayments,
-  askBlockTrace,
-  askLogHashes,
-  askNonce,
+  getBalanceAt,
+  getBlock,
+  getBlockPayments,
+  traceBlock,
+  getLogTransactionHashes,
+  getNonce,
 } from '#chains/evm/question.ts';
 import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/transfer-topics.ts';
 import type { Result } from '#domain/result.ts';
@@ -17,13 +17,13 @@ import { accepted, refused } from '#domain/result.ts';
 /** Without a place to begin. */
 const RECENT_BLOCKS = 10_000n;
 /** However long ago it is. */
-const MOST_BLOCKS = 50_000n;
+const MAX_BLOCKS = 50_000n;
 /** Log lines are indexed: this many blocks are one quick question. Many providers give no more at once. */
 const LOG_BLOCKS = 2_000n;
 /** Most nodes have no older state than 128 blocks. */
 const STATE_BLOCKS = 100n;
 /** Each change of a balance costs some fourteen to find among ten thousand blocks. */
-const MOST_STATES = 600;
+const MAX_STATES = 600;
 
 interface Range {
   /** Both ends included. */
@@ -38,12 +38,12 @@ interface Range {
 export async function scanChain(
   node: RpcNode,
   { address, since }: { readonly address: string; readonly since: bigint | null },
-): Promise<Result<Scan, Trouble>> {
-  const head = await node.ask(askBlock('latest'));
+): Promise<Result<Scan, NodeProblem>> {
+  const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
   if (head.value === null) return refused({ kind: 'unfit', detail: 'the node has no head' });
   const to = head.value.number;
-  const from = largest(0n, since === null ? to - RECENT_BLOCKS + 1n : since + 1n, to - MOST_BLOCKS + 1n);
+  const from = largest(0n, since === null ? to - RECENT_BLOCKS + 1n : since + 1n, to - MAX_BLOCKS + 1n);
   const hashes = new Set<string>();
   for (let start = from; start <= to; start += LOG_BLOCKS) {
     const end = start + LOG_BLOCKS - 1n;
@@ -66,7 +66,11 @@ export async function scanChain(
 }
 
 /** A node that finds it too much is asked for half of it, and then the other half. */
-async function logHashes(node: RpcNode, address: string, range: Range): Promise<Result<readonly string[], Trouble>> {
+async function logHashes(
+  node: RpcNode,
+  address: string,
+  range: Range,
+): Promise<Result<readonly string[], NodeProblem>> {
   const word = `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
   const shapes = [
     [TRANSFER, word],
@@ -76,7 +80,7 @@ async function logHashes(node: RpcNode, address: string, range: Range): Promise<
   ];
   const hashes: string[] = [];
   for (const topics of shapes) {
-    const found = await node.ask(askLogHashes(range, topics));
+    const found = await node.request(getLogTransactionHashes(range, topics));
     if (found.ok) {
       hashes.push(...found.value);
       continue;
@@ -110,7 +114,11 @@ interface Changes {
  * The blocks in which the account changed, by halving: a quiet account costs two looks, however many blocks there are. A node that has no
  * old state is asked for the newest blocks alone.
  */
-async function changedBlocks(node: RpcNode, address: string, { from, to }: Range): Promise<Result<Changes, Trouble>> {
+async function changedBlocks(
+  node: RpcNode,
+  address: string,
+  { from, to }: Range,
+): Promise<Result<Changes, NodeProblem>> {
   const newest = await stateAt(node, address, to);
   if (!newest.ok) return newest;
   if (newest.value === null) return refused({ kind: 'unfit', detail: 'the node has no state of its head' });
@@ -120,7 +128,7 @@ async function changedBlocks(node: RpcNode, address: string, { from, to }: Range
   if (oldest.value === null) return accepted({ blocks: [], from: to + 1n });
   const blocks: bigint[] = [];
   const pairs: [State, State][] = [[oldest.value, newest.value]];
-  for (let states = 0; states < MOST_STATES; states++) {
+  for (let states = 0; states < MAX_STATES; states++) {
     const [older, newer] = pairs.pop() ?? [];
     if (older === undefined || newer === undefined) break;
     if (older.balance === newer.balance && older.nonce === newer.nonce) continue;
@@ -139,21 +147,24 @@ async function changedBlocks(node: RpcNode, address: string, { from, to }: Range
 }
 
 /** Null when the node has no state of that time (any more). */
-async function stateAt(node: RpcNode, address: string, at: bigint): Promise<Result<State | null, Trouble>> {
-  const [balance, nonce] = await Promise.all([node.ask(askBalanceAt(address, at)), node.ask(askNonce(address, at))]);
+async function stateAt(node: RpcNode, address: string, at: bigint): Promise<Result<State | null, NodeProblem>> {
+  const [balance, nonce] = await Promise.all([
+    node.request(getBalanceAt(address, at)),
+    node.request(getNonce(address, at)),
+  ]);
   for (const answer of [balance, nonce]) if (!answer.ok && answer.refusal.kind === 'no-answer') return answer;
   return accepted(balance.ok && nonce.ok ? { at, balance: balance.value, nonce: nonce.value } : null);
 }
 
 /** What of a block paid the address, or was done by it. Where the node does not trace, what a transaction pays by itself. */
 async function paymentHashes(node: RpcNode, address: string, number: bigint) {
-  const traced = await node.ask(askBlockTrace(number));
+  const traced = await node.request(traceBlock(number));
   if (traced.ok) {
     const hashes = traced.value.filter(({ root }) => pays(root, address)).map(({ hash }) => hash);
     return accepted({ hashes, isTraced: true });
   }
   if (traced.refusal.kind === 'no-answer') return traced;
-  const block = await node.ask(askBlockPayments(number));
+  const block = await node.request(getBlockPayments(number));
   if (!block.ok) return block;
   const direct = (block.value ?? []).filter(
     ({ from, to, value }) => from === address || (to === address && value > 0n),

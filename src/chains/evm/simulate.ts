@@ -3,9 +3,9 @@ import { callOf } from '#chains/evm/call.ts';
 import { logMovements } from '#chains/evm/movements.ts';
 import { callFault } from '#chains/evm/dry-run.ts';
 import type { Log } from '#chains/evm/question.ts';
-import { askSimulation } from '#chains/evm/question.ts';
+import { ethSimulate } from '#chains/evm/question.ts';
 import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/transfer-topics.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { NodeFault, RpcNode } from '#chains/json-rpc.ts';
 import type { Allowance, Simulation } from '#chains/simulation.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -21,10 +21,10 @@ const COIN = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
  * Has a node carry out the very call that would be signed, upon the newest block, and tell what it moved: payments of contracts and tokens
  * alike, and the leaves to spend that it gave. Refuses for a node that does not simulate.
  */
-export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promise<Result<Simulation, Trouble>> {
+export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promise<Result<Simulation, NodeProblem>> {
   const call = callOf(intent);
   if (call === null) throw new Error('a stored intent is in canonical form');
-  const answer = await node.ask(askSimulation(intent.from, call));
+  const answer = await node.request(ethSimulate(intent.from, call));
   if (!answer.ok) return failed(answer.refusal);
   const { fault, logs } = answer.value;
   if (fault !== null) return failed(fault);
@@ -36,7 +36,7 @@ export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promis
 }
 
 /** A node that is in trouble, or does not simulate, says nothing about the call. */
-function failed(fault: NodeFault): Result<Simulation, Trouble> {
+function failed(fault: NodeFault): Result<Simulation, NodeProblem> {
   const why = callFault(fault);
   return why.kind === 'permanent' ? accepted({ outcome: 'fails', detail: why.detail ?? why.reason }) : refused(why);
 }

@@ -1,9 +1,9 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { DECIMALS_SELECTOR } from '#chains/evm/call.ts';
 import type { TokenMetadata } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
-import { askView } from '#chains/evm/question.ts';
+import { readContract } from '#chains/evm/question.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import { canonicalAddress } from '#chains/evm/address.ts';
@@ -12,17 +12,17 @@ import { canonicalAddress } from '#chains/evm/address.ts';
 const SYMBOL_SELECTOR = '0x95d89b41';
 const NAME_SELECTOR = '0x06fdde03';
 
-const LONGEST_TEXT = 64;
-const MOST_DECIMALS = 77n;
+const MAX_TEXT_LENGTH = 64;
+const MAX_DECIMALS = 77n;
 
 /** What a token says of itself; null for what it does not say, or not in any shape that is known. */
-export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, Trouble>> {
+export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
   const to = canonicalAddress(address);
   if (to === null) return accepted({ symbol: null, name: null, decimals: null });
   const [symbol, name, decimals] = await Promise.all([
-    node.ask(askView(to, SYMBOL_SELECTOR)),
-    node.ask(askView(to, NAME_SELECTOR)),
-    node.ask(askView(to, DECIMALS_SELECTOR)),
+    node.request(readContract(to, SYMBOL_SELECTOR)),
+    node.request(readContract(to, NAME_SELECTOR)),
+    node.request(readContract(to, DECIMALS_SELECTOR)),
   ]);
   for (const answer of [symbol, name, decimals]) {
     if (!answer.ok && answer.refusal.kind === 'no-answer') return answer;
@@ -47,13 +47,13 @@ function textOf(answer: string): string | null {
 function plainText(bytes: Uint8Array): string | null {
   const text = new TextDecoder().decode(bytes);
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
-  return plain === '' ? null : [...plain].slice(0, LONGEST_TEXT).join('');
+  return plain === '' ? null : [...plain].slice(0, MAX_TEXT_LENGTH).join('');
 }
 
 function decimalsOf(answer: string): number | null {
   if (answer.length !== 66) return null;
   const decimals = BigInt(answer);
-  return decimals > MOST_DECIMALS ? null : Number.parseInt(decimals.toString(), 10);
+  return decimals > MAX_DECIMALS ? null : Number.parseInt(decimals.toString(), 10);
 }
 
 function wordAt(bytes: Uint8Array, start: number): bigint {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { concatHex, fromRlp, numberToHex, toRlp } from 'viem/utils';
-import { MOST_CALLDATA_BYTES } from '#chains/evm/call.ts';
+import { MAX_CALLDATA_BYTES } from '#chains/evm/call.ts';
 import { isHexBytes } from '#chains/evm/hex.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -29,7 +29,7 @@ export type EncodingFault = 'malformed' | 'unsupported-type' | 'access-list' | '
 const TYPE = '0x02';
 
 /** All fields but the calldata have at most 300 bytes; whatever is far beyond is refused before it is decoded. */
-const LONGEST_HEX = 2 + 2 * (MOST_CALLDATA_BYTES + 512);
+const MAX_HEX_LENGTH = 2 + 2 * (MAX_CALLDATA_BYTES + 512);
 
 /** EIP-1559: `0x02 || rlp([chainId, nonce, tip, maxFee, gasLimit, to, value, data, accessList])`; its keccak256 is signed. */
 export function serialiseUnsigned(transaction: UnsignedTransaction): Hex {
@@ -76,7 +76,7 @@ function parseFields(
   text: string,
   length: number,
 ): Result<{ readonly transaction: UnsignedTransaction; readonly rest: readonly Rlp[] }, EncodingFault> {
-  if (text.length > LONGEST_HEX || !isHexBytes(text)) return refused('malformed');
+  if (text.length > MAX_HEX_LENGTH || !isHexBytes(text)) return refused('malformed');
   if (!text.startsWith(TYPE)) return refused('unsupported-type');
   const items = decode(text);
   if (items === null || items.length !== length) return refused('malformed');

@@ -37,9 +37,9 @@ const ATOMIC =
 const ARRAY = /^(.+)\[([1-9][0-9]{0,3})?\]$/;
 
 /** Deeper than any protocol nests, and shallow enough for every stack. */
-const DEEPEST = 16;
-const MOST_TYPES = 64;
-const MOST_MEMBERS = 64;
+const MAX_DEPTH = 16;
+const MAX_TYPES = 64;
+const MAX_MEMBERS = 64;
 
 /** Whether a parsed JSON value means to be typed data. */
 export function looksTyped(value: unknown): boolean {
@@ -86,7 +86,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function readTypes(value: unknown, domain: Readonly<Record<string, unknown>>): Result<TypedData['types'], string> {
-  if (!isObject(value) || Object.keys(value).length > MOST_TYPES) return refused('types is an object of struct types');
+  if (!isObject(value) || Object.keys(value).length > MAX_TYPES) return refused('types is an object of struct types');
   const types: Record<string, readonly Member[]> = Object.create(null) as Record<string, readonly Member[]>;
   for (const [name, list] of Object.entries(value)) {
     const members = readMembers(list);
@@ -106,7 +106,7 @@ function readTypes(value: unknown, domain: Readonly<Record<string, unknown>>): R
 }
 
 function readMembers(value: unknown): readonly Member[] | null {
-  if (!Array.isArray(value) || value.length > MOST_MEMBERS) return null;
+  if (!Array.isArray(value) || value.length > MAX_MEMBERS) return null;
   const members: Member[] = [];
   for (const item of value as readonly unknown[]) {
     if (!isObject(item) || Object.keys(item).length !== 2) return null;
@@ -134,7 +134,7 @@ interface Place {
 function structFault(types: TypedData['types'], { type, value, path, depth }: Place): string | null {
   const members = types[type] ?? [];
   if (!isObject(value)) return `${path} is not an object`;
-  if (depth > DEEPEST) return `${path} is nested too deeply`;
+  if (depth > MAX_DEPTH) return `${path} is nested too deeply`;
   const extra = Object.keys(value).find((key) => !members.some(({ name }) => name === key));
   if (extra !== undefined) return `${path}.${extra} is not declared, so it would not be signed`;
   for (const { name, type: inner } of members) {
@@ -152,7 +152,7 @@ function valueFault(types: TypedData['types'], place: Place): string | null {
     if (!Array.isArray(value) || (array[2] !== undefined && value.length !== Number.parseInt(array[2], 10))) {
       return `${path} is not ${type}`;
     }
-    if (depth > DEEPEST) return `${path} is nested too deeply`;
+    if (depth > MAX_DEPTH) return `${path} is nested too deeply`;
     const inner = array[1];
     for (const [i, item] of (value as readonly unknown[]).entries()) {
       const fault = valueFault(types, { type: inner, value: item, path: `${path}[${i}]`, depth: depth + 1 });

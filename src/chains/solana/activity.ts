@@ -1,14 +1,21 @@
 import type { Address } from '@solana/kit';
 import { isSignature } from '@solana/kit';
-import { absence } from '#chains/absence.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { checkAbsence } from '#chains/absence.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { mintIn } from '#chains/solana/accounts.ts';
 import { depthOf } from '#chains/solana/depth.ts';
-import { movementsIn, possiblyUnique } from '#chains/solana/movements.ts';
+import { movementsIn, mayBeNft } from '#chains/solana/movements.ts';
 import type { Status } from '#chains/solana/question.ts';
-import { askAccounts, askBlockOf, askSlot, askStatuses, askTransaction, BLOCKS } from '#chains/solana/question.ts';
+import {
+  getAccounts,
+  getBlockHashAt,
+  getSlot,
+  getSignatureStatuses,
+  getTransaction,
+  BLOCK_CALLS,
+} from '#chains/solana/question.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf } from '#domain/amount.ts';
@@ -22,17 +29,17 @@ export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
-): Promise<Result<ChainTransaction | null, Trouble>> {
+): Promise<Result<ChainTransaction | null, NodeProblem>> {
   // What is no signature no cluster has; a node would call the question wrong.
   if (!isSignature(hash)) return accepted(null);
-  const statuses = await node.ask(askStatuses([hash]));
+  const statuses = await node.request(getSignatureStatuses([hash]));
   if (!statuses.ok) return statuses;
   const status = statuses.value.value[0] ?? null;
-  if (status === null) return absence(node, found, BLOCKS);
+  if (status === null) return checkAbsence(node, found, BLOCK_CALLS);
   if (status.commitment === 'processed') {
-    return found === null ? accepted(null) : unfit('the node has not heard the votes for what is recorded');
+    return found === null ? accepted(null) : unusable('the node has not heard the votes for what is recorded');
   }
-  const landed = await readLanded(node, chain, { hash, status });
+  const landed = await readMined(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { signer, fee, block, error, movements } = landed.value;
   return accepted(error === null ? { hash, signer, fee, block, movements } : null);
@@ -48,24 +55,25 @@ interface LandedTransaction {
 }
 
 /** A transaction that has a status. */
-export async function readLanded(
+export async function readMined(
   node: RpcNode,
   chain: Chain,
   { hash, status }: { readonly hash: string; readonly status: Status },
-): Promise<Result<LandedTransaction, Trouble>> {
+): Promise<Result<LandedTransaction, NodeProblem>> {
   const [landed, blockHash, head] = await Promise.all([
-    node.ask(askTransaction(hash, 'confirmed')),
-    node.ask(askBlockOf(status.slot)),
-    node.ask(askSlot('confirmed')),
+    node.request(getTransaction(hash, 'confirmed')),
+    node.request(getBlockHashAt(status.slot)),
+    node.request(getSlot('confirmed')),
   ]);
   if (!landed.ok) return landed;
   if (!blockHash.ok) return blockHash;
   if (!head.ok) return head;
-  if (landed.value === null || blockHash.value === null) return unfit('the node has a status without its transaction');
-  if (landed.value.slot !== status.slot) return unfit('the node names two blocks for one transaction');
+  if (landed.value === null || blockHash.value === null)
+    return unusable('the node has a status without its transaction');
+  if (landed.value.slot !== status.slot) return unusable('the node names two blocks for one transaction');
   const [signer] = landed.value.accounts;
-  if (signer === undefined) return unfit('the transaction has no signer');
-  const unique = await uniqueAmong(node, possiblyUnique(landed.value));
+  if (signer === undefined) return unusable('the transaction has no signer');
+  const unique = await uniqueAmong(node, mayBeNft(landed.value));
   if (!unique.ok) return unique;
   return accepted({
     signer,
@@ -77,13 +85,16 @@ export async function readLanded(
 }
 
 /** What a stranger's transaction can name is bounded, and so is what a node is asked for at once. */
-const MOST_MINTS = 100;
+const MAX_MINTS = 100;
 
 /** An NFT: one unit in all, which has no fractions. */
-async function uniqueAmong(node: RpcNode, mints: readonly Address[]): Promise<Result<ReadonlySet<Address>, Trouble>> {
-  const asked = mints.slice(0, MOST_MINTS);
+async function uniqueAmong(
+  node: RpcNode,
+  mints: readonly Address[],
+): Promise<Result<ReadonlySet<Address>, NodeProblem>> {
+  const asked = mints.slice(0, MAX_MINTS);
   if (asked.length === 0) return accepted(new Set());
-  const accounts = await node.ask(askAccounts(asked));
+  const accounts = await node.request(getAccounts(asked));
   if (!accounts.ok) return accounts;
   return accepted(new Set(asked.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
 }

@@ -1,13 +1,13 @@
 import { readHoldings } from '#chains/agreed-holdings.ts';
-import { observeOnAll } from '#chains/agreed-observation.ts';
+import { observeWithQuorum } from '#chains/agreed-observation.ts';
 import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
-import { look, prepare } from '#chains/answers.ts';
+import { readFromPool, prepareFromPool } from '#chains/answers.ts';
 import { readActivity } from '#chains/solana/activity.ts';
 import { parseMint, parseRecipient, parseWallet } from '#chains/solana/address.ts';
-import { anchorNow } from '#chains/solana/anchor.ts';
+import { currentNonce } from '#chains/solana/anchor.ts';
 import { assembleMessage, assembleTransaction } from '#chains/solana/assemble.ts';
 import { broadcastSigned } from '#chains/solana/broadcast.ts';
-import type { AnchorNow } from '#chains/solana/compose.ts';
+import type { CurrentNonce } from '#chains/solana/compose.ts';
 import { composeMessage, composeTransaction } from '#chains/solana/compose.ts';
 import { estimateFee } from '#chains/solana/estimate.ts';
 import { holdingsOn } from '#chains/solana/holdings.ts';
@@ -18,8 +18,8 @@ import { UINT64_MAX } from '#chains/solana/payload.ts';
 import type { SolanaQuote } from '#chains/solana/quote.ts';
 import { quoteTransfer } from '#chains/solana/quote.ts';
 import { scanCluster } from '#chains/solana/scan.ts';
-import { solanaFleet } from '#chains/solana/solana-fleet.ts';
-import { PLACES } from '#chains/solana/terms.ts';
+import { solanaNodePool } from '#chains/solana/solana-fleet.ts';
+import { NONCE_SLOTS } from '#chains/solana/terms.ts';
 import { readToken } from '#chains/solana/token.ts';
 import { simulatedByQuote } from '#chains/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -29,14 +29,14 @@ import { accepted, refused } from '#domain/result.ts';
 export function solanaAdapter(
   chain: Chain,
   rpcUrls: readonly string[],
-): ChainAdapter<SolanaQuote, AnchorNow, SolanaFeeEstimate> {
-  const fleet = solanaFleet(chain.caip2, rpcUrls);
+): ChainAdapter<SolanaQuote, CurrentNonce, SolanaFeeEstimate> {
+  const pool = solanaNodePool(chain.caip2, rpcUrls);
   return {
     chain,
     largestAmount: UINT64_MAX,
     kinds: ['transfer', 'message'],
-    mostInFlight: PLACES,
-    paysWithCoins: false,
+    maxInFlight: NONCE_SLOTS,
+    spendsUtxos: false,
     parseRecipient: parseWallet,
     parseKeylessRecipient: (text) => {
       const recipient = parseRecipient(text);
@@ -47,30 +47,30 @@ export function solanaAdapter(
     parseCalldata: () => null,
     parseMessage: readMessage,
     memoFault,
-    anchor: (place) => look(fleet, (node) => anchorNow(node, place)),
+    anchor: (place) => readFromPool(pool, (node) => currentNonce(node, place)),
     compose: composeTransaction,
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
     quote: (intent, replaced, { speed = 'normal' } = {}) =>
-      prepare(fleet, (node) => quoteTransfer(node, intent, { replaced, speed })),
+      prepareFromPool(pool, (node) => quoteTransfer(node, intent, { replaced, speed })),
     simulate: async (intent) =>
       simulatedByQuote(
         intent,
-        await prepare(fleet, (node) => quoteTransfer(node, intent, { replaced: null, speed: 'normal' })),
+        await prepareFromPool(pool, (node) => quoteTransfer(node, intent, { replaced: null, speed: 'normal' })),
       ),
-    estimate: (intent) => prepare(fleet, (node) => estimateFee(node, intent)),
+    estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent)),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
-    broadcast: (raw, hash) => broadcastSigned(fleet, raw, hash),
-    activity: (hash, found) => look(fleet, (node) => readActivity(node, chain, { hash, found })),
+    broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
+    activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
-      look(fleet, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
-    holdings: (address, assets, isDoubted) => readHoldings(fleet, { address, assets, isDoubted }, holdingsOn),
-    token: (address) => look(fleet, (node) => readToken(node, address)),
+      readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
+    holdings: (address, assets, isDoubted) => readHoldings(pool, { address, assets, isDoubted }, holdingsOn),
+    token: (address) => readFromPool(pool, (node) => readToken(node, address)),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Solana' }),
     observe: (watched) =>
-      observeOnAll(fleet, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
+      observeWithQuorum(pool, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
   };
 }

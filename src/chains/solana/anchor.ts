@@ -1,14 +1,14 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { blockhash } from '@solana/kit';
-import type { AnchorPlace } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import type { NonceSlot } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
-import type { AnchorNow } from '#chains/solana/compose.ts';
-import { askAccounts, askBlockhash, askRent } from '#chains/solana/question.ts';
-import type { Anchor } from '#chains/solana/terms.ts';
+import type { CurrentNonce } from '#chains/solana/compose.ts';
+import { getAccounts, getLatestBlockhash, getMinimumRent } from '#chains/solana/question.ts';
+import type { DurableNonce } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import { termsIn } from '#chains/solana/transaction.ts';
 import type { Result } from '#domain/result.ts';
@@ -20,27 +20,31 @@ const NONCE_BYTES = 80;
  * What the bytes of an attempt hang on: the durable nonce of the transaction's place, or its opening. A further attempt hangs on the same,
  * so that only one of them is ever carried out; where that is used up one of the others has been, and there is no need for another.
  */
-export async function anchorNow(
+export async function currentNonce(
   node: RpcNode,
-  { from, nonce, replaced }: AnchorPlace,
-): Promise<Result<AnchorNow, Trouble>> {
+  { from, nonce, replaced }: NonceSlot,
+): Promise<Result<CurrentNonce, NodeProblem>> {
   if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
   const place = Number.parseInt(nonce.toString(), 10);
-  const accounts = await node.ask(askAccounts([nonceAccountOf(from, place)]));
+  const accounts = await node.request(getAccounts([nonceAccountOf(from, place)]));
   if (!accounts.ok) return accounts;
   const { slot } = accounts.value;
   const account = accounts.value.value[0] ?? null;
   const stored = storedNonce(account);
-  if (stored !== null && stored.authority !== from) return unfit('the nonce account belongs to another wallet');
-  if (stored === null && account !== null && account.data.length > 0) return unfit('the nonce account holds no nonce');
+  if (stored !== null && stored.authority !== from) return unusable('the nonce account belongs to another wallet');
+  if (stored === null && account !== null && account.data.length > 0)
+    return unusable('the nonce account holds no nonce');
   const before = replaced === null ? null : (termsIn(hexToBytes(replaced.payload.slice(2)), from)?.anchor ?? null);
   if (stored !== null) {
-    const anchor: Anchor = { kind: 'nonce', place, value: stored.value };
-    if (before !== null && !isSame(before, anchor)) return unfit('an attempt before this one has used its nonce up');
+    const anchor: DurableNonce = { kind: 'nonce', place, value: stored.value };
+    if (before !== null && !isSame(before, anchor)) return unusable('an attempt before this one has used its nonce up');
     return accepted({ anchor, slot, validUntil: null });
   }
-  if (before !== null && before.kind === 'nonce') return unfit('the node does not know the nonce account');
-  const [latest, rent] = await Promise.all([node.ask(askBlockhash), node.ask(askRent(NONCE_BYTES))]);
+  if (before !== null && before.kind === 'nonce') return unusable('the node does not know the nonce account');
+  const [latest, rent] = await Promise.all([
+    node.request(getLatestBlockhash),
+    node.request(getMinimumRent(NONCE_BYTES)),
+  ]);
   if (!latest.ok) return latest;
   if (!rent.ok) return rent;
   return accepted({
@@ -50,6 +54,6 @@ export async function anchorNow(
   });
 }
 
-function isSame(before: Anchor, now: Anchor): boolean {
+function isSame(before: DurableNonce, now: DurableNonce): boolean {
   return before.kind === 'nonce' && now.kind === 'nonce' && before.place === now.place && before.value === now.value;
 }

@@ -1,26 +1,26 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { broadcastToAll } from '#chains/broadcast-to-all.ts';
 import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
-import type { Fleet } from '#chains/fleet.ts';
+import type { NodePool } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { readSigned } from '#chains/solana/assemble.ts';
-import { askSend } from '#chains/solana/question.ts';
+import { sendTransaction } from '#chains/solana/question.ts';
 
 /**
  * Hands signed bytes to every node. There is no mempool that could refuse them, and a node only passes them on: whether they are carried
  * out, the statuses tell, and until then the same bytes go out again. So nothing here is ever refused for good.
  */
-export async function broadcastSigned(fleet: Fleet, raw: string, hash: string): Promise<BroadcastVerdict> {
+export async function broadcastSigned(pool: NodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
   const signed = readSigned(raw);
   // Stored bytes that cannot be read back were damaged in storage.
   if (signed === null || signed.hash !== hash)
     return unknown('the stored hash is not the signature of the stored bytes');
   const wire = Buffer.from(hexToBytes(raw.slice(2))).toString('base64');
-  return broadcastToAll(fleet, (node) => send(node, wire, hash));
+  return broadcastToAll(pool, (node) => send(node, wire, hash));
 }
 
 async function send(node: RpcNode, wire: string, hash: string): Promise<BroadcastVerdict> {
-  const answer = await node.ask(askSend(wire));
+  const answer = await node.request(sendTransaction(wire));
   if (answer.ok) return answer.value === hash ? { outcome: 'accepted' } : unknown('the node names another signature');
   const { detail } = answer.refusal;
   return /already been processed|AlreadyProcessed/i.test(detail) ? { outcome: 'accepted' } : unknown(detail);

@@ -1,17 +1,17 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { offchainMessage } from '#chains/solana/message.ts';
-import { payloadOf } from '#chains/payload-text.ts';
+import { payloadHex } from '#chains/payload-text.ts';
 import { inspectSolanaPayload } from '#chains/solana/payload.ts';
-import type { Anchor, Terms } from '#chains/solana/terms.ts';
+import type { DurableNonce, Terms } from '#chains/solana/terms.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { ComposedBytes } from '#domain/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
 
 /** What the bytes hang on, as of which slot, and the last block height that can hold them; null when they wait as long as it takes. */
-export interface AnchorNow {
-  readonly anchor: Anchor;
+export interface CurrentNonce {
+  readonly anchor: DurableNonce;
   readonly slot: bigint;
   readonly validUntil: bigint | null;
 }
@@ -23,12 +23,12 @@ export interface AnchorNow {
 export function composeTransaction(
   intent: OnChainIntent,
   quoted: Omit<Terms, 'anchor'>,
-  { anchor, slot, validUntil }: AnchorNow,
+  { anchor, slot, validUntil }: CurrentNonce,
 ): ComposedBytes {
   if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
   const bytes = messageBytes(intent, { ...quoted, anchor });
   if (bytes === null) throw new Error('a stored intent is in canonical form');
-  const payload = payloadOf(bytes);
+  const payload = payloadHex(bytes);
   const inspected = inspectSolanaPayload(intent, payload);
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
@@ -46,5 +46,5 @@ export function composeTransaction(
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const bytes = offchainMessage(intent);
   if (bytes === null) throw new Error('a stored message is in canonical form');
-  return { payload: payloadOf(bytes), signingDigest: `0x${bytesToHex(sha256(bytes))}` };
+  return { payload: payloadHex(bytes), signingDigest: `0x${bytesToHex(sha256(bytes))}` };
 }

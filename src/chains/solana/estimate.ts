@@ -1,21 +1,21 @@
 import type { SolanaFeeEstimate } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { priceTiers } from '#chains/solana/price.ts';
-import { costAt, prospectOf } from '#chains/solana/quote.ts';
+import { costAt, planPayment } from '#chains/solana/quote.ts';
 import { TOKEN_ACCOUNT_RENT } from '#chains/solana/terms.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** What an intent would cost now at three speeds, with the accounts that it opens. Refuses what `prospectOf` refuses. */
+/** What an intent would cost now at three speeds, with the accounts that it opens. Refuses what `planPayment` refuses. */
 export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
-): Promise<Result<SolanaFeeEstimate, PermanentFault | Trouble>> {
-  const looked = await prospectOf(node, intent);
+): Promise<Result<SolanaFeeEstimate, PermanentFault | NodeProblem>> {
+  const looked = await planPayment(node, intent);
   if (!looked.ok) return looked;
   const prospect = looked.value;
   const { token, unitLimit, nonceRent } = prospect;

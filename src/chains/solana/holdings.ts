@@ -1,19 +1,19 @@
 import type { Address } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
-import type { HoldingsQuestion } from '#chains/agreed-holdings.ts';
+import type { HoldingsQuery } from '#chains/agreed-holdings.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { tokenAccountIn } from '#chains/solana/accounts.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
-import { askAccounts, askTokenAccounts } from '#chains/solana/question.ts';
+import { getAccounts, getTokenAccounts } from '#chains/solana/question.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Asset } from '#domain/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /** What a node tells of at once, and so at one slot. */
-const MOST_ACCOUNTS = 100;
+const MAX_ACCOUNTS = 100;
 
 /**
  * What a wallet holds, all at one slot that is beyond every fork. Nodes keep no state of older ones, so two of them are at two slots: what a
@@ -21,15 +21,15 @@ const MOST_ACCOUNTS = 100;
  */
 export async function holdingsOn(
   node: RpcNode,
-  { address, assets }: HoldingsQuestion,
-): Promise<Result<Holdings, Trouble>> {
+  { address, assets }: HoldingsQuery,
+): Promise<Result<Holdings, NodeProblem>> {
   if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
   const wanted = new Set(assets.flatMap(({ tokenAddress }) => tokenAddress ?? []));
   const owned =
-    wanted.size === 0 ? null : await node.ask(askTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
+    wanted.size === 0 ? null : await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
   if (owned !== null && !owned.ok) return owned;
-  const accounts = (owned?.value ?? []).filter(({ mint }) => wanted.has(mint)).slice(0, MOST_ACCOUNTS - 1);
-  const told = await node.ask(askAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
+  const accounts = (owned?.value ?? []).filter(({ mint }) => wanted.has(mint)).slice(0, MAX_ACCOUNTS - 1);
+  const told = await node.request(getAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
   if (!told.ok) return told;
   const [wallet = null, ...tokens] = told.value.value;
   const held = new Map<Address, bigint>();

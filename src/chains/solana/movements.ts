@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { Landed, TokenBalance } from '#chains/solana/question.ts';
+import type { MinedTransaction, TokenBalance } from '#chains/solana/question.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 
@@ -9,7 +9,7 @@ import type { ChainMovement } from '#domain/movement.ts';
  *
  * @param isUnique whether a mint is an NFT: of one unit that cannot be parted
  */
-export function movementsIn(landed: Landed, isUnique: (mint: Address) => boolean): readonly ChainMovement[] {
+export function movementsIn(landed: MinedTransaction, isUnique: (mint: Address) => boolean): readonly ChainMovement[] {
   if (landed.error !== null) return [];
   const mints = [...new Set([...landed.tokensBefore, ...landed.tokensAfter].map(({ mint }) => mint))];
   const native = between(lamportChanges(landed), { kind: 'native', tokenAddress: null });
@@ -21,7 +21,7 @@ export function movementsIn(landed: Landed, isUnique: (mint: Address) => boolean
 }
 
 /** Mints of which somebody has one unit more or less, and which have no fractions: they may be NFTs. */
-export function possiblyUnique({ tokensBefore, tokensAfter }: Landed): readonly Address[] {
+export function mayBeNft({ tokensBefore, tokensAfter }: MinedTransaction): readonly Address[] {
   const whole = [...tokensBefore, ...tokensAfter].filter(({ decimals, units }) => decimals === 0 && units <= 1n);
   return [...new Set(whole.map(({ mint }) => mint))];
 }
@@ -31,7 +31,7 @@ interface Change {
   readonly units: bigint;
 }
 
-function lamportChanges({ accounts, lamportsBefore, lamportsAfter, fee }: Landed): readonly Change[] {
+function lamportChanges({ accounts, lamportsBefore, lamportsAfter, fee }: MinedTransaction): readonly Change[] {
   return accounts.map((party, i) => {
     const spent = i === 0 ? fee : 0n;
     return { party, units: (lamportsAfter[i] ?? 0n) - (lamportsBefore[i] ?? 0n) + spent };
@@ -39,7 +39,7 @@ function lamportChanges({ accounts, lamportsBefore, lamportsAfter, fee }: Landed
 }
 
 /** By whom the units belong to: somebody may have several accounts of a mint. */
-function tokenChanges({ tokensBefore, tokensAfter }: Landed, mint: Address): readonly Change[] {
+function tokenChanges({ tokensBefore, tokensAfter }: MinedTransaction, mint: Address): readonly Change[] {
   const changes = new Map<Address, bigint>();
   const count = (balances: readonly TokenBalance[], sign: bigint) => {
     for (const { mint: of, owner, account, units } of balances) {

@@ -11,7 +11,7 @@ import { accepted } from '#domain/result.ts';
 export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   return {
-    async ask(question) {
+    async request(question) {
       const { method, params } = question;
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };

@@ -1,16 +1,21 @@
 import type { Address } from '@solana/kit';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Mention } from '#chains/solana/question.ts';
-import { askLifetime, askMentions, askTransaction, MOST_MENTIONS } from '#chains/solana/question.ts';
-import type { Anchor } from '#chains/solana/terms.ts';
+import {
+  getLifetime,
+  getSignaturesForAddress,
+  getTransaction,
+  MAX_SIGNATURES_PER_PAGE,
+} from '#chains/solana/question.ts';
+import type { DurableNonce } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-export interface AnchorQuestion {
+export interface NonceQuery {
   readonly wallet: Address;
-  readonly anchor: Anchor;
+  readonly anchor: DurableNonce;
   /** A slot at which the nonce was not used; null where none is known. */
   readonly unusedAt: bigint | null;
   /** Of the attempts that hang on the anchor. */
@@ -26,7 +31,10 @@ const MAX_CANDIDATES = 20;
  * Returns the transaction that used a durable nonce, or opened its account; null where the node does not show it. It is one that names the
  * account: one of the attempts by its hash, another one because its own bytes hang on the nonce, or because it made the account.
  */
-export async function findAnchorUser(node: RpcNode, asked: AnchorQuestion): Promise<Result<Mention | null, Trouble>> {
+export async function findNonceConsumer(
+  node: RpcNode,
+  asked: NonceQuery,
+): Promise<Result<Mention | null, NodeProblem>> {
   const { wallet, anchor, hashes } = asked;
   const account = nonceAccountOf(wallet, anchor.place);
   const mentions = await mentionsSince(node, account, asked.unusedAt);
@@ -44,7 +52,7 @@ export async function findAnchorUser(node: RpcNode, asked: AnchorQuestion): Prom
 }
 
 /** What fails uses its durable nonce up all the same, and opens nothing. */
-function isUse({ kind }: Anchor, failed: boolean): boolean {
+function isUse({ kind }: DurableNonce, failed: boolean): boolean {
   return kind === 'nonce' || !failed;
 }
 
@@ -53,27 +61,27 @@ async function mentionsSince(
   node: RpcNode,
   account: Address,
   slot: bigint | null,
-): Promise<Result<readonly Mention[], Trouble>> {
+): Promise<Result<readonly Mention[], NodeProblem>> {
   const found: Mention[] = [];
   for (let page = 0; page < MAX_PAGES; page++) {
-    const mentions = await node.ask(askMentions(account, found.at(-1)?.hash ?? null));
+    const mentions = await node.request(getSignaturesForAddress(account, found.at(-1)?.hash ?? null));
     if (!mentions.ok) return mentions;
     found.push(...mentions.value);
     const oldest = mentions.value.at(-1);
-    if (oldest === undefined || mentions.value.length < MOST_MENTIONS) break;
+    if (oldest === undefined || mentions.value.length < MAX_SIGNATURES_PER_PAGE) break;
     if (slot !== null && oldest.slot < slot) break;
   }
   return accepted(found.filter((mention) => slot === null || mention.slot >= slot));
 }
 
-async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promise<Result<boolean, Trouble>> {
-  const lifetime = await node.ask(askLifetime(hash));
+async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promise<Result<boolean, NodeProblem>> {
+  const lifetime = await node.request(getLifetime(hash));
   return lifetime.ok ? accepted(lifetime.value === value) : lifetime;
 }
 
 /** The account held nothing before it. One that a stranger had sent lamports to is not told by this, and so by nothing. */
-async function opens(node: RpcNode, { hash }: Mention, account: Address): Promise<Result<boolean, Trouble>> {
-  const landed = await node.ask(askTransaction(hash, 'confirmed'));
+async function opens(node: RpcNode, { hash }: Mention, account: Address): Promise<Result<boolean, NodeProblem>> {
+  const landed = await node.request(getTransaction(hash, 'confirmed'));
   if (!landed.ok) return landed;
   const at = landed.value?.accounts.indexOf(account) ?? -1;
   return accepted(landed.value?.lamportsBefore[at] === 0n && (landed.value.lamportsAfter[at] ?? 0n) > 0n);

@@ -1,17 +1,23 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
-import { absenceOf } from '#chains/absence.ts';
-import type { Observation, Watched } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
-import { unfit } from '#chains/fleet.ts';
+import { checkOwnAbsence } from '#chains/absence.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
+import { unusable } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
-import { readLanded } from '#chains/solana/activity.ts';
+import { readMined } from '#chains/solana/activity.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
-import { findAnchorUser } from '#chains/solana/nonce-user.ts';
+import { findNonceConsumer } from '#chains/solana/nonce-user.ts';
 import type { At, Status } from '#chains/solana/question.ts';
-import { askAccounts, askHeight, askStatuses, BLOCKS, MAX_STATUSES } from '#chains/solana/question.ts';
-import type { Anchor } from '#chains/solana/terms.ts';
+import {
+  getAccounts,
+  getBlockHeight,
+  getSignatureStatuses,
+  BLOCK_CALLS,
+  MAX_STATUSES,
+} from '#chains/solana/question.ts';
+import type { DurableNonce } from '#chains/solana/terms.ts';
 import { nonceAccountOf } from '#chains/solana/terms.ts';
 import { termsIn } from '#chains/solana/transaction.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -27,8 +33,8 @@ import { accepted } from '#domain/result.ts';
 export async function observeTransaction(
   node: RpcNode,
   chain: Chain,
-  watched: Watched,
-): Promise<Result<Observation, Trouble>> {
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
   const statuses = await statusesOf(node, watched.hashes);
   if (!statuses.ok) return statuses;
   const found = firstOf(statuses.value.value);
@@ -42,18 +48,18 @@ export async function observeTransaction(
 async function included(
   node: RpcNode,
   chain: Chain,
-  { watched, found: { hash, status } }: { readonly watched: Watched; readonly found: Found },
-): Promise<Result<Observation, Trouble>> {
+  { watched, found: { hash, status } }: { readonly watched: WatchedAttempts; readonly found: Found },
+): Promise<Result<Observation, NodeProblem>> {
   if (status.commitment === 'processed') {
     // A fork may still lose it: it is neither here nor gone.
     if (watched.inclusion === null) return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
-    return unfit('the node has not heard the votes for what is recorded');
+    return unusable('the node has not heard the votes for what is recorded');
   }
-  const landed = await readLanded(node, chain, { hash, status });
+  const landed = await readMined(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { block, error, fee, movements } = landed.value;
   if ((error !== null) !== status.failed)
-    return unfit('the node says of one transaction that it failed and that it did not');
+    return unusable('the node says of one transaction that it failed and that it did not');
   return accepted({
     type: 'included',
     inclusion: {
@@ -75,13 +81,17 @@ async function included(
  * the account is open. Else it has opened nothing, and until all their blockhashes are too old the others can still be carried out; it is the
  * end only when they are, beyond every fork, and none of them has been meanwhile.
  */
-async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
+async function observeFailure(
+  node: RpcNode,
+  chain: Chain,
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
   if (fate.value.value === 'taken') {
     const used = await observeUse(node, chain, watched, fate.value.slot);
     if (used.ok && used.value.type === 'included') return used;
-    return unfit('an attempt that the node does not know has opened the account');
+    return unusable('an attempt that the node does not know has opened the account');
   }
   const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
@@ -89,7 +99,7 @@ async function observeFailure(node: RpcNode, chain: Chain, watched: Watched): Pr
   if (found !== null && (!found.status.failed || fate.value.value === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
-  const absent = await absenceOf(node, watched, BLOCKS);
+  const absent = await checkOwnAbsence(node, watched, BLOCK_CALLS);
   return absent.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : absent;
 }
 
@@ -99,13 +109,16 @@ interface Found {
 }
 
 /** Of those that were carried out, be it in vain; at most one has succeeded. All pages are of the oldest slot that any of them is of. */
-async function statusesOf(node: RpcNode, hashes: readonly string[]): Promise<Result<At<readonly Found[]>, Trouble>> {
+async function statusesOf(
+  node: RpcNode,
+  hashes: readonly string[],
+): Promise<Result<At<readonly Found[]>, NodeProblem>> {
   const found: Found[] = [];
   let least: bigint | null = null;
   // A node that forwards nothing for hours leads to more attempts than one question may name.
   for (let start = 0; start < hashes.length; start += MAX_STATUSES) {
     const page = hashes.slice(start, start + MAX_STATUSES);
-    const statuses = await node.ask(askStatuses(page));
+    const statuses = await node.request(getSignatureStatuses(page));
     if (!statuses.ok) return statuses;
     const { slot, value } = statuses.value;
     for (const [i, hash] of page.entries()) {
@@ -122,10 +135,10 @@ async function statusesSince(
   node: RpcNode,
   hashes: readonly string[],
   slot: bigint,
-): Promise<Result<readonly Found[], Trouble>> {
+): Promise<Result<readonly Found[], NodeProblem>> {
   const statuses = await statusesOf(node, hashes);
   if (!statuses.ok) return statuses;
-  return statuses.value.slot < slot ? unfit('the node is behind the end of it') : accepted(statuses.value.value);
+  return statuses.value.slot < slot ? unusable('the node is behind the end of it') : accepted(statuses.value.value);
 }
 
 /** The one that succeeded, or the first that failed; null where none was carried out. */
@@ -133,14 +146,18 @@ function firstOf(statuses: readonly Found[]): Found | null {
   return statuses.find(({ status }) => !status.failed) ?? statuses[0] ?? null;
 }
 
-function placeOf({ from, newest }: Watched): { readonly wallet: Address; readonly anchor: Anchor } {
+function placeOf({ from, newest }: WatchedAttempts): { readonly wallet: Address; readonly anchor: DurableNonce } {
   const terms = isPublicKey(from) ? termsIn(hexToBytes(newest.payload.slice(2)), from) : null;
   if (!isPublicKey(from) || terms === null) throw new Error('a stored payload can be read');
   return { wallet: from, anchor: terms.anchor };
 }
 
-async function observeAbsence(node: RpcNode, chain: Chain, watched: Watched): Promise<Result<Observation, Trouble>> {
-  const absent = await absenceOf(node, watched, BLOCKS);
+async function observeAbsence(
+  node: RpcNode,
+  chain: Chain,
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
+  const absent = await checkOwnAbsence(node, watched, BLOCK_CALLS);
   if (!absent.ok) return absent;
   const fate = await fateOf(node, watched);
   if (!fate.ok) return fate;
@@ -148,7 +165,7 @@ async function observeAbsence(node: RpcNode, chain: Chain, watched: Watched): Pr
   // It may have been carried out just now, between the two questions.
   const again = await statusesSince(node, watched.hashes, fate.value.slot);
   if (!again.ok) return again;
-  if (again.value.length > 0) return unfit('the transaction came only now');
+  if (again.value.length > 0) return unusable('the transaction came only now');
   return fate.value.value === 'lapsed'
     ? accepted({ type: 'lapsed' })
     : observeUse(node, chain, watched, fate.value.slot);
@@ -160,12 +177,12 @@ const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken:
 async function observeUse(
   node: RpcNode,
   chain: Chain,
-  watched: Watched,
+  watched: WatchedAttempts,
   finalizedSlot: bigint,
-): Promise<Result<Observation, Trouble>> {
+): Promise<Result<Observation, NodeProblem>> {
   const { hashes, newest } = watched;
   const unusedAt = newest.anchoredAt === undefined ? null : BigInt(newest.anchoredAt);
-  const user = await findAnchorUser(node, { ...placeOf(watched), unusedAt, hashes });
+  const user = await findNonceConsumer(node, { ...placeOf(watched), unusedAt, hashes });
   if (!user.ok) return user;
   if (user.value === null) return accepted(UNEXPLAINED);
   const { hash, slot, failed } = user.value;
@@ -179,22 +196,25 @@ async function observeUse(
 }
 
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
-async function fateOf(node: RpcNode, watched: Watched): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, Trouble>> {
+async function fateOf(
+  node: RpcNode,
+  watched: WatchedAttempts,
+): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, NodeProblem>> {
   const { newest } = watched;
   const { wallet, anchor } = placeOf(watched);
   // The height first: an account that is not there afterwards was not there at that height.
-  const height = anchor.kind === 'opening' ? await node.ask(askHeight('finalized')) : null;
+  const height = anchor.kind === 'opening' ? await node.request(getBlockHeight('finalized')) : null;
   if (height !== null && !height.ok) return height;
-  const accounts = await node.ask(askAccounts([nonceAccountOf(wallet, anchor.place)], 'finalized'));
+  const accounts = await node.request(getAccounts([nonceAccountOf(wallet, anchor.place)], 'finalized'));
   if (!accounts.ok) return accounts;
   const { slot } = accounts.value;
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {
-    if (stored === null) return unfit('the node does not know the nonce account');
+    if (stored === null) return unusable('the node does not know the nonce account');
     if (stored.value === anchor.value) return accepted({ slot, value: 'waiting' });
     // Another value may be one before ours, where the node is behind.
     const isBehind = newest.anchoredAt !== undefined && slot < BigInt(newest.anchoredAt);
-    if (isBehind) return unfit('the node is behind the block in which the nonce was read');
+    if (isBehind) return unusable('the node is behind the block in which the nonce was read');
     return accepted({ slot, value: 'taken' });
   }
   if (stored !== null) return accepted({ slot, value: 'taken' });

@@ -1,4 +1,4 @@
-import { provenOnce } from '#chains/inspection.ts';
+import { memoised } from '#chains/inspection.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
 import { isPublicKey, parseMint, parseRecipient, bytesOf } from '#chains/solana/address.ts';
@@ -6,7 +6,7 @@ import { clusterOf } from '#chains/solana/cluster.ts';
 import { bytesOfPayload } from '#chains/payload-text.ts';
 import { memoFault } from '#chains/solana/memo.ts';
 import { offchainMessage } from '#chains/solana/message.ts';
-import type { Anchor } from '#chains/solana/terms.ts';
+import type { DurableNonce } from '#chains/solana/terms.ts';
 import { costOf, nonceAccountOf } from '#chains/solana/terms.ts';
 import { messageBytes, termsIn } from '#chains/solana/transaction.ts';
 import { parseAmount, unitsOf } from '#domain/amount.ts';
@@ -53,10 +53,10 @@ export interface SolanaMessage {
 export const UINT64_MAX = 2n ** 64n - 1n;
 
 /** What fits into a packet of the network (1,232 bytes) beside one signature and their number. */
-const MOST_MESSAGE_BYTES = 1_232 - 65;
+const MAX_MESSAGE_BYTES = 1_232 - 65;
 
 /** The network's own limit for a transaction. */
-const MOST_UNITS = 1_400_000;
+const MAX_COMPUTE_UNITS = 1_400_000;
 
 /**
  * Proves that bytes are the one message that carries out a transfer: the terms are read out of them, the message is made again from the
@@ -65,19 +65,19 @@ const MOST_UNITS = 1_400_000;
  * Refuses, in order: `unsupported-kind` (calldata and allowances are of another family), `intent-not-canonical`, `malformed`, `too-long`,
  * `wrong-transfer`, `units-out-of-range`, `fee-above-cap`.
  */
-export const inspectSolanaPayload = provenOnce(
+export const inspectSolanaPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<SolanaPayload, SolanaPayloadFault> => {
     if (intent.kind !== 'transfer') return refused('unsupported-kind');
     const wallet = canonicalWallet(intent);
     if (wallet === null) return refused('intent-not-canonical');
     const bytes = bytesOfPayload(payload);
     if (bytes === null) return refused('malformed');
-    if (bytes.length > MOST_MESSAGE_BYTES) return refused('too-long');
+    if (bytes.length > MAX_MESSAGE_BYTES) return refused('too-long');
     const terms = termsIn(bytes, wallet);
     if (terms === null) return refused('malformed');
     const wanted = messageBytes(intent, terms);
     if (wanted === null || !equalBytes(wanted, bytes)) return refused('wrong-transfer');
-    if (terms.unitLimit > MOST_UNITS) return refused('units-out-of-range');
+    if (terms.unitLimit > MAX_COMPUTE_UNITS) return refused('units-out-of-range');
     const cost = costOf(terms);
     if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
     return accepted({
@@ -131,7 +131,7 @@ function isAcknowledged({ to, recipientMayHaveNoKey }: TransferIntent): boolean 
  * names no account: it follows from the last blockhash, so all accounts that are advanced in one slot hold the same value, and two
  * payments at two of them would both be carried out.
  */
-function usedUpBy(anchor: Anchor, wallet: Address): bigint {
+function usedUpBy(anchor: DurableNonce, wallet: Address): bigint {
   const account = bytesOf(nonceAccountOf(wallet, anchor.place));
   if (anchor.kind === 'opening') return BigInt(`0x${bytesToHex(account)}`);
   if (!isPublicKey(anchor.value)) throw new Error('a lifetime is 32 bytes in base58');

@@ -1,6 +1,6 @@
-import type { BlockQuestions } from '#chains/absence.ts';
+import type { BlockCalls } from '#chains/absence.ts';
 import { isObject } from '#chains/json.ts';
-import type { Question } from '#chains/json-rpc.ts';
+import type { RpcCall } from '#chains/json-rpc.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
 import type { Address } from '@solana/kit';
 
@@ -44,7 +44,7 @@ export interface TokenBalance {
 }
 
 /** A transaction with what it did to every account that it names. */
-export interface Landed {
+export interface MinedTransaction {
   readonly slot: bigint;
   readonly error: string | null;
   readonly fee: bigint;
@@ -56,23 +56,23 @@ export interface Landed {
   readonly tokensAfter: readonly TokenBalance[];
 }
 
-export const askGenesis: Question<string> = {
+export const getGenesisHash: RpcCall<string> = {
   method: 'getGenesisHash',
   params: [],
   read: (answer) => (typeof answer === 'string' && isPublicKey(answer) ? answer : undefined),
 };
 
-export const askHeight = (commitment: Commitment): Question<bigint> => whole('getBlockHeight', [{ commitment }]);
+export const getBlockHeight = (commitment: Commitment): RpcCall<bigint> => whole('getBlockHeight', [{ commitment }]);
 
-export const askSlot = (commitment: Commitment): Question<bigint> => whole('getSlot', [{ commitment }]);
+export const getSlot = (commitment: Commitment): RpcCall<bigint> => whole('getSlot', [{ commitment }]);
 
-export const askRent = (bytes: number): Question<bigint> => whole('getMinimumBalanceForRentExemption', [bytes]);
+export const getMinimumRent = (bytes: number): RpcCall<bigint> => whole('getMinimumBalanceForRentExemption', [bytes]);
 
 /** Several at one and the same slot. */
-export const askAccounts = (
+export const getAccounts = (
   addresses: readonly Address[],
   commitment: Commitment = 'confirmed',
-): Question<At<readonly (Account | null)[]>> => ({
+): RpcCall<At<readonly (Account | null)[]>> => ({
   method: 'getMultipleAccounts',
   params: [addresses, { commitment, encoding: 'base64' }],
   read: (answer) => {
@@ -85,11 +85,11 @@ export const askAccounts = (
   },
 });
 
-export const askTokenAccounts = (
+export const getTokenAccounts = (
   owner: Address,
   program: Address,
   commitment: Commitment,
-): Question<readonly { readonly address: Address; readonly mint: Address }[]> => ({
+): RpcCall<readonly { readonly address: Address; readonly mint: Address }[]> => ({
   method: 'getTokenAccountsByOwner',
   params: [owner, { programId: program }, { commitment, encoding: 'jsonParsed' }],
   read: (answer) => {
@@ -105,10 +105,10 @@ export const askTokenAccounts = (
 });
 
 /** Every account of the token program that holds a token for a wallet, with what is in it. */
-export const askAccountsOfMint = (
+export const getAccountsOfMint = (
   owner: Address,
   mint: Address,
-): Question<readonly { readonly address: Address; readonly account: Account }[]> => ({
+): RpcCall<readonly { readonly address: Address; readonly account: Account }[]> => ({
   method: 'getTokenAccountsByOwner',
   params: [owner, { mint }, { commitment: 'confirmed', encoding: 'base64' }],
   read: (answer) => {
@@ -121,7 +121,7 @@ export const askAccountsOfMint = (
   },
 });
 
-export const askBlockhash: Question<{ readonly blockhash: string; readonly lastHeight: bigint }> = {
+export const getLatestBlockhash: RpcCall<{ readonly blockhash: string; readonly lastHeight: bigint }> = {
   method: 'getLatestBlockhash',
   params: [{ commitment: 'confirmed' }],
   read: (answer) => {
@@ -132,7 +132,7 @@ export const askBlockhash: Question<{ readonly blockhash: string; readonly lastH
 };
 
 /** What was paid of late, per compute unit in millionths of a lamport, for transactions that write to these accounts. */
-export const askPaidPrices = (accounts: readonly Address[]): Question<readonly bigint[]> => ({
+export const getPrioritizationFees = (accounts: readonly Address[]): RpcCall<readonly bigint[]> => ({
   method: 'getRecentPrioritizationFees',
   params: [accounts],
   read: (answer) => {
@@ -143,7 +143,7 @@ export const askPaidPrices = (accounts: readonly Address[]): Question<readonly b
 });
 
 /** @param transaction base64; its signature and its blockhash do not matter */
-export const askSimulation = (transaction: string): Question<Simulation> => ({
+export const simulateTransaction = (transaction: string): RpcCall<Simulation> => ({
   method: 'simulateTransaction',
   params: [
     transaction,
@@ -158,7 +158,7 @@ export const askSimulation = (transaction: string): Question<Simulation> => ({
 });
 
 /** Without a rehearsal, which was had, and without the node's own repetition: what is sent again, and when, is our affair. */
-export const askSend = (transaction: string): Question<string> => ({
+export const sendTransaction = (transaction: string): RpcCall<string> => ({
   method: 'sendTransaction',
   params: [transaction, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }],
   read: (answer) => (typeof answer === 'string' ? answer : undefined),
@@ -168,7 +168,7 @@ export const askSend = (transaction: string): Question<string> => ({
 export const MAX_STATUSES = 256;
 
 /** Null for one that the node does not know. It searches all that it has of its history. */
-export const askStatuses = (hashes: readonly string[]): Question<At<readonly (Status | null)[]>> => ({
+export const getSignatureStatuses = (hashes: readonly string[]): RpcCall<At<readonly (Status | null)[]>> => ({
   method: 'getSignatureStatuses',
   params: [hashes, { searchTransactionHistory: true }],
   read: (answer) => {
@@ -180,14 +180,14 @@ export const askStatuses = (hashes: readonly string[]): Question<At<readonly (St
 });
 
 /** Null for one that the node does not have at this commitment. */
-export const askTransaction = (hash: string, commitment: Commitment): Question<Landed | null> => ({
+export const getTransaction = (hash: string, commitment: Commitment): RpcCall<MinedTransaction | null> => ({
   method: 'getTransaction',
   params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }],
   read: (answer) => (answer === null ? null : landedOf(answer)),
 });
 
 /** The blockhash or durable nonce that a transaction hangs on; null for one that the node does not have. */
-export const askLifetime = (hash: string): Question<string | null> => ({
+export const getLifetime = (hash: string): RpcCall<string | null> => ({
   method: 'getTransaction',
   params: [hash, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }],
   read: (answer) => {
@@ -198,7 +198,7 @@ export const askLifetime = (hash: string): Question<string | null> => ({
 });
 
 /** The hash of a block; null for a slot that has none. */
-export const askBlockOf = (slot: bigint): Question<string | null> => ({
+export const getBlockHashAt = (slot: bigint): RpcCall<string | null> => ({
   method: 'getBlock',
   params: [
     plain(slot),
@@ -212,7 +212,7 @@ export const askBlockOf = (slot: bigint): Question<string | null> => ({
 });
 
 /** A slot may have no block for ever. */
-export const BLOCKS: BlockQuestions = { askHash: askBlockOf, askHead: askSlot('confirmed') };
+export const BLOCK_CALLS: BlockCalls = { askHash: getBlockHashAt, askHead: getSlot('confirmed') };
 
 export interface Mention {
   readonly hash: string;
@@ -221,9 +221,12 @@ export interface Mention {
 }
 
 /** Newest first, at most a thousand. */
-export const askMentions = (address: Address, before: string | null): Question<readonly Mention[]> => ({
+export const getSignaturesForAddress = (address: Address, before: string | null): RpcCall<readonly Mention[]> => ({
   method: 'getSignaturesForAddress',
-  params: [address, { commitment: 'confirmed', limit: MOST_MENTIONS, ...(before === null ? {} : { before }) }],
+  params: [
+    address,
+    { commitment: 'confirmed', limit: MAX_SIGNATURES_PER_PAGE, ...(before === null ? {} : { before }) },
+  ],
   read: (answer) => {
     if (!Array.isArray(answer)) return undefined;
     const read = answer.map((row: unknown) => {
@@ -237,9 +240,9 @@ export const askMentions = (address: Address, before: string | null): Question<r
 });
 
 /** What a node gives at once. */
-export const MOST_MENTIONS = 1_000;
+export const MAX_SIGNATURES_PER_PAGE = 1_000;
 
-function whole(method: string, params: readonly unknown[]): Question<bigint> {
+function whole(method: string, params: readonly unknown[]): RpcCall<bigint> {
   return { method, params, read: (answer) => (typeof answer === 'bigint' && answer >= 0n ? answer : undefined) };
 }
 
@@ -293,7 +296,7 @@ function statusOf(value: unknown): Status | null | undefined {
   return { slot, failed: err !== null, commitment };
 }
 
-function landedOf(answer: unknown): Landed | undefined {
+function landedOf(answer: unknown): MinedTransaction | undefined {
   const { slot, meta, transaction } = fieldsOf(answer);
   const { err, fee, preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses } = fieldsOf(meta);
   const { writable, readonly } = fieldsOf(loadedAddresses);

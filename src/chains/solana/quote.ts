@@ -2,22 +2,22 @@ import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
 import type { PermanentFault } from '#chains/permanent-fault.ts';
 import { permanent, shortOf } from '#chains/permanent-fault.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { Quote } from '#chains/chain-adapter.ts';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import type { ReplacedPrice } from '#chains/solana/price.ts';
 import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/price.ts';
 import type { Account } from '#chains/solana/question.ts';
-import { askAccounts, askPaidPrices, askRent, askSimulation } from '#chains/solana/question.ts';
+import { getAccounts, getPrioritizationFees, getMinimumRent, simulateTransaction } from '#chains/solana/question.ts';
 import type { Source } from '#chains/solana/source.ts';
 import { findSource } from '#chains/solana/source.ts';
 import { accountsOf, targetOf } from '#chains/solana/target.ts';
 import type { Terms, TokenTerms } from '#chains/solana/terms.ts';
-import { costOf, MICRO, nonceAccountOf, PLACES, SIGNATURE_FEE } from '#chains/solana/terms.ts';
+import { costOf, MICRO, nonceAccountOf, NONCE_SLOTS, SIGNATURE_FEE } from '#chains/solana/terms.ts';
 import type { Payment } from '#chains/solana/transaction.ts';
-import { paymentOf, rehearsal } from '#chains/solana/transaction.ts';
-import { takesOf } from '#chains/takes.ts';
+import { paymentOf, simulationMessage } from '#chains/solana/transaction.ts';
+import { spendingOf } from '#chains/takes.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { AssetAmount } from '#domain/exposure.ts';
 import type { OnChainIntent, TransferIntent } from '#domain/intent.ts';
@@ -30,7 +30,7 @@ import type { Attempt, Speed } from '#domain/transaction.ts';
 export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}
 
 /** What is known of a payment before its price. */
-export interface Prospect {
+export interface PaymentPlan {
   readonly payment: Payment;
   /** Lamports of the wallet. */
   readonly balance: bigint;
@@ -51,7 +51,7 @@ export interface Prospect {
 /** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
 const ANCHOR_UNITS = 1_000n;
 const NONCE_BYTES = 80;
-const PLACE_NUMBERS: readonly number[] = Array.from({ length: PLACES }, (_, place) => place);
+const PLACE_NUMBERS: readonly number[] = Array.from({ length: NONCE_SLOTS }, (_, place) => place);
 /** Of the wallet's token account among the accounts of a payment (see `accountsOf`). */
 const SOURCE = 3;
 
@@ -68,8 +68,8 @@ export async function quoteTransfer(
   node: RpcNode,
   intent: OnChainIntent,
   { replaced, speed }: { readonly replaced: Attempt | null; readonly speed: Speed },
-): Promise<Result<SolanaQuote, PermanentFault | Trouble>> {
-  const looked = await prospectOf(node, intent);
+): Promise<Result<SolanaQuote, PermanentFault | NodeProblem>> {
+  const looked = await planPayment(node, intent);
   if (!looked.ok) return looked;
   const prospect = looked.value;
   const { payment, balance, token, unitLimit, leastBalance, openPlaces, nonceRent, funds } = prospect;
@@ -93,19 +93,19 @@ export async function quoteTransfer(
   const spending =
     replaced === null
       ? {
-          takes: takesOf(intent, costAt(prospect, unitPrice, false)),
+          takes: spendingOf(intent, costAt(prospect, unitPrice, false)),
           funds,
           places: { open: openPlaces, rent: amountOf(nonceRent) },
         }
-      : { takes: takesOf(intent, maxFee), funds };
+      : { takes: spendingOf(intent, maxFee), funds };
   return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(maxFee), spending });
 }
 
 /** Looks at everything that a payment deals with. Refuses as `quoteTransfer` does for the payment itself. */
-export async function prospectOf(
+export async function planPayment(
   node: RpcNode,
   intent: OnChainIntent,
-): Promise<Result<Prospect, PermanentFault | Trouble>> {
+): Promise<Result<PaymentPlan, PermanentFault | NodeProblem>> {
   if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
   const payment = paymentOf(intent);
   if (payment === null) throw new Error('a stored intent is in canonical form');
@@ -114,11 +114,11 @@ export async function prospectOf(
   const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
   const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
     // All of one slot: the balances, and the places that are open in the same state.
-    node.ask(askAccounts([...addresses, ...PLACE_NUMBERS.map((place) => nonceAccountOf(wallet, place))])),
-    node.ask(askRent(NONCE_BYTES)),
-    node.ask(askRent(0)),
-    node.ask(askPaidPrices(written)),
-    node.ask(askPaidPrices([])),
+    node.request(getAccounts([...addresses, ...PLACE_NUMBERS.map((place) => nonceAccountOf(wallet, place))])),
+    node.request(getMinimumRent(NONCE_BYTES)),
+    node.request(getMinimumRent(0)),
+    node.request(getPrioritizationFees(written)),
+    node.request(getPrioritizationFees([])),
   ]);
   if (!accounts.ok) return accounts;
   if (!nonceRent.ok) return nonceRent;
@@ -174,7 +174,7 @@ function tokensIn({ mint }: Payment, { account }: Source): readonly AssetAmount[
 }
 
 /** Returns the largest price that the fee cap allows, with everything that may have to be opened; negative where it allows none. */
-function mostPrice(prospect: Prospect, { maxFee }: OnChainIntent): bigint {
+function mostPrice(prospect: PaymentPlan, { maxFee }: OnChainIntent): bigint {
   const left = BigInt(maxFee) - costAt(prospect, 0n, true);
   return left < 0n ? -1n : (left * MICRO) / BigInt(prospect.unitLimit);
 }
@@ -186,7 +186,7 @@ function replacedPrice({ wallet, to }: Payment, replaced: Attempt | null): Repla
 }
 
 /** In lamports, for what may be opened and at a price. */
-export function costAt({ token, unitLimit, nonceRent }: Prospect, unitPrice: bigint, opensNonce: boolean): bigint {
+export function costAt({ token, unitLimit, nonceRent }: PaymentPlan, unitPrice: bigint, opensNonce: boolean): bigint {
   const rent = opensNonce ? nonceRent : 0n;
   return costOf({ anchor: { kind: 'opening', place: 0, blockhash: NO_BLOCKHASH, rent }, unitLimit, unitPrice, token });
 }
@@ -198,9 +198,9 @@ async function unitsOf(
   node: RpcNode,
   intent: TransferIntent,
   token: TokenTerms | null,
-): Promise<Result<number, PermanentFault | Trouble>> {
-  const bytes = rehearsal(intent, token);
-  const simulated = await node.ask(askSimulation(Buffer.from(bytes).toString('base64')));
+): Promise<Result<number, PermanentFault | NodeProblem>> {
+  const bytes = simulationMessage(intent, token);
+  const simulated = await node.request(simulateTransaction(Buffer.from(bytes).toString('base64')));
   if (!simulated.ok) return simulated;
   const { error, logs, units } = simulated.value;
   if (error === null) return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));

@@ -1,20 +1,25 @@
 import type { Address } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import type { Scan } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { isPublicKey } from '#chains/solana/address.ts';
 import type { Mention } from '#chains/solana/question.ts';
-import { askMentions, askSlot, askTokenAccounts, MOST_MENTIONS } from '#chains/solana/question.ts';
+import {
+  getSignaturesForAddress,
+  getSlot,
+  getTokenAccounts,
+  MAX_SIGNATURES_PER_PAGE,
+} from '#chains/solana/question.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /** A day, at some 400 ms each: without a place to begin. */
 const RECENT_SLOTS = 216_000n;
 /** Of one account. Beyond these it is asked again after they are worked on. */
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 /** A stranger can send any number of tokens. */
-const MOST_ACCOUNTS = 50;
+const MAX_ACCOUNTS = 50;
 
 /**
  * Looks for everything that concerns a wallet: what names it, and what names one of its token accounts (a payment of tokens names the
@@ -23,17 +28,17 @@ const MOST_ACCOUNTS = 50;
 export async function scanCluster(
   node: RpcNode,
   { address, since }: { readonly address: string; readonly since: bigint | null },
-): Promise<Result<Scan, Trouble>> {
+): Promise<Result<Scan, NodeProblem>> {
   if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
-  const head = await node.ask(askSlot('confirmed'));
+  const head = await node.request(getSlot('confirmed'));
   if (!head.ok) return head;
   const least = head.value < RECENT_SLOTS ? 0n : head.value - RECENT_SLOTS;
   const from = since === null ? least : since + 1n;
-  const owned = await node.ask(askTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'confirmed'));
+  const owned = await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'confirmed'));
   if (!owned.ok) return owned;
   const hashes = new Set<string>();
   let oldest = from;
-  for (const account of [address, ...owned.value.slice(0, MOST_ACCOUNTS).map((one) => one.address)]) {
+  for (const account of [address, ...owned.value.slice(0, MAX_ACCOUNTS).map((one) => one.address)]) {
     const found = await mentionsSince(node, account, from);
     if (!found.ok) return found;
     for (const hash of found.value.hashes) hashes.add(hash);
@@ -48,15 +53,17 @@ async function mentionsSince(
   node: RpcNode,
   account: Address,
   from: bigint,
-): Promise<Result<{ readonly hashes: readonly string[]; readonly from: bigint }, Trouble>> {
+): Promise<Result<{ readonly hashes: readonly string[]; readonly from: bigint }, NodeProblem>> {
   const hashes: string[] = [];
   let [last, oldest]: [string | null, bigint] = [null, from];
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const mentions: Result<readonly Mention[], Trouble> = await node.ask(askMentions(account, last));
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const mentions: Result<readonly Mention[], NodeProblem> = await node.request(
+      getSignaturesForAddress(account, last),
+    );
     if (!mentions.ok) return mentions;
     const recent = mentions.value.filter(({ slot }) => slot >= from);
     hashes.push(...recent.filter(({ failed }) => !failed).map(({ hash }) => hash));
-    const isAll = mentions.value.length < MOST_MENTIONS || recent.length < mentions.value.length;
+    const isAll = mentions.value.length < MAX_SIGNATURES_PER_PAGE || recent.length < mentions.value.length;
     if (isAll) return accepted({ hashes, from });
     last = mentions.value.at(-1)?.hash ?? null;
     oldest = mentions.value.at(-1)?.slot ?? from;

@@ -1,11 +1,11 @@
 import type { Address } from '@solana/kit';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import type { TokenAccount } from '#chains/solana/accounts.ts';
 import { tokenAccountIn } from '#chains/solana/accounts.ts';
 import { tokenAccountOf } from '#chains/solana/address.ts';
 import type { Account } from '#chains/solana/question.ts';
-import { askAccountsOfMint } from '#chains/solana/question.ts';
+import { getAccountsOfMint } from '#chains/solana/question.ts';
 import type { Payment } from '#chains/solana/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -31,12 +31,12 @@ export async function findSource(
   node: RpcNode,
   { wallet, to, mint, units }: Payment,
   associated: Account | null,
-): Promise<Result<Source, Trouble>> {
+): Promise<Result<Source, NodeProblem>> {
   const account = tokenAccountIn(associated);
   const own = isUsable(account, wallet) ? account.units : 0n;
   const source: Source = { address: null, account, total: own, largest: own };
   if (mint === null || (own >= units && to !== wallet)) return accepted(source);
-  const found = await node.ask(askAccountsOfMint(wallet, mint));
+  const found = await node.request(getAccountsOfMint(wallet, mint));
   if (!found.ok) return found;
   const others = found.value.flatMap(({ address, account: data }) => {
     const held = tokenAccountIn(data);

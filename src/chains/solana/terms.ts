@@ -13,7 +13,7 @@ import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
  * Attempts that differ only in a blockhash could both be carried out, and a co-signer, which sees no chain, could not tell an honest
  * coordinator that signs again after an expiry from one that wants to pay twice.
  */
-export type Anchor =
+export type DurableNonce =
   | { readonly kind: 'nonce'; readonly place: number; readonly value: string }
   | {
       readonly kind: 'opening';
@@ -25,7 +25,7 @@ export type Anchor =
 
 /** What the bytes of an intent say besides the intent. */
 export interface Terms {
-  readonly anchor: Anchor;
+  readonly anchor: DurableNonce;
   /** Compute units. */
   readonly unitLimit: number;
   /** Millionths of a lamport for each. */
@@ -43,7 +43,7 @@ export interface TokenTerms {
 }
 
 /** Payments that may be on their way from one wallet at the same time. More wait. */
-export const PLACES = 16;
+export const NONCE_SLOTS = 16;
 
 /** Lamports for the one signature that there is. */
 export const SIGNATURE_FEE = 5_000n;

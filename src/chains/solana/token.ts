@@ -1,10 +1,10 @@
 import { getAddressEncoder } from '@solana/kit';
 import type { TokenMetadata } from '#chains/chain-adapter.ts';
-import type { Trouble } from '#chains/fleet.ts';
+import type { NodeProblem } from '#chains/fleet.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { mintIn } from '#chains/solana/accounts.ts';
 import { derivedAddress, isPublicKey } from '#chains/solana/address.ts';
-import { askAccounts } from '#chains/solana/question.ts';
+import { getAccounts } from '#chains/solana/question.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
@@ -14,14 +14,14 @@ const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 /** Its account: kind (4, of version 1), authority, mint, then name and symbol as texts with their lengths, padded with zeros. */
 const METADATA_KIND = 4;
 const NAME_PLACE = 1 + 32 + 32;
-const LONGEST_TEXT = 64;
+const MAX_TEXT_LENGTH = 64;
 
 /** What a token says of itself; null for what it does not say. */
-export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, Trouble>> {
+export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
   if (!isPublicKey(address) || !isPublicKey(METADATA_PROGRAM)) return accepted(NOTHING);
   const encode = (one: typeof address) => Uint8Array.from(getAddressEncoder().encode(one));
   const seeds = [new TextEncoder().encode('metadata'), encode(METADATA_PROGRAM), encode(address)];
-  const accounts = await node.ask(askAccounts([address, derivedAddress(seeds, METADATA_PROGRAM)]));
+  const accounts = await node.request(getAccounts([address, derivedAddress(seeds, METADATA_PROGRAM)]));
   if (!accounts.ok) return accounts;
   const [mint = null, metadata = null] = accounts.value.value;
   const decimals = mintIn(mint)?.decimals ?? null;
@@ -45,5 +45,5 @@ function textAt(data: Uint8Array, place: number): { readonly text: string | null
     .decode(data.subarray(start, end))
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
     .trim();
-  return { text: plain === '' ? null : [...plain].slice(0, LONGEST_TEXT).join(''), end };
+  return { text: plain === '' ? null : [...plain].slice(0, MAX_TEXT_LENGTH).join(''), end };
 }

@@ -37,8 +37,8 @@ import {
 import { concatBytes } from '@noble/hashes/utils.js';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/address.ts';
 import { memoInstruction } from '#chains/solana/memo.ts';
-import type { Anchor, Terms, TokenTerms } from '#chains/solana/terms.ts';
-import { nonceAccountOf, nonceSeed, PLACES } from '#chains/solana/terms.ts';
+import type { DurableNonce, Terms, TokenTerms } from '#chains/solana/terms.ts';
+import { nonceAccountOf, nonceSeed, NONCE_SLOTS } from '#chains/solana/terms.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { unitsOf } from '#domain/amount.ts';
 
@@ -95,7 +95,7 @@ export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array |
  * A whole transaction that only pays, without a signature and without a lifetime: for a node to tell what it would take. It has the
  * largest limit that there is, and no price.
  */
-export function rehearsal(intent: TransferIntent, token: TokenTerms | null): Uint8Array {
+export function simulationMessage(intent: TransferIntent, token: TokenTerms | null): Uint8Array {
   const payment = paymentOf(intent);
   if (payment === null) throw new Error('a stored intent is in canonical form');
   const message = setTransactionMessageFeePayer(payment.wallet, createTransactionMessage({ version: 0 }));
@@ -121,7 +121,7 @@ export function paymentOf({ from, to, tokenAddress, amount, memo }: TransferInte
  * `AllocateWithSeed` fails on an account that has data already, which is what makes an opening happen once. `CreateAccountWithSeed` would
  * also fail on one that somebody has sent a lamport to, and so could be stopped by any stranger.
  */
-function opening(wallet: Address, anchor: Anchor): readonly Instruction[] {
+function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] {
   if (anchor.kind === 'nonce') return [];
   const nonceAccount = nonceAccountOf(wallet, anchor.place);
   const signer = createNoopSigner(wallet);
@@ -209,12 +209,12 @@ function tokenTermsIn(instructions: readonly Instruction[], wallet: Address, ope
   return { decimals, opensAccount, ...(isAssociated ? {} : { source: source.address }) };
 }
 
-function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: string): Anchor | null {
+function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: string): DurableNonce | null {
   const [first] = system;
   const [data, accounts] = [first?.data, first?.accounts];
   if (data === undefined || accounts === undefined) return null;
   const placeOf = (account: Address | undefined) =>
-    Array.from({ length: PLACES }, (_, place) => place).find((place) => nonceAccountOf(wallet, place) === account);
+    Array.from({ length: NONCE_SLOTS }, (_, place) => place).find((place) => nonceAccountOf(wallet, place) === account);
   // The instruction's number is its first four bytes: 4 advances a nonce, 2 sends lamports.
   if (data[0] === 4) {
     const place = placeOf(accounts[0]?.address);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { singleNodeChains } from '#chains/access.ts';
+import { chainsWithOneNode } from '#chains/access.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';
@@ -73,7 +73,7 @@ export const status = route({
 /** A setting that can not be read stops every payment, and must not hide the rest of the status. */
 function chainsOnOneNode(env: CoordinatorEnv): string[] {
   try {
-    return [...singleNodeChains(env)];
+    return [...chainsWithOneNode(env)];
   } catch {
     return [];
   }

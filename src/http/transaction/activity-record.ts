@@ -89,7 +89,7 @@ export function activityRecord(
 
 /** It waits to be mined, and what it pays the wallet can be spent so that it is. */
 function canBePaidFor({ state, direction }: Activity, chain: Chain): boolean {
-  return state === 'BROADCAST' && direction === 'in' && adapterFor(chain, []).paysWithCoins;
+  return state === 'BROADCAST' && direction === 'in' && adapterFor(chain, []).spendsUtxos;
 }
 
 function knownAs({ signer, movements }: Activity, { rules }: Policy, chain: Chain | null) {

@@ -45,7 +45,7 @@ async function propose(context: HttpContext): Promise<Response> {
   const { vaultId, chain: name, state, hash, wallet } = found.value.activity;
   if (state !== 'BROADCAST') return refusalProblem(context, { code: 'transaction-not-broadcast', state });
   const chain = findChain(chainsFrom(context.env), name);
-  if (chain === null || !adapterFor(chain, []).paysWithCoins) {
+  if (chain === null || !adapterFor(chain, []).spendsUtxos) {
     const detail = `Nobody can pay for somebody else's transaction on ${name}.`;
     return problem(context, 'not-on-this-chain', { detail });
   }

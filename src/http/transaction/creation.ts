@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
@@ -180,7 +180,7 @@ async function rehearse(
   request: CreationRequest,
 ): Promise<Response | Pick<CreationRequest, 'virtualSize'>> {
   const chain = findChain(chainsFrom(context.env), request.chain);
-  const adapter = chain === null ? null : chainAccess(context.env, chain);
+  const adapter = chain === null ? null : chainClientFor(context.env, chain);
   if (adapter === null || request.action.kind === 'message') return {};
   const actor = actorOf(context);
   const rehearsed = await askObject(
@@ -201,7 +201,7 @@ async function rehearse(
 
 /** With whichever coins the wallet has; null on chains without virtual bytes, or where no node can say. */
 async function virtualSizeOf(adapter: ChainAdapter, intent: OnChainIntent): Promise<string | null> {
-  if (!adapter.paysWithCoins) return null;
+  if (!adapter.spendsUtxos) return null;
   const estimate = await adapter.estimate(intent);
   return estimate.ok && 'virtualSize' in estimate.value ? estimate.value.virtualSize : null;
 }

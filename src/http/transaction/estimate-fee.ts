@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
@@ -126,7 +126,7 @@ async function estimate(context: HttpContext): Promise<Response> {
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { intent } = rehearsed.value.view.transaction;
   const chain = findChain(chainsFrom(context.env), wish.chain);
-  const adapter = chain === null ? null : chainAccess(context.env, chain);
+  const adapter = chain === null ? null : chainClientFor(context.env, chain);
   if (chain === null || adapter === null || intent.kind === 'message') {
     return problem(context, 'chain-unavailable', { detail: `No node is configured for ${wish.chain}.` });
   }

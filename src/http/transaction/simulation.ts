@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Allowance } from '#chains/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
@@ -69,7 +69,7 @@ async function simulated(context: HttpContext, intent: Intent): Promise<Simulati
   if (intent.kind === 'message')
     return unknown('A message is carried out by no chain; what its signature is good for, no node knows.');
   const chain = findChain(chainsFrom(context.env), intent.chain);
-  const adapter = chain === null ? null : chainAccess(context.env, chain);
+  const adapter = chain === null ? null : chainClientFor(context.env, chain);
   if (chain === null || adapter === null) return unknown('No node is configured for its chain.');
   const answer = await adapter.simulate(intent);
   if (!answer.ok) return unknown(answer.refusal.detail);

@@ -47,7 +47,7 @@ async function propose(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const { coins: joins = MAX_COINS, note, ...body } = consolidateBody.parse(await context.req.json());
   const chain = findChain(chainsFrom(context.env), body.chain);
-  if (chain !== null && !adapterFor(chain, []).paysWithCoins) {
+  if (chain !== null && !adapterFor(chain, []).spendsUtxos) {
     return problem(context, 'not-on-this-chain', { detail: `There are no coins to join on ${chain.name}.` });
   }
   const request = { ...body, vaultId, note: note ?? defaultNote(joins), speed: 'slow', joins } as const;

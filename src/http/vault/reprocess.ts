@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainAccess } from '#chains/access.ts';
+import { chainClientFor } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
@@ -49,7 +49,7 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   const looked: string[] = [];
   for (const { chain: name, address } of wallets.value) {
     const chain = findChain(known, name);
-    if (chain === null || chainAccess(context.env, chain) === null) continue;
+    if (chain === null || chainClientFor(context.env, chain) === null) continue;
     const deliveryId = await orderScan(context.env.DB, { vaultId, chain: chain.caip2, address, since: null }, nowMs);
     if (deliveryId !== null) await context.env.ACTIVITY_QUEUE.send({ deliveryId });
     looked.push(chain.name);

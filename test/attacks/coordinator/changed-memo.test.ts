@@ -6,7 +6,7 @@
  * Defence: the memo is a field of the intent, under the approvals, and co-signers sign only the bytes that carry exactly this memo.
  */
 import { describe, expect, test } from 'vitest';
-import { payloadOf } from '#chains/payload-text.ts';
+import { payloadHex } from '#chains/payload-text.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import { intentOf, Malformed } from '#cosigner/wire.ts';
@@ -26,7 +26,7 @@ const value = stranger();
 /** The bytes that an honest coordinator composes for an intent. */
 function bytesFor(intent: TransferIntent): string {
   const anchor = { kind: 'nonce', place: 0, value } as const;
-  return payloadOf(present(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null })));
+  return payloadHex(present(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null })));
 }
 
 /** What a co-signer answers when people approved one intent, and the coordinator names an intent and bytes. */

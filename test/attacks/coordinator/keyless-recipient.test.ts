@@ -7,7 +7,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { describeIntent } from '#approval-page/describe-intent.ts';
-import { payloadOf } from '#chains/payload-text.ts';
+import { payloadHex } from '#chains/payload-text.ts';
 import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/address.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
 import { warningsOf } from '#chains/warnings.ts';
@@ -31,7 +31,12 @@ const value = stranger();
 function asked(voted: TransferIntent, named: TransferIntent = voted): Promise<string> {
   const anchor = { kind: 'nonce', place: 0, value } as const;
   const bytes = present(messageBytes(named, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null }));
-  const sent = { ...request({}, frame), intent: named, payload: payloadOf(bytes), approvals: votes(voted, alice, bob) };
+  const sent = {
+    ...request({}, frame),
+    intent: named,
+    payload: payloadHex(bytes),
+    approvals: votes(voted, alice, bob),
+  };
   return answer(sent, { wallet });
 }
 

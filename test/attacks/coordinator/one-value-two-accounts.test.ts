@@ -12,7 +12,7 @@ import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
 import { describe, expect, test } from 'vitest';
 import { storedNonce } from '#chains/solana/accounts.ts';
 import { inspectSolanaPayload } from '#chains/solana/payload.ts';
-import { type Anchor, nonceAccountOf } from '#chains/solana/terms.ts';
+import { type DurableNonce, nonceAccountOf } from '#chains/solana/terms.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
 import { Ledger } from '#cosigner/ledger.ts';
 import type { TransferIntent } from '#domain/intent.ts';
@@ -33,7 +33,7 @@ const intent: TransferIntent = {
   maxFee: amount('20000000'),
 };
 
-function bytesAt(anchor: Anchor, of: TransferIntent = intent): Uint8Array {
+function bytesAt(anchor: DurableNonce, of: TransferIntent = intent): Uint8Array {
   return present(messageBytes(of, { anchor, unitLimit: 100_000, unitPrice: 0n, token: null }));
 }
 

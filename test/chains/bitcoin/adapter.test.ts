@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { coinsIn } from '#chains/bitcoin/transaction.ts';
+import { utxosIn } from '#chains/bitcoin/transaction.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
@@ -61,7 +61,7 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const { attempt, hash, verdict } = await sent(intent);
   expect(verdict).toEqual({ outcome: 'accepted' });
-  expect(coinsIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC / 2n, BTC]);
+  expect(utxosIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC / 2n, BTC]);
   const waits = await adapter().observe(watched(attempt, [hash]));
   expect(waits).toEqual({ ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } });
   node.ledger.mine();
@@ -194,7 +194,7 @@ test('a replacement spends the same coins, pays as much more as nodes ask for, a
   const second = await sent(intent, first.attempt);
   expect(second.verdict).toEqual({ outcome: 'accepted' });
   expect(BigInt(second.attempt.maxFee)).toBe(2n * BigInt(first.attempt.maxFee));
-  expect(coinsIn(bytesOf(second.attempt.payload))).toEqual(coinsIn(bytesOf(first.attempt.payload)));
+  expect(utxosIn(bytesOf(second.attempt.payload))).toEqual(utxosIn(bytesOf(first.attempt.payload)));
   expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
   // The first one again: it is gone for good, and the chain will tell.
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
@@ -208,12 +208,12 @@ test('a replacement whose change can not pay for it takes another coin along, af
   node.ledger.fund(wallet.address, 50_000n);
   const intent = payment(wallet.address);
   const first = await sent(intent);
-  const [kept] = coinsIn(bytesOf(first.attempt.payload));
+  const [kept] = utxosIn(bytesOf(first.attempt.payload));
   node.rates['3'] = 20;
   const second = await sent(intent, first.attempt);
   expect(second.verdict).toEqual({ outcome: 'accepted' });
-  expect(coinsIn(bytesOf(second.attempt.payload))).toHaveLength(2);
-  expect(coinsIn(bytesOf(second.attempt.payload))[0]).toEqual(kept);
+  expect(utxosIn(bytesOf(second.attempt.payload))).toHaveLength(2);
+  expect(utxosIn(bytesOf(second.attempt.payload))[0]).toEqual(kept);
 });
 
 test('each speed is quoted at the fee of its estimate', async () => {

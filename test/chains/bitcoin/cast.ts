@@ -4,7 +4,7 @@ import { RawTx } from '@scure/btc-signer';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/address.ts';
-import type { Coin } from '#chains/bitcoin/terms.ts';
+import type { Utxo } from '#chains/bitcoin/terms.ts';
 import type { Network } from '#chains/bitcoin/network.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { inspectPayload } from '#chains/payload.ts';
@@ -88,7 +88,7 @@ export function bytesOf(hex: string): Uint8Array {
 }
 
 /** A transaction that pays a script, without its witness, and the coin that it makes. */
-export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly coin: Coin } {
+export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly coin: Utxo } {
   const raw = RawTx.encode({
     version: 2,
     segwitFlag: false,

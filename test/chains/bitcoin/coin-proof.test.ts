@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { scriptOf } from '#chains/bitcoin/address.ts';
-import { coinsIn } from '#chains/bitcoin/transaction.ts';
+import { utxosIn } from '#chains/bitcoin/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
@@ -153,7 +153,7 @@ test('a cancellation leaves out what no server shows any more, and never the fir
     const quote = await adapter.quote(actionOfAttempt(intent, purpose), attempt);
     if (!quote.ok) return quote.refusal.kind;
     const { payload } = adapter.compose(actionOfAttempt(intent, purpose), quote.value, 0n);
-    return coinsIn(bytesOf(payload)).map(({ txid }) => txid);
+    return utxosIn(bytesOf(payload)).map(({ txid }) => txid);
   };
   const hide = (txid: string) => (liar.lie = (path) => (path.includes(txid) ? null : undefined));
   hide(young);

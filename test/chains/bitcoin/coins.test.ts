@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readCoins } from '#chains/bitcoin/coins.ts';
-import { askCoins } from '#chains/bitcoin/question.ts';
-import { nameOf } from '#chains/bitcoin/terms.ts';
+import { readUtxos } from '#chains/bitcoin/coins.ts';
+import { getUtxos } from '#chains/bitcoin/question.ts';
+import { outpointText } from '#chains/bitcoin/terms.ts';
 import type { RpcNode } from '#chains/json-rpc.ts';
 import { noAnswer } from '#chains/json-rpc.ts';
 import { connect } from '#chains/bitcoin/node.ts';
@@ -40,7 +40,7 @@ async function pay(amount: bigint): Promise<readonly string[]> {
 test('a wallet that a stranger has sent 501 specks of dust to pays all the same', async () => {
   const own = node.ledger.fund(wallet.address, 2n * BTC);
   dust(501);
-  expect(await connect(node.url).ask(askCoins(wallet.address))).toMatchObject({
+  expect(await connect(node.url).request(getUtxos(wallet.address))).toMatchObject({
     refusal: { kind: 'error-answer', detail: expect.stringContaining('Too many unspent') },
   });
   expect(await pay(BTC)).toEqual([`${own}:0`]);
@@ -56,9 +56,9 @@ test('of the newest transactions the same coins are found as a server lists', as
   await pay(BTC);
   node.ledger.mine();
   dust(60);
-  const listed = await readCoins(connect(node.url), wallet.address);
-  const paged = await readCoins(withoutList(connect(node.url)), wallet.address);
-  const named = (coins: typeof listed) => (coins.ok ? coins.value.map(nameOf).toSorted() : []);
+  const listed = await readUtxos(connect(node.url), wallet.address);
+  const paged = await readUtxos(withoutList(connect(node.url)), wallet.address);
+  const named = (coins: typeof listed) => (coins.ok ? coins.value.map(outpointText).toSorted() : []);
   expect(named(paged)).toEqual(named(listed));
   expect(named(paged)).toHaveLength(61);
   expect(named(paged)).not.toContain(`${own}:0`);
@@ -67,7 +67,7 @@ test('of the newest transactions the same coins are found as a server lists', as
 /** A server that lists no coins. */
 function withoutList(behind: RpcNode): RpcNode {
   return {
-    ask: async (question) =>
+    request: async (question) =>
       question.method.endsWith('/utxo')
         ? refused({
             kind: 'error-answer',
@@ -75,7 +75,7 @@ function withoutList(behind: RpcNode): RpcNode {
             detail: 'Too many unspent transaction outputs (>500).',
             data: null,
           })
-        : behind.ask(question),
+        : behind.request(question),
   };
 }
 
@@ -93,7 +93,7 @@ test('a history without end is not read to its end, and what its last page may h
     status: { confirmed: true, block_height: 10n, block_hash: hash(Math.floor(number / 3)) },
   });
   const endless: RpcNode = {
-    ask: async (question) => {
+    request: async (question) => {
       const { method } = question;
       if (method.endsWith('/txs/mempool')) return accepted(question.read([]) ?? fail());
       const last = /txs\/chain\/?(.*)$/.exec(method)?.[1];
@@ -104,7 +104,7 @@ test('a history without end is not read to its end, and what its last page may h
       return accepted(question.read(page) ?? fail());
     },
   };
-  const coins = await readCoins(withoutList(endless), address);
+  const coins = await readUtxos(withoutList(endless), address);
   const found = coins.ok ? coins.value : [];
   expect(pages).toHaveLength(40);
   const oldest = 1_000_000 - 40 * 25 + 1;

@@ -29,10 +29,10 @@ const mainnet = (differences: Partial<Chain> = {}): Chain => ({
 
 /** Servers that answer with these, one after the other; `away` does not answer. */
 const fleetOf = (...answers: readonly unknown[]) => ({
-  trouble: async () => null,
+  nodeProblem: async () => null,
   nodes: answers.map((answer): RpcNode => {
     return {
-      ask: async (question) => {
+      request: async (question) => {
         const value = answer === 'away' ? undefined : question.read(answer);
         return value === undefined ? noAnswer('away') : accepted(value);
       },

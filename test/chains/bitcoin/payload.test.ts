@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
-import { payloadOf } from '#chains/payload-text.ts';
-import type { Coin, Terms } from '#chains/bitcoin/terms.ts';
-import { mostCoinsOf } from '#chains/bitcoin/lock.ts';
+import { payloadHex } from '#chains/payload-text.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import { maxInputsOf } from '#chains/bitcoin/lock.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { inspectPayload } from '#chains/payload.ts';
 import type { TransferIntent } from '#domain/intent.ts';
@@ -18,11 +18,11 @@ const wallet = new Wallet().address;
 const thief = stranger();
 const intent = payment(wallet);
 
-const coin = (amount = 2n * BTC): Coin => ({ txid: bytesToHex(randomBytes(32)), vout: 1, amount });
-const HONEST: Terms = { coins: [coin(), coin(BTC)], change: 2n * BTC - 1_000n };
+const coin = (amount = 2n * BTC): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 1, amount });
+const HONEST: SpendPlan = { coins: [coin(), coin(BTC)], change: 2n * BTC - 1_000n };
 
-const made = (of: TransferIntent, terms: Terms) => transactionOf(present(paymentOf(of)), terms);
-const payload = (of: TransferIntent, terms: Terms) => payloadOf(psbtOf(made(of, terms)));
+const made = (of: TransferIntent, terms: SpendPlan) => transactionOf(present(paymentOf(of)), terms);
+const payload = (of: TransferIntent, terms: SpendPlan) => payloadHex(psbtOf(made(of, terms)));
 const verdict = (of: TransferIntent, text: string) => {
   const inspected = inspectBitcoinPayload(of, text);
   return inspected.ok ? 'signs' : inspected.refusal;
@@ -40,7 +40,7 @@ test('an honest payment passes, with a hash for each coin, its fee, and the coin
 test('a cancellation brings all coins home', () => {
   const undone = actionOfAttempt(intent, 'cancellation');
   if (undone.kind !== 'transfer') throw new Error('it is a payment of nothing');
-  const back: Terms = { ...HONEST, change: 3n * BTC - 1_000n };
+  const back: SpendPlan = { ...HONEST, change: 3n * BTC - 1_000n };
   expect(verdict(undone, payload(undone, back))).toBe('signs');
   expect(verdict(undone, payload(intent, HONEST))).toBe('malformed');
   expect(verdict(intent, payload(undone, back))).not.toBe('signs');
@@ -50,7 +50,7 @@ test('a cancellation brings all coins home', () => {
 function changed(change: (transaction: Transaction) => void): string {
   const transaction = Transaction.fromPSBT(psbtOf(made(intent, HONEST)), { allowUnknownOutputs: true });
   change(transaction);
-  return payloadOf(psbtOf(transaction));
+  return payloadHex(psbtOf(transaction));
 }
 
 const script = (address: string) => present(scriptOf(regtest, address));
@@ -71,7 +71,7 @@ test.each<[string, (transaction: Transaction) => void]>([
   expect(['wrong-transfer', 'malformed']).toContain(verdict(intent, changed(change)));
 });
 
-test.each<[string, Terms, string]>([
+test.each<[string, SpendPlan, string]>([
   ['no coin', { coins: [], change: 0n }, 'malformed'],
   ['more out than in', { coins: [coin(BTC)], change: 1_000n }, 'malformed'],
   ['a fee above what was approved', { coins: [coin()], change: BTC - 150_001n }, 'fee-above-cap'],
@@ -80,7 +80,7 @@ test.each<[string, Terms, string]>([
   [
     'as many coins as can be',
     {
-      coins: Array.from({ length: mostCoinsOf(present(scriptOf(regtest, wallet))) }, () => coin(BTC)),
+      coins: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) }, () => coin(BTC)),
       change: 49n * BTC - 9_000n,
     },
     'signs',
@@ -88,7 +88,7 @@ test.each<[string, Terms, string]>([
   [
     'more coins',
     {
-      coins: Array.from({ length: mostCoinsOf(present(scriptOf(regtest, wallet))) + 1 }, () => coin(BTC)),
+      coins: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) + 1 }, () => coin(BTC)),
       change: 50n * BTC - 9_000n,
     },
     'too-many-coins',
@@ -115,7 +115,7 @@ test('a child spends the coin of its parent first, and pays nobody but the walle
   const [one, two] = HONEST.coins;
   const [first, second] = [present(one), present(two)];
   const child = payment(wallet, { to: wallet, amount: units(0n), paysFor: first.txid });
-  const bytes = (coins: readonly Coin[]) => payload(child, { coins, change: BTC });
+  const bytes = (coins: readonly Utxo[]) => payload(child, { coins, change: BTC });
   const fee = { ...child, maxFee: units(3n * BTC) };
   expect(verdict(fee, bytes([first]))).toBe('signs');
   expect(verdict(fee, bytes([first, second]))).toBe('signs');
@@ -135,19 +135,19 @@ test('dust for the recipient is not signed', () => {
 
 test('nothing but these very bytes is signed: cut, with more behind, or with a bit turned', () => {
   const bytes = bytesOf(payload(intent, HONEST));
-  expect(verdict(intent, payloadOf(concatBytes(bytes, Uint8Array.of(0))))).not.toBe('signs');
+  expect(verdict(intent, payloadHex(concatBytes(bytes, Uint8Array.of(0))))).not.toBe('signs');
   const accepted = new Set<string>();
   for (let bit = 0; bit < bytes.length * 8; bit++) {
     const turned = Uint8Array.from(bytes);
     turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-    const inspected = inspectBitcoinPayload(intent, payloadOf(turned));
+    const inspected = inspectBitcoinPayload(intent, payloadHex(turned));
     if (!inspected.ok) continue;
     // Only which coins there are, what they are worth and how much comes back are not in the intent; all of it is signed.
     accepted.add(inspected.value.signedMessages.map(bytesToHex).join());
     expect(inspected.value.payment).toEqual(paymentOf(intent));
     expect(inspected.value.maxFee <= BigInt(intent.maxFee)).toBe(true);
   }
-  const honest = inspectBitcoinPayload(intent, payloadOf(bytes));
+  const honest = inspectBitcoinPayload(intent, payloadHex(bytes));
   expect(honest.ok && accepted.has(honest.value.signedMessages.map(bytesToHex).join())).toBe(false);
 }, 60_000);
 
@@ -156,7 +156,7 @@ test('what is no PSBT is refused without a fuss', () => {
   for (const text of texts) expect(verdict(intent, text)).toBe('malformed');
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      expect(verdict(intent, payloadOf(bytes))).toBe('malformed');
+      expect(verdict(intent, payloadHex(bytes))).toBe('malformed');
     }),
   );
   expect(inspectPayload({ ...intent, kind: 'erc20-approve' } as never, payload(intent, HONEST))).toEqual({

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, afterAll, beforeEach, expect, test } from 'vitest';
-import { demandIn } from '#chains/bitcoin/replacement.ts';
+import { replacementMinimum } from '#chains/bitcoin/replacement.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
@@ -163,5 +163,5 @@ test.each([
     { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n },
   ],
 ])('what a node wants for %s is read out of its words', (_name, answer, demand) => {
-  expect(demandIn(answer, 231n)).toEqual(demand);
+  expect(replacementMinimum(answer, 231n)).toEqual(demand);
 });

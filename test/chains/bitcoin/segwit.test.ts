@@ -5,15 +5,15 @@ import { RawTx, SigHash, Transaction } from '@scure/btc-signer';
 import { expect, test } from 'vitest';
 import { addressOn } from '#chains/address-on.ts';
 import { scriptOf, segwitAddressOf } from '#chains/bitcoin/address.ts';
-import { isWorthProven } from '#chains/bitcoin/evidence.ts';
-import { lockOf, mostCoinsOf } from '#chains/bitcoin/lock.ts';
+import { needsAmountProof } from '#chains/bitcoin/evidence.ts';
+import { scriptTypeOf, maxInputsOf } from '#chains/bitcoin/lock.ts';
 import { messageSignature, signedMessage } from '#chains/bitcoin/message.ts';
 import { inspectBitcoinPayload } from '#chains/bitcoin/payload.ts';
-import type { Terms } from '#chains/bitcoin/terms.ts';
+import type { SpendPlan } from '#chains/bitcoin/terms.ts';
 import { virtualSizeOf } from '#chains/bitcoin/terms.ts';
 import { paymentOf, psbtOf, scriptCodeOf, transactionOf } from '#chains/bitcoin/transaction.ts';
 import { keyHashOf, witnessOf } from '#chains/bitcoin/witness.ts';
-import { payloadOf } from '#chains/payload-text.ts';
+import { payloadHex } from '#chains/payload-text.ts';
 import { segwitSighashHalf } from '#local/segwit-sighash.ts';
 import { present } from '../evm/cast.ts';
 import { BTC, mainnet, message, payment, REGTEST, regtest, sourceOf, stranger } from './cast.ts';
@@ -76,7 +76,7 @@ const wallet = segwitAddressOf(regtest, publicKey);
 const own = present(scriptOf(regtest, wallet));
 
 test('a witness is by this key alone, low-s, and of this scheme', () => {
-  const lock = present(lockOf(own));
+  const lock = present(scriptTypeOf(own));
   const [r, s] = [randomBytes(32), new Uint8Array(32).fill(0xff)];
   expect(witnessOf(lock, randomBytes(32), { bytes: randomBytes(64) })).toEqual({
     ok: false,
@@ -88,15 +88,15 @@ test('a witness is by this key alone, low-s, and of this scheme', () => {
       refusal: 'signed by another wallet',
     });
   }
-  const taproot = present(lockOf(present(scriptOf(regtest, stranger()))));
+  const taproot = present(scriptTypeOf(present(scriptOf(regtest, stranger()))));
   expect(witnessOf(taproot, randomBytes(32), { r, s: r, yParity: 0 }).ok).toBe(false);
 });
 
 const source = (amount: bigint, script = own) => sourceOf(script, amount);
 
 const intent = payment(wallet);
-const inspected = (terms: Terms) => {
-  const payload = payloadOf(psbtOf(transactionOf(present(paymentOf(intent)), terms)));
+const inspected = (terms: SpendPlan) => {
+  const payload = payloadHex(psbtOf(transactionOf(present(paymentOf(intent)), terms)));
   const answer = inspectBitcoinPayload(intent, payload);
   if (!answer.ok) throw new Error(answer.refusal);
   return answer.value;
@@ -106,8 +106,8 @@ test('coins are worth what the transactions that made them say, and nothing else
   const [one, two] = [source(BTC), source(BTC)];
   const change = BTC - 1_000n;
   const honest = inspected({ coins: [one.coin, two.coin], change });
-  expect(isWorthProven(honest, [one.raw, two.raw])).toBe(true);
-  expect(isWorthProven(honest, [two.raw, one.raw, source(7n).raw])).toBe(true);
+  expect(needsAmountProof(honest, [one.raw, two.raw])).toBe(true);
+  expect(needsAmountProof(honest, [two.raw, one.raw, source(7n).raw])).toBe(true);
   for (const evidence of [
     [],
     [one.raw],
@@ -116,17 +116,19 @@ test('coins are worth what the transactions that made them say, and nothing else
     [one.raw, `${two.raw}00`],
     [one.raw, 'zz'],
   ]) {
-    expect(isWorthProven(honest, evidence)).toBe(false);
+    expect(needsAmountProof(honest, evidence)).toBe(false);
   }
   // One satoshi less, or more, than it is: what is lied about goes to the miner.
   for (const lie of [-1n, 1n]) {
     const coins = [one.coin, { ...two.coin, amount: BTC + lie }];
-    expect(isWorthProven(inspected({ coins, change: change + lie }), [one.raw, two.raw])).toBe(false);
+    expect(needsAmountProof(inspected({ coins, change: change + lie }), [one.raw, two.raw])).toBe(false);
   }
   const elsewhere = inspected({ coins: [one.coin, { ...two.coin, vout: 0, amount: 1_000n }], change: 100n + 294n });
-  expect(isWorthProven(elsewhere, [one.raw, two.raw])).toBe(false);
+  expect(needsAmountProof(elsewhere, [one.raw, two.raw])).toBe(false);
   const strangers = source(BTC, present(scriptOf(regtest, stranger())));
-  expect(isWorthProven(inspected({ coins: [one.coin, strangers.coin], change }), [one.raw, strangers.raw])).toBe(false);
+  expect(needsAmountProof(inspected({ coins: [one.coin, strangers.coin], change }), [one.raw, strangers.raw])).toBe(
+    false,
+  );
 });
 
 test('a transaction with its witness is another encoding, and shows nothing', () => {
@@ -134,14 +136,14 @@ test('a transaction with its witness is another encoding, and shows nothing', ()
   const decoded = RawTx.decode(hexToBytes(raw));
   const whole = RawTx.encode({ ...decoded, segwitFlag: true, witnesses: [[randomBytes(64)]] });
   const honest = inspected({ coins: [coin], change: BTC - 1_000n });
-  expect(isWorthProven(honest, [bytesToHex(Uint8Array.from(whole))])).toBe(false);
+  expect(needsAmountProof(honest, [bytesToHex(Uint8Array.from(whole))])).toBe(false);
 });
 
 test('sizes are what the reference measured, and fewer coins fit', () => {
   const to = present(scriptOf(regtest, stranger()));
   // 1 in, 2 out: 141 virtual bytes with a P2WPKH output for a recipient; a P2TR one has twelve more.
   expect(virtualSizeOf(own, 1, [to, own])).toBe(153n);
-  expect([mostCoinsOf(own), mostCoinsOf(to)]).toEqual([12, 50]);
-  expect(lockOf(Uint8Array.of(0x00, 0x20, ...randomBytes(32)))).toBeNull();
-  expect(lockOf(Uint8Array.of(0x52, 0x20, ...randomBytes(32)))).toBeNull();
+  expect([maxInputsOf(own), maxInputsOf(to)]).toEqual([12, 50]);
+  expect(scriptTypeOf(Uint8Array.of(0x00, 0x20, ...randomBytes(32)))).toBeNull();
+  expect(scriptTypeOf(Uint8Array.of(0x52, 0x20, ...randomBytes(32)))).toBeNull();
 });

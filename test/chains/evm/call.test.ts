@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, erc721Abi, parseAbi, serializeTransaction } from 'viem';
 import { expect, test } from 'vitest';
-import { callOf, MOST_CALLDATA_BYTES } from '#chains/evm/call.ts';
+import { callOf, MAX_CALLDATA_BYTES } from '#chains/evm/call.ts';
 import { composeTransaction } from '#chains/evm/compose.ts';
 import { decodeCall } from '#chains/evm/decode-call.ts';
 import { inspectPayload } from '#chains/payload.ts';
@@ -52,7 +52,7 @@ test('an allowance is the call of the ERC-20 standard, with no value', () => {
 });
 
 test('calldata has a limit, and at the limit it still fits the bytes that are signed', () => {
-  const largest = { ...CALL, data: `0x${'ab'.repeat(MOST_CALLDATA_BYTES)}` };
+  const largest = { ...CALL, data: `0x${'ab'.repeat(MAX_CALLDATA_BYTES)}` };
   const { payload } = composeTransaction(largest, QUOTE, 4n);
   expect(inspectPayload(largest, payload).ok).toBe(true);
   expect(callOf({ ...CALL, data: `${largest.data}00` })).toBeNull();

@@ -2,7 +2,7 @@ import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import { callOf } from '#chains/evm/call.ts';
-import { takesOf } from '#chains/takes.ts';
+import { spendingOf } from '#chains/takes.ts';
 import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
 import { BOB, NATIVE, amount, present } from './cast.ts';
 import type { FalseNode } from '../false-node.ts';
@@ -86,13 +86,13 @@ test('balance, tokens and nonce are asked for at one block', async () => {
 test('a call takes its value and the tokens of a transfer; of any other call nobody can say', () => {
   const coins = (units: string) => ({ tokenAddress: null, amount: units });
   const transfer = present(callOf(paid())).data;
-  expect(takesOf(interaction(dollar, transfer, '7'), 3n)).toEqual([
+  expect(spendingOf(interaction(dollar, transfer, '7'), 3n)).toEqual([
     coins('10'),
     { tokenAddress: dollar, amount: '25000000' },
   ]);
   const approve = present(callOf(allowance())).data;
   for (const data of ['0x', '0x18160ddd', approve, transfer.slice(0, -2)]) {
-    expect(takesOf(interaction(dollar, data, '7'), 3n)).toEqual([coins('10')]);
+    expect(spendingOf(interaction(dollar, data, '7'), 3n)).toEqual([coins('10')]);
   }
-  expect(takesOf({ ...native, amount: amount('7') }, 3n)).toEqual([coins('10')]);
+  expect(spendingOf({ ...native, amount: amount('7') }, 3n)).toEqual([coins('10')]);
 });

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, Watched } from '#chains/chain-adapter.ts';
+import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
@@ -46,7 +46,7 @@ async function pay(from: Address): Promise<Hex> {
   return hash;
 }
 
-function watched(from: string, hashes: readonly string[], nonce = 0n): Watched {
+function watched(from: string, hashes: readonly string[], nonce = 0n): WatchedAttempts {
   return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, parent: null, inclusion: null };
 }
 

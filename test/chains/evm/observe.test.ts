@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
-import type { ChainAdapter, Watched } from '#chains/chain-adapter.ts';
+import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { Inclusion } from '#domain/transaction.ts';
 import { present } from './cast.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
@@ -42,11 +42,11 @@ async function nextWallet(): Promise<Address> {
   return address;
 }
 
-function watched(from: string, hashes: readonly string[], inclusion: Inclusion | null = null): Watched {
+function watched(from: string, hashes: readonly string[], inclusion: Inclusion | null = null): WatchedAttempts {
   return { from, nonce: 0n, hashes, newest: { payload: '0x', validUntil: null }, parent: null, inclusion };
 }
 
-async function inclusionOf(watching: Watched, adapter: ChainAdapter = chain.adapter()): Promise<Inclusion> {
+async function inclusionOf(watching: WatchedAttempts, adapter: ChainAdapter = chain.adapter()): Promise<Inclusion> {
   const observed = await adapter.observe(watching);
   if (!observed.ok) throw new Error(observed.refusal.detail);
   if (observed.value.type !== 'included') throw new Error('it is not included');

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { getAddress, serializeTransaction } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
-import type { Watched } from '#chains/chain-adapter.ts';
+import type { WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
   await chain.stop();
 });
 
-function watched(maxFeePerGas: bigint): Watched {
+function watched(maxFeePerGas: bigint): WatchedAttempts {
   const bytes = { chainId: 31_337, type: 'eip1559', nonce: 0, gas: 21_000n, to: chain.account(8) } as const;
   const payload = serializeTransaction({ ...bytes, maxFeePerGas, maxPriorityFeePerGas: 1n });
   return { from, nonce: 0n, hashes: [hash], newest: { payload, validUntil: null }, parent: null, inclusion: null };
@@ -48,7 +48,7 @@ function gethSays(unknownBlock: bigint | null = null): void {
   });
 }
 
-const observe = (watching: Watched) => adapterFor(anvilChain(), [liar.url]).observe(watching);
+const observe = (watching: WatchedAttempts) => adapterFor(anvilChain(), [liar.url]).observe(watching);
 
 /** Blocks that nobody pays for, from this base fee on. */
 async function dearBlocks(blocks: number): Promise<void> {

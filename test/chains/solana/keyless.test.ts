@@ -7,7 +7,7 @@ import { inspectSolanaPayload } from '#chains/solana/payload.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { TransferIntent } from '#domain/intent.ts';
-import { payloadOf } from '#chains/payload-text.ts';
+import { payloadHex } from '#chains/payload-text.ts';
 import { account, mintTo, newToken } from '#local/solana-tokens.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
@@ -61,7 +61,7 @@ test('the longest memo fits into a packet with everything else that a payment ca
   const token = { decimals: 9, opensAccount: true, source: stranger() };
   const bytes = messageBytes(intent, { anchor, unitLimit: 1_000_000, unitPrice: 1n, token });
   if (bytes === null) throw new Error('it has bytes');
-  expect(inspectSolanaPayload(intent, payloadOf(bytes)).ok).toBe(true);
+  expect(inspectSolanaPayload(intent, payloadHex(bytes)).ok).toBe(true);
 });
 
 test.each<[string, string, boolean]>([

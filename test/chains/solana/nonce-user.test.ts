@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Watched } from '#chains/chain-adapter.ts';
+import type { WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
@@ -50,7 +50,7 @@ async function carriedOut(one: Signed): Promise<Signed> {
 
 const paid = async (wallet: Wallet) => carriedOut(await signed(wallet, payment(wallet.address)));
 
-function watched(wallet: Wallet, one: Signed): Watched {
+function watched(wallet: Wallet, one: Signed): WatchedAttempts {
   return { from: wallet.address, nonce: 0n, hashes: [one.hash], newest: one.attempt, parent: null, inclusion: null };
 }
 
