@@ -31,7 +31,7 @@ export function monitorOf(provider: string): Monitor | null {
  *
  * @param setting JSON of `endpointsSetting`; empty for none
  */
-export function isAuthentic(
+export function verifyDelivery(
   setting: string | undefined,
   place: { readonly provider: string; readonly endpointId: string },
   delivery: Delivery,

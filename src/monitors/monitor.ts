@@ -27,17 +27,17 @@ export interface Monitor {
   /** Whether somebody who has this secret sent exactly these bytes, within the time that the scheme allows. */
   readonly isAuthentic: (delivery: Delivery, secret: string, nowMs: number) => boolean;
   /** Header with the monitor's own name for a delivery, the same in every repetition of it; absent where it has none. */
-  readonly nameHeader?: string;
+  readonly idHeader?: string;
   readonly read: (body: unknown) => Report;
 }
 
-export const NOTHING: Report = { hints: [], alarm: null };
+export const EMPTY_REPORT: Report = { hints: [], alarm: null };
 
 /** Where a scheme has a time: this far from now in either direction, so that nobody plays back an old delivery. */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
 /** Whether Unix seconds in a text are within the tolerance; no text is not. */
-export function isTimely(seconds: string | null, nowMs: number): boolean {
+export function isRecent(seconds: string | null, nowMs: number): boolean {
   return (
     seconds !== null &&
     /^[0-9]{1,12}$/.test(seconds) &&
@@ -60,7 +60,7 @@ export const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 export const BITCOIN = `bip122:${BITCOIN_MAINNET_GENESIS}`;
 
 /** What names a transaction in a list of whole ones: of Bitcoin not `hash`, which is over its witness too. */
-export function namesIn(chain: string | undefined, transactions: unknown): readonly unknown[] {
+export function idsIn(chain: string | undefined, transactions: unknown): readonly unknown[] {
   const name = chain?.startsWith('bip122:') ? 'txid' : chain?.startsWith('solana:') ? 'signature' : 'hash';
   return items(transactions).map((row) => field(row, name));
 }

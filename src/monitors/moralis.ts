@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { BITCOIN, field, hintsOn, items, namesIn, SOLANA } from '#monitors/monitor.ts';
+import { BITCOIN, field, hintsOn, items, idsIn, SOLANA } from '#monitors/monitor.ts';
 
 /** Where in a body the hashes of its transactions stand, and under which name. */
 const LISTS = [
@@ -30,7 +30,7 @@ export const moralis: Monitor = {
     if (isEvm) return { hints: hintsOn(`eip155:${BigInt(chainId)}`, hashes), alarm: null };
     const isMain = items(field(body, 'network')).includes('mainnet');
     const whole = field(body, 'transactions');
-    const hints = [SOLANA, BITCOIN].flatMap((chain) => hintsOn(isMain ? chain : undefined, namesIn(chain, whole)));
+    const hints = [SOLANA, BITCOIN].flatMap((chain) => hintsOn(isMain ? chain : undefined, idsIn(chain, whole)));
     return { hints, alarm: null };
   },
 };

@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { BITCOIN, field, hintsOn, isTimely, items, namesIn, SOLANA } from '#monitors/monitor.ts';
+import { BITCOIN, field, hintsOn, isRecent, items, idsIn, SOLANA } from '#monitors/monitor.ts';
 
 /** QuickNode's names of chains. */
 const NETWORKS = new Map<unknown, string>([
@@ -29,17 +29,17 @@ const NETWORKS = new Map<unknown, string>([
 export const quicknode: Monitor = {
   isAuthentic(delivery, secret, nowMs) {
     const [nonce, timestamp] = [delivery.header('x-qn-nonce'), delivery.header('x-qn-timestamp')];
-    if (nonce === null || !isTimely(timestamp, nowMs)) return false;
+    if (nonce === null || !isRecent(timestamp, nowMs)) return false;
     const signed = concatBytes(utf8ToBytes(`${nonce}${timestamp}`), delivery.body);
     const expected = bytesToHex(hmac(sha256, utf8ToBytes(secret), signed));
     return constantTimeEqual(delivery.header('x-qn-signature') ?? '', expected);
   },
-  nameHeader: 'x-qn-nonce',
+  idHeader: 'x-qn-nonce',
   read(body) {
     const blocks = Array.isArray(body) ? items(body) : [body];
     const hints = blocks.flatMap((block) => {
       const chain = NETWORKS.get(field(block, 'network'));
-      return hintsOn(chain, namesIn(chain, field(block, 'transactions')));
+      return hintsOn(chain, idsIn(chain, field(block, 'transactions')));
     });
     return { hints, alarm: null };
   },

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { constantTimeEqual } from '#domain/equal-texts.ts';
 import type { Monitor } from '#monitors/monitor.ts';
-import { field, hintsOn, isTimely, NOTHING } from '#monitors/monitor.ts';
+import { field, hintsOn, isRecent, EMPTY_REPORT } from '#monitors/monitor.ts';
 
 /**
  * Standard Webhooks 1.0, for monitors of one's own: `webhook-signature` is a list of `v1,` base64 HMAC-SHA256 and `v1a,` base64
@@ -15,14 +15,14 @@ export const standardWebhooks: Monitor = {
   isAuthentic(delivery, secret, nowMs) {
     const [id, timestamp] = [delivery.header('webhook-id'), delivery.header('webhook-timestamp')];
     const signatures = delivery.header('webhook-signature');
-    if (id === null || signatures === null || !isTimely(timestamp, nowMs)) return false;
+    if (id === null || signatures === null || !isRecent(timestamp, nowMs)) return false;
     const signed = concatBytes(utf8ToBytes(`${id}.${timestamp}.`), delivery.body);
     // Several at once while a secret is being changed.
     return signatures.split(' ').some((signature) => isSignature(signature, secret, signed));
   },
-  nameHeader: 'webhook-id',
+  idHeader: 'webhook-id',
   read(body) {
-    if (field(body, 'type') !== 'chain.activity') return NOTHING;
+    if (field(body, 'type') !== 'chain.activity') return EMPTY_REPORT;
     const data = field(body, 'data');
     const chain = field(data, 'chain');
     return { hints: hintsOn(typeof chain === 'string' ? chain : undefined, [field(data, 'txHash')]), alarm: null };

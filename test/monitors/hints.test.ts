@@ -168,7 +168,7 @@ test('what nobody has sent is in no field, though every object has it', () => {
 
 test('deliveries have names where the scheme gives them', () => {
   const names = ['standard-webhooks', 'quicknode', 'alchemy', 'moralis', 'helius'].map(
-    (provider) => monitorOf(provider)?.nameHeader,
+    (provider) => monitorOf(provider)?.idHeader,
   );
   expect(names).toEqual(['webhook-id', 'x-qn-nonce', undefined, undefined, undefined]);
 });

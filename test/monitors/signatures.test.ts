@@ -5,7 +5,7 @@ import { sha512 } from '@noble/hashes/sha2.js';
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { keccak256 } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { isAuthentic } from '#monitors/endpoint.ts';
+import { verifyDelivery } from '#monitors/endpoint.ts';
 import type { Delivery } from '#monitors/monitor.ts';
 
 /** Who may deliver: each scheme against its published vector or another implementation, and everything that is nearly right. */
@@ -19,7 +19,7 @@ function delivery(body: string, headers: Readonly<Record<string, string>>): Deli
 
 const setting = (provider: string, ...secrets: readonly string[]) => JSON.stringify({ main: { provider, secrets } });
 const ask = (provider: string, sent: Delivery, secrets: readonly string[] = [SECRET], nowMs = NOW_MS) =>
-  isAuthentic(setting(provider, ...secrets), { provider, endpointId: 'main' }, sent, nowMs);
+  verifyDelivery(setting(provider, ...secrets), { provider, endpointId: 'main' }, sent, nowMs);
 
 describe('Standard Webhooks', () => {
   // The example of the specification.
@@ -186,17 +186,19 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
 test('an endpoint is for one provider, and without a setting nobody may deliver', () => {
   const sent = delivery(BODY, { ...RIGHT['alchemy']?.(BODY), ...RIGHT['helius']?.(BODY) });
   const place = { provider: 'alchemy', endpointId: 'main' };
-  expect(isAuthentic(setting('alchemy', SECRET), place, sent, NOW_MS)).toBe(true);
-  expect(isAuthentic(setting('helius', SECRET), place, sent, NOW_MS)).toBe(false);
-  expect(isAuthentic(setting('alchemy', SECRET), { ...place, endpointId: 'other' }, sent, NOW_MS)).toBe(false);
-  expect(isAuthentic(setting('alchemy', SECRET), { ...place, endpointId: '__proto__' }, sent, NOW_MS)).toBe(false);
-  expect(isAuthentic(setting('constructor', SECRET), { ...place, provider: 'constructor' }, sent, NOW_MS)).toBe(false);
-  for (const none of [undefined, '', '{}']) expect(isAuthentic(none, place, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('alchemy', SECRET), place, sent, NOW_MS)).toBe(true);
+  expect(verifyDelivery(setting('helius', SECRET), place, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('alchemy', SECRET), { ...place, endpointId: 'other' }, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('alchemy', SECRET), { ...place, endpointId: '__proto__' }, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('constructor', SECRET), { ...place, provider: 'constructor' }, sent, NOW_MS)).toBe(
+    false,
+  );
+  for (const none of [undefined, '', '{}']) expect(verifyDelivery(none, place, sent, NOW_MS)).toBe(false);
   const secrets = (count: number) => Array.from({ length: count }, (_, i) => `secret-${i}`);
-  expect(isAuthentic(setting('alchemy', 'letters8', ...secrets(9)), place, sent, NOW_MS)).toBe(false);
-  expect(() => isAuthentic(setting('alchemy', ...secrets(11)), place, sent, NOW_MS)).toThrow();
-  expect(() => isAuthentic(setting('alchemy'), place, sent, NOW_MS)).toThrow();
+  expect(verifyDelivery(setting('alchemy', 'letters8', ...secrets(9)), place, sent, NOW_MS)).toBe(false);
+  expect(() => verifyDelivery(setting('alchemy', ...secrets(11)), place, sent, NOW_MS)).toThrow();
+  expect(() => verifyDelivery(setting('alchemy'), place, sent, NOW_MS)).toThrow();
   for (const wrong of ['[]', '{"main":{"provider":"alchemy"}}', 'x', setting('alchemy', 'short')]) {
-    expect(() => isAuthentic(wrong, place, sent, NOW_MS)).toThrow();
+    expect(() => verifyDelivery(wrong, place, sent, NOW_MS)).toThrow();
   }
 });

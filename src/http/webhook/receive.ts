@@ -7,7 +7,7 @@ import { route } from '#http/context.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
 import { LARGEST_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
-import { isAuthentic, monitorOf } from '#monitors/endpoint.ts';
+import { verifyDelivery, monitorOf } from '#monitors/endpoint.ts';
 import type { Delivery } from '#monitors/monitor.ts';
 import { keepDelivery } from '#store/deliveries.ts';
 
@@ -41,7 +41,7 @@ async function receive(context: HttpContext): Promise<Response> {
   const delivery: Delivery = { body, header: (name) => context.req.header(name) ?? null };
   const place = { provider: context.req.param('provider') ?? '', endpointId: context.req.param('endpointId') ?? '' };
   const nowMs = Date.now();
-  if (!isAuthentic(context.env.WEBHOOK_ENDPOINTS, place, delivery, nowMs)) return refuse(context);
+  if (!verifyDelivery(context.env.WEBHOOK_ENDPOINTS, place, delivery, nowMs)) return refuse(context);
   const id = deliveryIdOf(place, delivery);
   try {
     const kept = { id, ...place, body: new TextDecoder().decode(body), receivedAtMs: nowMs };
@@ -62,7 +62,7 @@ function deliveryIdOf(
   { provider, endpointId }: { readonly provider: string; readonly endpointId: string },
   { body, header }: Delivery,
 ): string {
-  const nameHeader = monitorOf(provider)?.nameHeader;
+  const nameHeader = monitorOf(provider)?.idHeader;
   const bytes = canonicalBytes('conclave/delivery/v1', [
     ['provider', provider],
     ['endpointId', endpointId],
