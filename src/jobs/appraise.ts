@@ -9,7 +9,7 @@ import { concerns } from '#domain/movement.ts';
 import type { Price } from '#domain/price.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
-import type { AssetName } from '#prices/price-source.ts';
+import type { AssetKey } from '#prices/price-source.ts';
 import { assetName, pricesOf } from '#prices/price-source.ts';
 import { priceSources } from '#prices/settings.ts';
 import type { KnownPrice, KnownToken } from '#store/tokens.ts';
@@ -112,11 +112,11 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
   return { tokens, fresh };
 }
 
-async function assetPrices(env: CoordinatorEnv, assets: readonly AssetName[], nowMs: number) {
+async function assetPrices(env: CoordinatorEnv, assets: readonly AssetKey[], nowMs: number) {
   const sources = priceSources(env.PRICE_SOURCES, feedReader(env));
   const kept = sources.length === 0 ? [] : await knownPrices(env.DB, assets);
   const current = kept.filter(({ state, askedAtMs }) => nowMs - askedAtMs < TIMES[state]);
-  const prices = new Map<AssetName, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
+  const prices = new Map<AssetKey, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
   const asked = await pricesOf(
     sources,
     assets.filter((asset) => !prices.has(asset)),

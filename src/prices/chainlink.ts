@@ -1,6 +1,6 @@
 import type { FeedRound, Price } from '#domain/price.ts';
-import type { AssetName, PriceSource } from '#prices/price-source.ts';
-import { placeOf } from '#prices/price-source.ts';
+import type { AssetKey, PriceSource } from '#prices/price-source.ts';
+import { addressOfAssetKey } from '#prices/price-source.ts';
 
 /** Reads a feed on the chain of this CAIP-2; null when it can not be read. */
 export type FeedReader = (caip2: string, feed: string) => Promise<FeedRound | null>;
@@ -18,12 +18,13 @@ const GRACE_SECONDS = 3600n;
 const PRICE_SCALE = 10n ** 12n;
 
 /** Prices out of Chainlink's feeds, on the chain of the asset itself. What a feed does not say now it may say later. */
-export function chainlink(feeds: Readonly<Record<AssetName, Feed>>, read: FeedReader): PriceSource {
+export function chainlink(feeds: Readonly<Record<AssetKey, Feed>>, read: FeedReader): PriceSource {
   return async (assets, nowMs) => {
-    const prices = new Map<AssetName, Price>();
+    const prices = new Map<AssetKey, Price>();
     for (const asset of assets) {
       const feed = feeds[asset];
-      if (feed !== undefined) prices.set(asset, await priceBy(feed, { caip2: placeOf(asset).caip2, read, nowMs }));
+      if (feed !== undefined)
+        prices.set(asset, await priceBy(feed, { caip2: addressOfAssetKey(asset).caip2, read, nowMs }));
     }
     return prices;
   };

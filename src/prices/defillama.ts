@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
 import type { Price } from '#domain/price.ts';
 import { parseUsdPrice } from '#domain/price.ts';
-import type { AssetName, PriceSource } from '#prices/price-source.ts';
-import { placeOf } from '#prices/price-source.ts';
+import type { AssetKey, PriceSource } from '#prices/price-source.ts';
+import { addressOfAssetKey } from '#prices/price-source.ts';
 
 /** What the source calls our chains, and their coins. */
 const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: string }>> = {
@@ -19,10 +19,10 @@ const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: st
 };
 
 /** Below this the source itself is not sure. */
-const LEAST_CONFIDENCE = 0.9;
+const MIN_CONFIDENCE = 0.9;
 const OLDEST_SECONDS = 60 * 60;
 const TIMEOUT_MS = 5_000;
-const LARGEST_ANSWER = 1_000_000;
+const MAX_RESPONSE_BYTES = 1_000_000;
 
 const answerSchema = z.object({
   coins: z.record(
@@ -38,9 +38,9 @@ export function defillama(url: string): PriceSource {
     if (ids.size === 0) return new Map();
     const coins = await ask(`${url}/prices/current/${[...new Set(ids.values())].join(',')}`);
     if (coins === null) return null;
-    const prices = [...ids].flatMap(([asset, id]): [AssetName, Price][] => {
+    const prices = [...ids].flatMap(([asset, id]): [AssetKey, Price][] => {
       const coin = coins[id];
-      if (coin === undefined || (coin.confidence ?? 0) < LEAST_CONFIDENCE) return [];
+      if (coin === undefined || (coin.confidence ?? 0) < MIN_CONFIDENCE) return [];
       const usdE12 = parseUsdPrice(String(coin.price));
       const isFresh = nowMs / 1000 - coin.timestamp <= OLDEST_SECONDS;
       return usdE12 === null || !isFresh ? [] : [[asset, { state: 'known', usdE12, atMs: coin.timestamp * 1000 }]];
@@ -49,8 +49,8 @@ export function defillama(url: string): PriceSource {
   };
 }
 
-function idOf(asset: AssetName): readonly string[] {
-  const { caip2, tokenAddress } = placeOf(asset);
+function idOf(asset: AssetKey): readonly string[] {
+  const { caip2, tokenAddress } = addressOfAssetKey(asset);
   const chain = CHAINS[caip2];
   if (chain === undefined) return [];
   return [tokenAddress === null ? chain.coin : `${chain.slug}:${tokenAddress}`];
@@ -61,7 +61,7 @@ async function ask(url: string): Promise<z.infer<typeof answerSchema>['coins'] |
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = response.status === 200 ? await response.text() : '';
-    if (text === '' || text.length > LARGEST_ANSWER) return null;
+    if (text === '' || text.length > MAX_RESPONSE_BYTES) return null;
     const answer = answerSchema.safeParse(JSON.parse(text));
     return answer.success ? answer.data.coins : null;
   } catch {

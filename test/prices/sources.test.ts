@@ -5,7 +5,7 @@ import type { FeedRound, Price } from '#domain/price.ts';
 import { chainlink } from '#prices/chainlink.ts';
 import { defillama } from '#prices/defillama.ts';
 import type { PriceSource } from '#prices/price-source.ts';
-import { assetName, placeOf, pricesOf } from '#prices/price-source.ts';
+import { assetName, addressOfAssetKey, pricesOf } from '#prices/price-source.ts';
 import { priceSources } from '#prices/settings.ts';
 
 /** Who is asked for a price, in what order, and what is not believed. */
@@ -26,7 +26,7 @@ const told = async (sources: readonly PriceSource[], assets = [COIN, DOLLAR, MEM
   Object.fromEntries(await pricesOf(sources, assets, NOON_MS));
 
 test('the name of an asset says its chain and its token', () => {
-  expect([COIN, placeOf(COIN), placeOf(DOLLAR)]).toEqual([
+  expect([COIN, addressOfAssetKey(COIN), addressOfAssetKey(DOLLAR)]).toEqual([
     'eip155:1',
     { caip2: 'eip155:1', tokenAddress: null },
     { caip2: 'eip155:1', tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' },
