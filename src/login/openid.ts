@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import type { LoginSettings } from '#login/settings.ts';
-import { isOnThisMachine } from '#login/settings.ts';
+import { isLoopback } from '#login/settings.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -129,6 +129,6 @@ async function metadataOf(settings: LoginSettings): Promise<oauth.AuthorizationS
 function carefully({ issuer }: LoginSettings) {
   return {
     signal: () => AbortSignal.timeout(TIMEOUT_MS),
-    ...(isOnThisMachine(issuer) ? { [oauth.allowInsecureRequests]: true } : {}),
+    ...(isLoopback(issuer) ? { [oauth.allowInsecureRequests]: true } : {}),
   };
 }

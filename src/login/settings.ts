@@ -21,9 +21,9 @@ export function loginSettings(setting: string | undefined): LoginSettings | null
 
 function isSafe(text: string): boolean {
   const { protocol } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && isOnThisMachine(text));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(text));
 }
 
-export function isOnThisMachine(text: string): boolean {
+export function isLoopback(text: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(text).hostname);
 }
