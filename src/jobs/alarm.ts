@@ -4,7 +4,7 @@ import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { measure } from '#objects/metrics.ts';
-import { conditionOf } from '#store/condition.ts';
+import { readHealth } from '#store/condition.ts';
 
 const EVERY_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (nowMs % EVERY_MS >= MINUTE_MS) return;
   // The quietest tells whether any is stuck.
-  const condition = await conditionOf(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });
+  const condition = await readHealth(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });
   for (const { code, detail } of alertsFor(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
     console.error(JSON.stringify({ event: 'alarm', code, detail }));
     measure(env, { kind: 'alarm', texts: [code] });

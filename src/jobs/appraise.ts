@@ -12,8 +12,8 @@ import type { FeedReader } from '#prices/chainlink.ts';
 import type { AssetKey } from '#prices/price-source.ts';
 import { assetName, pricesOf } from '#prices/price-source.ts';
 import { priceSources } from '#prices/settings.ts';
-import type { KnownPrice, KnownToken } from '#store/tokens.ts';
-import { keepAppraisal, knownPrices, knownTokens } from '#store/tokens.ts';
+import type { CachedPrice, CachedToken } from '#store/tokens.ts';
+import { saveValuation, cachedPrices, cachedTokens } from '#store/tokens.ts';
 
 /** Of one transaction; what is beyond has no price. A stranger's transaction can move any number of tokens. */
 const MOST_TOKENS = 20;
@@ -43,7 +43,7 @@ export async function appraiseTokens(env: CoordinatorEnv, chain: Chain, some: re
   const metadata = await metadataOf(env, chain, { addresses: some, nowMs });
   const assets = [null, ...some].map((address) => assetName(chain.caip2, address));
   const found = await assetPrices(env, assets, nowMs);
-  await keepAppraisal(env.DB, { tokens: metadata.fresh, prices: found.fresh });
+  await saveValuation(env.DB, { tokens: metadata.fresh, prices: found.fresh });
   const priceOf = (address: string | null): Price =>
     found.prices.get(assetName(chain.caip2, address)) ?? { state: 'unknown' };
   return {
@@ -58,7 +58,7 @@ export async function appraiseTokens(env: CoordinatorEnv, chain: Chain, some: re
 function factsFor(
   address: string,
   chain: Chain,
-  { token, price }: { readonly token: KnownToken | undefined; readonly price: Price },
+  { token, price }: { readonly token: CachedToken | undefined; readonly price: Price },
 ): TokenProfile {
   const listed = listedToken(chain, address);
   if (listed !== null) {
@@ -96,9 +96,9 @@ interface Wanted {
 
 async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs }: Wanted) {
   const wanted = addresses.filter((address) => listedToken(chain, address) === null);
-  const known = await knownTokens(env.DB, chain.name, wanted);
+  const known = await cachedTokens(env.DB, chain.name, wanted);
   const tokens = new Map(known.map((token) => [token.address, token]));
-  const fresh: KnownToken[] = [];
+  const fresh: CachedToken[] = [];
   const adapter = chainClientFor(env, chain);
   const old = wanted.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
   // All at once: one that never answers takes as long as it likes, and no longer than the node lets it.
@@ -114,7 +114,7 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
 
 async function assetPrices(env: CoordinatorEnv, assets: readonly AssetKey[], nowMs: number) {
   const sources = priceSources(env.PRICE_SOURCES, feedReader(env));
-  const kept = sources.length === 0 ? [] : await knownPrices(env.DB, assets);
+  const kept = sources.length === 0 ? [] : await cachedPrices(env.DB, assets);
   const current = kept.filter(({ state, askedAtMs }) => nowMs - askedAtMs < TIMES[state]);
   const prices = new Map<AssetKey, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
   const asked = await pricesOf(
@@ -122,7 +122,7 @@ async function assetPrices(env: CoordinatorEnv, assets: readonly AssetKey[], now
     assets.filter((asset) => !prices.has(asset)),
     nowMs,
   );
-  const fresh: KnownPrice[] = [];
+  const fresh: CachedPrice[] = [];
   for (const [asset, price] of asked) {
     prices.set(asset, price);
     if (price.state === 'unpriced') continue;
@@ -132,13 +132,13 @@ async function assetPrices(env: CoordinatorEnv, assets: readonly AssetKey[], now
   return { prices, fresh };
 }
 
-const TIMES: Readonly<Record<KnownPrice['state'], number>> = {
+const TIMES: Readonly<Record<CachedPrice['state'], number>> = {
   known: KNOWN_MS,
   unknown: UNKNOWN_MS,
   unavailable: UNAVAILABLE_MS,
 };
 
-function priceOfRow({ state, usdE12, atMs }: KnownPrice): Price {
+function priceOfRow({ state, usdE12, atMs }: CachedPrice): Price {
   if (state === 'known') return usdE12 === null ? { state: 'unknown' } : { state, usdE12, atMs };
   return { state };
 }

@@ -12,7 +12,7 @@ import type { ActivityOutcome } from '#objects/activity-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
-import { keepDelivery, openDelivery, settleDelivery, vaultsKnowing, walletsAmong } from '#store/deliveries.ts';
+import { insertDelivery, openDelivery, updateDelivery, vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 
 /** `away`: its chain can not be asked. `later`: it does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
 type HintOutcome = ActivityOutcome | 'away' | 'later' | 'unknown-chain';
@@ -51,12 +51,12 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   for (const hint of report.hints) outcomes.push(await follow(env, hint, isPatient));
   const outcome = JSON.stringify(countsOf(outcomes));
   if (!outcomes.includes('later') && !outcomes.includes('away')) {
-    await settleDelivery(env.DB, deliveryId, { state: 'done', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
+    await updateDelivery(env.DB, deliveryId, { state: 'done', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
     return;
   }
   if (ageMs >= GIVE_UP_MS) {
     console.error(JSON.stringify({ event: 'delivery-failed', endpointId: delivery.endpointId, deliveryId }));
-    await settleDelivery(env.DB, deliveryId, { state: 'failed', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
+    await updateDelivery(env.DB, deliveryId, { state: 'failed', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
     return;
   }
   // The last look for what should have been there long ago is no hasty one.
@@ -74,10 +74,10 @@ async function split(
   for (let start = 0; start < hints.length; start += MOST_HINTS) {
     const part = { id: `${id}.${start}`, provider: 'part', endpointId, receivedAtMs: nowMs };
     const body = JSON.stringify(hints.slice(start, start + MOST_HINTS));
-    if (await keepDelivery(env.DB, { ...part, body })) await env.ACTIVITY_QUEUE.send({ deliveryId: part.id });
+    if (await insertDelivery(env.DB, { ...part, body })) await env.ACTIVITY_QUEUE.send({ deliveryId: part.id });
   }
   const outcome = JSON.stringify({ parts: Math.ceil(hints.length / MOST_HINTS) });
-  await settleDelivery(env.DB, id, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome });
+  await updateDelivery(env.DB, id, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome });
 }
 
 interface WholeReport extends Report {
@@ -123,7 +123,7 @@ async function putOff(
   { id, tries }: StoredDelivery,
   { nowMs, outcome, delayMs }: { readonly nowMs: number; readonly outcome: string; readonly delayMs: number },
 ): Promise<void> {
-  await settleDelivery(env.DB, id, { state: 'open', tries: tries + 1, dueAtMs: nowMs + delayMs, outcome });
+  await updateDelivery(env.DB, id, { state: 'open', tries: tries + 1, dueAtMs: nowMs + delayMs, outcome });
   await env.ACTIVITY_QUEUE.send({ deliveryId: id }, { delaySeconds: Math.ceil(delayMs / 1000) });
 }
 
@@ -135,7 +135,7 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
   if (!seen.ok) return 'away';
   if (seen.value !== null && seen.value.block !== null) return tell(env, chain, seen.value);
   // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
-  for (const vault of vaultObjects(env, await vaultsKnowing(env.DB, chain.name, hint.hash))) {
+  for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
     await vault.hastenActivity(chain.name, hint.hash);
   }
   // What waits is shown, and it is not all that there will be: contracts pay, and tokens move, when it is mined.
@@ -145,7 +145,7 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
 
 /** Tells every vault that it concerns. */
 async function tell(env: CoordinatorEnv, chain: Chain, seen: ChainTransaction): Promise<ActivityOutcome> {
-  const concerned = await walletsAmong(env.DB, chain.name, partiesOf(seen));
+  const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
   const wallets = concerned.map(({ address }) => address);
   const appraisal = await appraise(env, chain, { movements: seen.movements, wallets });

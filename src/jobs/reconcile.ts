@@ -4,7 +4,7 @@ import { appraiseTokens } from '#jobs/appraise.ts';
 import { isFungible } from '#domain/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
-import { isScanOpen, orderScan } from '#store/deliveries.ts';
+import { isScanOpen, requestScan } from '#store/deliveries.ts';
 
 /**
  * Compares what the ledger of a vault says with what its chains say. Where they differ for the first time the blocks since they agreed are
@@ -34,7 +34,7 @@ export async function reconcile(
     await appraiseTokens(env, chain, tokens);
     if (stretch === null) continue;
     const { since } = stretch;
-    const deliveryId = await orderScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
+    const deliveryId = await requestScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
     if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }
 }

@@ -4,12 +4,12 @@ import { raiseAlarms } from '#jobs/alarm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';
-import { pruneDeliveries, takeDueDeliveries } from '#store/deliveries.ts';
+import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
 import { SESSION_SECONDS } from '#domain/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
-import { pruneAppraisals } from '#store/tokens.ts';
-import { quietVaults } from '#store/transactions.ts';
-import { takeVaultsToNudge, vaultsWithoutOrigins } from '#store/vaults.ts';
+import { pruneValuations } from '#store/tokens.ts';
+import { stalledVaults } from '#store/transactions.ts';
+import { claimVaultsToWake, vaultsWithoutOrigins } from '#store/vaults.ts';
 
 /** A watched transaction that has not moved for this long is looked at, whatever its vault's alarm was doing. */
 const QUIET_MS = 60_000;
@@ -41,16 +41,16 @@ const WOKEN_AT_ONCE = 20;
  * transaction. It only wakes the vault, which knows what is due, so it is harmless beside a healthy one.
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
-  const quiet = await quietVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: MOST_QUIET });
-  const turn = await takeVaultsToNudge(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MOST_IN_TURN });
+  const quiet = await stalledVaults(env.DB, { updatedBeforeMs: nowMs - QUIET_MS, limit: MOST_QUIET });
+  const turn = await claimVaultsToWake(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MOST_IN_TURN });
   // Their message was lost, or they wait for their chain.
-  const lost = await takeDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: MOST_ROWS });
+  const lost = await claimDueDeliveries(env.DB, { dueBeforeMs: nowMs - QUIET_MS, nowMs, limit: MOST_ROWS });
   for (const some of inGroups(lost, MOST_MESSAGES)) {
     await env.ACTIVITY_QUEUE.sendBatch(some.map((deliveryId) => ({ body: { deliveryId } })));
   }
   await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERIES_KEPT_MS, limit: MOST_ROWS });
   await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
-  await pruneAppraisals(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: MOST_ROWS });
+  await pruneValuations(env.DB, { askedBeforeMs: nowMs - APPRAISALS_KEPT_MS, limit: MOST_ROWS });
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
   const old = new Set(await vaultsWithoutOrigins(env.DB, nowMs));
   for (const some of inGroups(woken, WOKEN_AT_ONCE)) {

@@ -22,7 +22,7 @@ import { PersonStorage } from '#objects/person-storage.ts';
 import type { NewSession } from '#objects/session.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';
-import { forgetIdentities } from '#store/identities.ts';
+import { deleteIdentities } from '#store/identities.ts';
 import { vaultIdsOf } from '#store/vaults.ts';
 
 /** How long to wait before vaults that could not be informed are asked again. */
@@ -75,7 +75,7 @@ export class PersonObject extends DurableObject<CoordinatorEnv> {
   /** Allows the person to log in with another identity, under a reset and once. Refuses as `issueToken` does. */
   releaseIdentity(id: CredentialResetId, userId: UserId): Promise<Result<Issued<boolean>, Refusal>> {
     return this.#issue(id, { kind: 'identity', isReleased: false }, async () => {
-      await forgetIdentities(this.env.DB, userId);
+      await deleteIdentities(this.env.DB, userId);
       // Only now: should this object end before, the operator asks again.
       this.#write(() => this.#storage.putIssued(id, { kind: 'identity', isReleased: true }));
       return true;

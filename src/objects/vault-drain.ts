@@ -7,7 +7,7 @@ import { resendDelayMs } from '#objects/outbox.ts';
 import { projectedActivity, projectedTransaction } from '#objects/projection.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { project } from '#store/transactions.ts';
-import { enterMembers, enterVault, enterWallets } from '#store/vaults.ts';
+import { replaceMembers, upsertVault, upsertWallets } from '#store/vaults.ts';
 
 /** D1 takes a batch of this many records well within its limits. */
 const RECORDS_PER_BATCH = 50;
@@ -69,15 +69,15 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
 async function enter(db: D1Database, vault: Vault): Promise<void> {
   const { id, reference, foundedAtMs, configuration, members, keys, policy } = vault;
   const origins = [...new Set(passkeysOf(policy).map(({ origin }) => origin))];
-  await enterVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs, origins });
-  await enterMembers(
+  await upsertVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs, origins });
+  await replaceMembers(
     db,
     id,
     members.map(({ userId }) => userId),
   );
   for (const { keyId, addresses, formerAddresses = {} } of keys) {
-    await enterWallets(db, { vaultId: id, keyId, addresses });
-    await enterWallets(db, { vaultId: id, keyId, addresses: formerAddresses });
+    await upsertWallets(db, { vaultId: id, keyId, addresses });
+    await upsertWallets(db, { vaultId: id, keyId, addresses: formerAddresses });
   }
 }
 

@@ -5,7 +5,7 @@ import { parseTokenId } from '#domain/id.ts';
 import { accessTokens } from '#store/schema.ts';
 
 /** Enters a token into the directory of its owner. Idempotent. */
-export async function enterAccessToken(db: D1Database, token: typeof accessTokens.$inferInsert): Promise<void> {
+export async function insertAccessToken(db: D1Database, token: typeof accessTokens.$inferInsert): Promise<void> {
   await drizzle(db).insert(accessTokens).values(token).onConflictDoNothing();
 }
 

@@ -12,7 +12,7 @@ const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
  * @param limit of transactions that are named
  * @param approvalOrigin of the approval page; null where there is none
  */
-export async function conditionOf(
+export async function readHealth(
   db: D1Database,
   { limit, approvalOrigin }: { readonly limit: number; readonly approvalOrigin: string | null },
 ): Promise<ServiceHealth> {

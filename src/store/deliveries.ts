@@ -3,13 +3,13 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { canonicalBytes } from '#domain/canonical.ts';
-import { inParts } from '#store/in-parts.ts';
+import { inBatches } from '#store/in-parts.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
 
 /** Keeps a delivery. The same one again stays as it is. Gives whether there is work to do for it. */
-export async function keepDelivery(
+export async function insertDelivery(
   db: D1Database,
   delivery: Pick<StoredDelivery, 'id' | 'provider' | 'endpointId' | 'body' | 'receivedAtMs'>,
 ): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function keepDelivery(
 const SAME_SCAN_MS = 60_000;
 
 /** What a chain is looked through for. */
-export interface ScanOrder {
+export interface ScanRequest {
   readonly vaultId: number;
   /** CAIP-2. */
   readonly chain: string;
@@ -37,9 +37,9 @@ export interface ScanOrder {
 }
 
 /** A look through the blocks of a chain for one wallet, as if a monitor had sent it. Null when it was dealt with just now. */
-export async function orderScan(
+export async function requestScan(
   db: D1Database,
-  { vaultId, chain, address, since }: ScanOrder,
+  { vaultId, chain, address, since }: ScanRequest,
   nowMs: number,
 ): Promise<string | null> {
   const body = JSON.stringify({ vaultId, chain, address, since });
@@ -49,18 +49,18 @@ export async function orderScan(
   ]);
   const id = bytesToHex(sha256(bytes));
   const scan = { id, provider: 'scan', endpointId: scanOrigin({ vaultId, chain }), body, receivedAtMs: nowMs };
-  return (await keepDelivery(db, scan)) ? id : null;
+  return (await insertDelivery(db, scan)) ? id : null;
 }
 
 /** Whether a look through a chain for a vault, or a part of what it has found, is still to be worked on. */
-export async function isScanOpen(db: D1Database, scan: Pick<ScanOrder, 'vaultId' | 'chain'>): Promise<boolean> {
+export async function isScanOpen(db: D1Database, scan: Pick<ScanRequest, 'vaultId' | 'chain'>): Promise<boolean> {
   const isOpen = and(eq(deliveries.endpointId, scanOrigin(scan)), eq(deliveries.state, 'open'));
   const rows = await drizzle(db).select({ id: deliveries.id }).from(deliveries).where(isOpen).limit(1);
   return rows.length > 0;
 }
 
 /** In place of the endpoint of a monitor; its parts have it too. */
-function scanOrigin({ vaultId, chain }: Pick<ScanOrder, 'vaultId' | 'chain'>): string {
+function scanOrigin({ vaultId, chain }: Pick<ScanRequest, 'vaultId' | 'chain'>): string {
   return `vault-${vaultId}@${chain}`;
 }
 
@@ -72,7 +72,7 @@ export async function openDelivery(db: D1Database, id: string): Promise<StoredDe
 }
 
 /** What became of a delivery, or when it is tried again. One that was dealt with meanwhile stays so. */
-export async function settleDelivery(
+export async function updateDelivery(
   db: D1Database,
   id: string,
   change: Pick<StoredDelivery, 'state' | 'tries' | 'dueAtMs' | 'outcome'>,
@@ -85,7 +85,7 @@ export async function settleDelivery(
  * Open ones whose time has come, the longest first: their message was lost, or they wait for their chain. Who takes them sends their
  * message; the next to ask gets others.
  */
-export async function takeDueDeliveries(
+export async function claimDueDeliveries(
   db: D1Database,
   query: { readonly dueBeforeMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly string[]> {
@@ -140,7 +140,11 @@ export async function pruneDeliveries(
 }
 
 /** The vaults that have a record of this transaction already. */
-export async function vaultsKnowing(db: D1Database, chain: string, txHash: string): Promise<ReadonlySet<number>> {
+export async function vaultsWithTransaction(
+  db: D1Database,
+  chain: string,
+  txHash: string,
+): Promise<ReadonlySet<number>> {
   const rows = await drizzle(db)
     .select({ vaultId: transactions.vaultId })
     .from(transactions)
@@ -149,12 +153,12 @@ export async function vaultsKnowing(db: D1Database, chain: string, txHash: strin
 }
 
 /** The wallets on a chain among these addresses, each with its vault. */
-export function walletsAmong(
+export function walletsAt(
   db: D1Database,
   chain: string,
   addresses: readonly string[],
 ): Promise<readonly { readonly vaultId: number; readonly address: string }[]> {
-  return inParts(addresses, (some) =>
+  return inBatches(addresses, (some) =>
     drizzle(db)
       .select({ vaultId: wallets.vaultId, address: wallets.address })
       .from(wallets)

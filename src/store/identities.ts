@@ -29,7 +29,7 @@ export async function userOfIdentity(db: D1Database, identity: Identity, nowMs: 
 }
 
 /** The person may log in with another identity next time. Again it changes nothing. */
-export async function forgetIdentities(db: D1Database, userId: UserId): Promise<void> {
+export async function deleteIdentities(db: D1Database, userId: UserId): Promise<void> {
   await drizzle(db).delete(identities).where(eq(identities.userId, userId));
 }
 

@@ -2,7 +2,7 @@
 const KEYS_AT_ONCE = 80;
 
 /** The rows of any number of keys: as many queries as it takes, one after the other. */
-export async function inParts<K, R>(
+export async function inBatches<K, R>(
   keys: readonly K[],
   query: (some: readonly K[]) => PromiseLike<readonly R[]>,
 ): Promise<readonly R[]> {

@@ -2,7 +2,7 @@ import { getTableColumns, getTableName } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 
 /** D1 takes a text of two million bytes, and a letter is three of them at most. */
-const MOST_LETTERS = 500_000;
+const MAX_CHARACTERS = 500_000;
 
 /**
  * The start of a statement that inserts rows out of one JSON text: objects with the names that the columns have in the code. So one statement
@@ -23,7 +23,7 @@ export function jsonTexts(rows: readonly object[]): readonly string[] {
   for (const row of rows.map((one) => JSON.stringify(one))) {
     if (row.length > room) {
       parts.push([]);
-      room = MOST_LETTERS;
+      room = MAX_CHARACTERS;
     }
     parts.at(-1)?.push(row);
     room -= row.length + 1;

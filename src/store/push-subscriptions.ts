@@ -1,13 +1,13 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { UserId } from '#domain/id.ts';
-import { inParts } from '#store/in-parts.ts';
+import { inBatches } from '#store/in-parts.ts';
 import { pushSubscriptions } from '#store/schema.ts';
 
 export type PushSubscriptionRow = typeof pushSubscriptions.$inferSelect;
 
 /** A browser subscribes for whoever is logged in there last: the same endpoint again is the same row. */
-export async function enterSubscription(db: D1Database, row: PushSubscriptionRow): Promise<void> {
+export async function upsertSubscription(db: D1Database, row: PushSubscriptionRow): Promise<void> {
   await drizzle(db)
     .insert(pushSubscriptions)
     .values(row)
@@ -35,7 +35,7 @@ export function subscriptionsOfAll(
   db: D1Database,
   userIds: readonly UserId[],
 ): Promise<readonly PushSubscriptionRow[]> {
-  return inParts(userIds, (some) =>
+  return inBatches(userIds, (some) =>
     drizzle(db)
       .select()
       .from(pushSubscriptions)

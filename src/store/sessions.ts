@@ -5,7 +5,7 @@ import { parseTokenId } from '#domain/id.ts';
 import { sessions } from '#store/schema.ts';
 
 /** Which sessions a person has begun: so that all of them can be ended. Whether one is open its object alone knows. */
-export async function enterSession(
+export async function insertSession(
   db: D1Database,
   session: { readonly id: TokenId; readonly userId: UserId; readonly createdAtMs: number },
 ): Promise<void> {

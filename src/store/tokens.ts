@@ -1,18 +1,18 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { inParts } from '#store/in-parts.ts';
+import { inBatches } from '#store/in-parts.ts';
 import { prices, tokens } from '#store/schema.ts';
 
-export type KnownToken = typeof tokens.$inferSelect;
-export type KnownPrice = typeof prices.$inferSelect;
+export type CachedToken = typeof tokens.$inferSelect;
+export type CachedPrice = typeof prices.$inferSelect;
 
 /** What is known of some tokens of a chain. */
-export function knownTokens(
+export function cachedTokens(
   db: D1Database,
   chain: string,
   addresses: readonly string[],
-): Promise<readonly KnownToken[]> {
-  return inParts(addresses, (some) =>
+): Promise<readonly CachedToken[]> {
+  return inBatches(addresses, (some) =>
     drizzle(db)
       .select()
       .from(tokens)
@@ -21,8 +21,8 @@ export function knownTokens(
 }
 
 /** What was said last of the prices of some assets. */
-export function knownPrices(db: D1Database, assets: readonly string[]): Promise<readonly KnownPrice[]> {
-  return inParts(assets, (some) =>
+export function cachedPrices(db: D1Database, assets: readonly string[]): Promise<readonly CachedPrice[]> {
+  return inBatches(assets, (some) =>
     drizzle(db)
       .select()
       .from(prices)
@@ -31,7 +31,7 @@ export function knownPrices(db: D1Database, assets: readonly string[]): Promise<
 }
 
 /** Forgets what nobody has asked for since a time, some at once: strangers make tokens by the thousand. */
-export async function pruneAppraisals(
+export async function pruneValuations(
   db: D1Database,
   query: { readonly askedBeforeMs: number; readonly limit: number },
 ): Promise<void> {
@@ -47,9 +47,9 @@ export async function pruneAppraisals(
 }
 
 /** The newest answer stands. */
-export async function keepAppraisal(
+export async function saveValuation(
   db: D1Database,
-  found: { readonly tokens: readonly KnownToken[]; readonly prices: readonly KnownPrice[] },
+  found: { readonly tokens: readonly CachedToken[]; readonly prices: readonly CachedPrice[] },
 ): Promise<void> {
   const orm = drizzle(db);
   const writes = [

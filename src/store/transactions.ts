@@ -83,7 +83,7 @@ function conditionsOf(query: TransactionQuery): SQL[] {
 }
 
 /** Vaults with a watched transaction that has not moved since, the longest-quiet first. */
-export async function quietVaults(
+export async function stalledVaults(
   db: D1Database,
   query: { readonly updatedBeforeMs: number; readonly limit: number },
 ): Promise<readonly number[]> {

@@ -5,7 +5,7 @@ import { parseUserId } from '#domain/id.ts';
 import { users } from '#store/schema.ts';
 
 /** Enters a person, or finds the one with this e-mail address: asking again gives the same person. */
-export async function enterUser(
+export async function insertUser(
   db: D1Database,
   user: UserProfile & { readonly createdAtMs: number },
 ): Promise<{ readonly user: UserProfile; readonly created: boolean }> {

@@ -21,7 +21,7 @@ export async function allocateVault(
  * Enters a vault as it says itself that it is. Idempotent. Where the directory was set back, whoever has been given this number since, or this
  * reference, has it no more: the vaults that are there were first.
  */
-export async function enterVault(
+export async function upsertVault(
   db: D1Database,
   vault: {
     readonly id: number;
@@ -45,7 +45,7 @@ export async function enterVault(
 }
 
 /** Enters the addresses of a vault's key. Idempotent: an address has one vault for good. */
-export async function enterWallets(
+export async function upsertWallets(
   db: D1Database,
   entry: { readonly vaultId: number; readonly keyId: string; readonly addresses: Readonly<Record<string, string>> },
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function enterWallets(
 }
 
 /** Who belongs to a vault from now on; nobody else does. Idempotent. */
-export async function enterMembers(db: D1Database, vaultId: number, userIds: readonly string[]): Promise<void> {
+export async function replaceMembers(db: D1Database, vaultId: number, userIds: readonly string[]): Promise<void> {
   // As one text: a list of ids would meet D1's limit of a hundred parameters.
   const ids = JSON.stringify(userIds);
   const gone = 'DELETE FROM members WHERE vault_id = ?1 AND user_id NOT IN (SELECT value FROM json_each(?2))';
@@ -103,7 +103,7 @@ export interface MemberName {
 }
 
 /** Everybody who seems to belong to a vault of this person's, by name. */
-export async function peopleAround(db: D1Database, userId: string): Promise<readonly MemberName[]> {
+export async function coMembersOf(db: D1Database, userId: string): Promise<readonly MemberName[]> {
   const orm = drizzle(db);
   const own = orm.select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
   return orm
@@ -115,7 +115,7 @@ export async function peopleAround(db: D1Database, userId: string): Promise<read
 }
 
 /** The vaults that were not woken since, the longest first, marked as woken now. */
-export async function takeVaultsToNudge(
+export async function claimVaultsToWake(
   db: D1Database,
   query: { readonly nudgedBeforeMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly number[]> {

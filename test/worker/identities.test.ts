@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { newUserId, parseTokenId } from '#domain/id.ts';
-import { forgetIdentities, userOfIdentity } from '#store/identities.ts';
-import { enterSession, pruneSessions, sessionsOf } from '#store/sessions.ts';
-import { enterUser } from '#store/users.ts';
+import { deleteIdentities, userOfIdentity } from '#store/identities.ts';
+import { insertSession, pruneSessions, sessionsOf } from '#store/sessions.ts';
+import { insertUser } from '#store/users.ts';
 import { coordinator } from './http/scene.ts';
 
 /** Who somebody is, by the word of an issuer. */
@@ -13,7 +13,7 @@ const { DB } = coordinator;
 
 async function enter(email: string) {
   const id = newUserId(NOW_MS, crypto.getRandomValues(new Uint8Array(10)));
-  const { user } = await enterUser(DB, { id, name: 'somebody', email, createdAtMs: NOW_MS });
+  const { user } = await insertUser(DB, { id, name: 'somebody', email, createdAtMs: NOW_MS });
   return user;
 }
 
@@ -37,7 +37,7 @@ test('a person is known by the verified address once, and by the subject from th
   // Another issuer is another matter.
   const elsewhere = identity('a-1', email, 'https://other.example');
   expect((await userOfIdentity(DB, elsewhere, NOW_MS))?.id).toBe(alice.id);
-  await forgetIdentities(DB, alice.id);
+  await deleteIdentities(DB, alice.id);
   expect((await userOfIdentity(DB, identity('a-2', email), NOW_MS))?.id).toBe(alice.id);
   expect(await userOfIdentity(DB, identity('a-1', email), NOW_MS)).toBeNull();
 });
@@ -55,7 +55,7 @@ test('the list of sessions is of those that may still be open', async () => {
   const carol = await enter('carol@login.example');
   const ids = ['0', '1', '2'].map((digit) => parseTokenId(digit.repeat(16)));
   for (const [i, id] of ids.entries()) {
-    if (id !== null) await enterSession(DB, { id, userId: carol.id, createdAtMs: NOW_MS + i });
+    if (id !== null) await insertSession(DB, { id, userId: carol.id, createdAtMs: NOW_MS + i });
   }
   expect(await sessionsOf(DB, carol.id, NOW_MS + 1)).toEqual(ids.slice(1));
   await pruneSessions(DB, NOW_MS + 2);

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { isScanOpen, keepDelivery, orderScan, settleDelivery } from '#store/deliveries.ts';
+import { isScanOpen, insertDelivery, requestScan, updateDelivery } from '#store/deliveries.ts';
 import { consumed as consumedOf } from './consumed.ts';
 import { asService, coordinator } from './http/scene.ts';
 
@@ -24,7 +24,7 @@ async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
   const activity = Array.from({ length: count }, (_, i) => ({ hash: hash(last * 10_000 + i) }));
   const body = JSON.stringify({ event: { network: 'ETH_MAINNET', activity } });
   const id = `delivery-${last}`;
-  await keepDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId: 'of-the-tests', body, receivedAtMs });
+  await insertDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId: 'of-the-tests', body, receivedAtMs });
   return id;
 }
 
@@ -49,16 +49,16 @@ const row = (id: string) =>
 test('a look through a chain is open for its vault until it, and every part of it, is worked on', async () => {
   await kept(1);
   const order = { vaultId: 7, chain: 'eip155:1', address: hash(1), since: null };
-  const id = await orderScan(coordinator.DB, order, Date.now());
+  const id = await requestScan(coordinator.DB, order, Date.now());
   if (id === null) throw new Error('it was ordered just now');
   const open = (differences: Partial<typeof order> = {}) => isScanOpen(coordinator.DB, { ...order, ...differences });
   expect([await open(), await open({ vaultId: 70 }), await open({ chain: 'eip155:10' })]).toEqual([true, false, false]);
   const settled = { state: 'done', tries: 1, dueAtMs: 0, outcome: null } as const;
   const part = { id: `${id}.0`, provider: 'part', endpointId: 'vault-7@eip155:1', body: '[]', receivedAtMs: 0 };
-  await keepDelivery(coordinator.DB, part);
-  await settleDelivery(coordinator.DB, id, settled);
+  await insertDelivery(coordinator.DB, part);
+  await updateDelivery(coordinator.DB, id, settled);
   expect(await open()).toBe(true);
-  await settleDelivery(coordinator.DB, part.id, settled);
+  await updateDelivery(coordinator.DB, part.id, settled);
   expect(await open()).toBe(false);
 });
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
-import { allocateVault, takeVaultsToNudge } from '#store/vaults.ts';
+import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
 import { consumed } from './consumed.ts';
 import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
 
@@ -125,12 +125,12 @@ test('cron wakes every vault in its turn, hundreds of them in one run', async ()
     await allocateVault(coordinator.DB, { name: 'quiet', reference: `quiet-${i}`, createdAtMs: 0 });
   }
   const query = { nudgedBeforeMs: 1_000, nowMs: 2_000, limit: 200 };
-  const first = await takeVaultsToNudge(coordinator.DB, query);
-  const second = await takeVaultsToNudge(coordinator.DB, query);
+  const first = await claimVaultsToWake(coordinator.DB, query);
+  const second = await claimVaultsToWake(coordinator.DB, query);
   expect(first.length).toBe(200);
   expect(second.length).toBeGreaterThanOrEqual(50);
   expect(first.some((id) => second.includes(id))).toBe(false);
-  expect(await takeVaultsToNudge(coordinator.DB, query)).toEqual([]);
+  expect(await claimVaultsToWake(coordinator.DB, query)).toEqual([]);
 });
 
 test('one run wakes eight hundred vaults, some at once, and asks no more than an invocation may', async () => {

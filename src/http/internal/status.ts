@@ -8,7 +8,7 @@ import { timeText } from '#http/time-text.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { conditionOf } from '#store/condition.ts';
+import { readHealth } from '#store/condition.ts';
 
 /** As many transactions are named. */
 const SHOWN = 20;
@@ -81,7 +81,7 @@ function chainsOnOneNode(env: CoordinatorEnv): string[] {
 
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
-    conditionOf(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOrigin(context.env) }),
+    readHealth(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOrigin(context.env) }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : timeText(atMs));

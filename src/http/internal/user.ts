@@ -6,7 +6,7 @@ import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/plain-text.ts';
 import { askObject } from '#http/object-call.ts';
 import { personStub } from '#objects/person-stub.ts';
-import { enterUser, findUserByEmail } from '#store/users.ts';
+import { insertUser, findUserByEmail } from '#store/users.ts';
 
 const userBody = z.strictObject({
   name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
@@ -33,7 +33,7 @@ export const createUser = route({
       () => personStub(context.env, id),
       (person) => person.open(),
     );
-    const { user, created } = await enterUser(context.env.DB, {
+    const { user, created } = await insertUser(context.env.DB, {
       id,
       name,
       email: email.toLowerCase(),

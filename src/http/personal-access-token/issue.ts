@@ -10,7 +10,7 @@ import { problem, refusalProblem } from '#http/problem.ts';
 import type { NewAccessToken } from '#objects/access-token.ts';
 import { personStub } from '#objects/person-stub.ts';
 import type { Grant } from '#objects/person-storage.ts';
-import { enterAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
+import { insertAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
 
 /** Spec part 4: a name, and an expiry or none. */
 export const newTokenBody = z.strictObject({ name: tokenName, expiresAt: tokenExpiry.nullish() });
@@ -32,7 +32,7 @@ export async function issueToken(
     (stub) => stub.create(token),
   );
   if (made === null) throw new Error('a new token was withdrawn before it was made');
-  await enterAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
+  await insertAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
   return issued(context, user, { ...accessTokenRecord(made), value });
 }
 
@@ -55,7 +55,7 @@ export async function issueGranted(
   if (!answer.ok) return refusalProblem(context, answer.refusal);
   const { made, withdrawn } = answer.value;
   if (withdrawn !== null) await markDeleted(context.env.DB, withdrawn, made.createdAtMs);
-  await enterAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
+  await insertAccessToken(context.env.DB, { id: token.id, userId: user.id, createdAtMs: made.createdAtMs });
   return issued(context, user, { ...accessTokenRecord(made), value });
 }
 

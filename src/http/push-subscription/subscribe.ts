@@ -7,7 +7,7 @@ import { problem } from '#http/problem.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { isPushService, pushSettings } from '#push/settings.ts';
-import { enterSubscription, subscriptionsOf } from '#store/push-subscriptions.ts';
+import { upsertSubscription, subscriptionsOf } from '#store/push-subscriptions.ts';
 
 /** What `PushSubscription.toJSON()` of a browser gives. */
 const subscriptionBody = z
@@ -73,6 +73,6 @@ async function enter(context: HttpContext): Promise<Response> {
   }
   const { p256dh, auth } = keys;
   const row = { id, userId: user.id, endpoint, p256dh, auth, createdAtMs: before?.createdAtMs ?? Date.now() };
-  await enterSubscription(context.env.DB, row);
+  await upsertSubscription(context.env.DB, row);
   return context.json(subscriptionRecord(row), 201);
 }

@@ -5,7 +5,7 @@ import type { HttpContext } from '#http/context.ts';
 import { newSecret, newTokenId } from '#http/credential-value.ts';
 import { askObject } from '#http/object-call.ts';
 import { sessionCookie } from '#http/session-cookie.ts';
-import { enterSession } from '#store/sessions.ts';
+import { insertSession } from '#store/sessions.ts';
 
 /**
  * A session for a person who has proven to be one, by an identity provider. Gives the value for the Set-Cookie header.
@@ -26,7 +26,7 @@ export async function beginSession(context: HttpContext, user: UserProfile): Pro
  */
 export async function newSession(context: HttpContext, user: UserProfile) {
   const [id, secret] = [newTokenId(), newSecret('session')];
-  await enterSession(context.env.DB, { id, userId: user.id, createdAtMs: Date.now() });
+  await insertSession(context.env.DB, { id, userId: user.id, createdAtMs: Date.now() });
   const cookie = sessionCookie(secret.valueFor(id, context.env.TOKEN_MAC_KEY));
   return { id, secretHash: secret.hash, cookie };
 }

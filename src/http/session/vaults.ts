@@ -7,7 +7,7 @@ import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
-import { peopleAround, vaultsOf } from '#store/vaults.ts';
+import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 
 /** Nobody oversees more; each is asked itself. */
 const MOST_VAULTS = 50;
@@ -54,7 +54,7 @@ export const ownVaults = route({
 
 async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
-  const people = Map.groupBy(await peopleAround(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
+  const people = Map.groupBy(await coMembersOf(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
   const data: z.infer<typeof vaultSchema>[] = [];
   for (const { id, name, wallets: listed } of await vaultsOf(context.env.DB, actor.userId, MOST_VAULTS)) {
     const vaultId = parseVaultId(id);

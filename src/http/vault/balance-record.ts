@@ -8,8 +8,8 @@ import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema }
 import { timeText } from '#http/time-text.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
 import { assetName } from '#prices/price-source.ts';
-import type { KnownPrice, KnownToken } from '#store/tokens.ts';
-import { knownPrices, knownTokens } from '#store/tokens.ts';
+import type { CachedPrice, CachedToken } from '#store/tokens.ts';
+import { cachedPrices, cachedTokens } from '#store/tokens.ts';
 
 const text = z.string();
 
@@ -61,17 +61,17 @@ export async function balanceRecords(
 
 /** What the tokens of a page call themselves, and the newest prices that are known. */
 interface Quotes {
-  readonly tokens: readonly KnownToken[];
-  readonly prices: readonly KnownPrice[];
+  readonly tokens: readonly CachedToken[];
+  readonly prices: readonly CachedPrice[];
 }
 
 async function quotesOf(db: D1Database, page: readonly BalanceView[], chains: readonly Chain[]): Promise<Quotes> {
-  const [tokens, prices]: [KnownToken[], KnownPrice[]] = [[], []];
+  const [tokens, prices]: [CachedToken[], CachedPrice[]] = [[], []];
   for (const [name, views] of Map.groupBy(page, ({ chain }) => chain)) {
     const chain = findChain(chains, name);
     if (chain === null) continue;
     tokens.push(
-      ...(await knownTokens(
+      ...(await cachedTokens(
         db,
         name,
         views.flatMap(({ tokenAddress: token }) => token ?? []),
@@ -79,7 +79,7 @@ async function quotesOf(db: D1Database, page: readonly BalanceView[], chains: re
     );
     const priced = views.filter((view) => !isCollectible(view));
     prices.push(
-      ...(await knownPrices(
+      ...(await cachedPrices(
         db,
         priced.map(({ tokenAddress }) => assetName(chain.caip2, tokenAddress)),
       )),
@@ -135,7 +135,7 @@ function balanceRecord(
   };
 }
 
-function worthRecord(units: bigint, decimals: number | null, price: KnownPrice | undefined) {
+function worthRecord(units: bigint, decimals: number | null, price: CachedPrice | undefined) {
   if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
   return { usdValue: usdText(usdValueAtPrice(units, decimals, price.usdE12)), pricedAt: timeText(price.atMs) };
 }

@@ -6,7 +6,7 @@ import { actorOf, route } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { orderScan, reopenFailed } from '#store/deliveries.ts';
+import { requestScan, reopenFailed } from '#store/deliveries.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const acknowledgement = z
@@ -50,7 +50,7 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   for (const { chain: name, address } of wallets.value) {
     const chain = findChain(known, name);
     if (chain === null || chainClientFor(context.env, chain) === null) continue;
-    const deliveryId = await orderScan(context.env.DB, { vaultId, chain: chain.caip2, address, since: null }, nowMs);
+    const deliveryId = await requestScan(context.env.DB, { vaultId, chain: chain.caip2, address, since: null }, nowMs);
     if (deliveryId !== null) await context.env.ACTIVITY_QUEUE.send({ deliveryId });
     looked.push(chain.name);
   }

@@ -9,7 +9,7 @@ import { problem } from '#http/problem.ts';
 import { LARGEST_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
 import { verifyDelivery, monitorOf } from '#monitors/endpoint.ts';
 import type { Delivery } from '#monitors/monitor.ts';
-import { keepDelivery } from '#store/deliveries.ts';
+import { insertDelivery } from '#store/deliveries.ts';
 
 const receivedSchema = z.strictObject({ received: z.literal(true) }).meta({ id: 'Received' });
 
@@ -45,7 +45,7 @@ async function receive(context: HttpContext): Promise<Response> {
   const id = deliveryIdOf(place, delivery);
   try {
     const kept = { id, ...place, body: new TextDecoder().decode(body), receivedAtMs: nowMs };
-    const isOpen = await keepDelivery(context.env.DB, kept);
+    const isOpen = await insertDelivery(context.env.DB, kept);
     if (isOpen) await context.env.ACTIVITY_QUEUE.send({ deliveryId: id });
   } catch (error) {
     // The monitor sends it again; what was stored meanwhile is found by the sweep as well.

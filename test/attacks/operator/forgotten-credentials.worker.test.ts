@@ -9,7 +9,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { newUserId, parseUserId } from '#domain/id.ts';
 import { personStub } from '#objects/person-stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
-import { enterUser } from '#store/users.ts';
+import { insertUser } from '#store/users.ts';
 import { ask, asService, coordinator, enter } from '../../worker/http/scene.ts';
 import type { Person } from '../../worker/http/scene.ts';
 import { collected, DAY_MS, later, outcome, requested } from './thief.worker.ts';
@@ -54,7 +54,7 @@ test('entering the person again, and losing the directory, changes nothing', asy
 
 test('a person who is older than this rule counts as enrolled', async () => {
   const id = newUserId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
-  await enterUser(coordinator.DB, { id, name: 'Old', email: 'old@enrolment.example', createdAtMs: 1 });
+  await insertUser(coordinator.DB, { id, name: 'Old', email: 'old@enrolment.example', createdAtMs: 1 });
   expect(await minted({ id })).toEqual(REFUSED);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import { parseUserId } from '#domain/id.ts';
-import { conditionOf } from '#store/condition.ts';
+import { readHealth } from '#store/condition.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import type { Treasury } from './scene.ts';
 import { ask, asService, changePolicy, coordinator, foundTreasury, PATIENCE_MS } from './scene.ts';
@@ -20,7 +20,7 @@ function passkeyOf(userId: string, origin: string) {
 }
 
 async function foreignTo(approvalOrigin: string | null): Promise<number> {
-  return (await conditionOf(coordinator.DB, { limit: 1, approvalOrigin })).vaultsWithForeignPasskeys;
+  return (await readHealth(coordinator.DB, { limit: 1, approvalOrigin })).vaultsWithForeignPasskeys;
 }
 
 async function originsOf({ id }: Treasury): Promise<unknown> {

@@ -6,8 +6,8 @@ import { expectDocumented } from './documented.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { newSecret, newTokenId } from '#http/credential-value.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { enterAccessToken } from '#store/access-tokens.ts';
-import { enterSession } from '#store/sessions.ts';
+import { insertAccessToken } from '#store/access-tokens.ts';
+import { insertSession } from '#store/sessions.ts';
 import { findUser } from '#store/users.ts';
 
 export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
@@ -99,14 +99,14 @@ export async function anotherToken(person: Person, expiresAt: number | null = nu
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('access-token')];
   const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash };
   const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token);
-  await enterAccessToken(coordinator.DB, { id, userId: user.id, createdAtMs: made?.createdAtMs ?? 0 });
+  await insertAccessToken(coordinator.DB, { id, userId: user.id, createdAtMs: made?.createdAtMs ?? 0 });
   return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };
 }
 
 /** The cookie of a session of a person, as the callback of a login makes it. */
 export async function login(person: Person): Promise<string> {
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('session')];
-  await enterSession(coordinator.DB, { id, userId: user.id, createdAtMs: Date.now() });
+  await insertSession(coordinator.DB, { id, userId: user.id, createdAtMs: Date.now() });
   await coordinator.SESSION.getByName(`session:${id}`).create({ id, user, secretHash: secret.hash });
   return `__Host-session=${secret.valueFor(id, coordinator.TOKEN_MAC_KEY)}`;
 }
