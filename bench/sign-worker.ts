@@ -26,7 +26,7 @@ import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { foundVault } from '#objects/membership.ts';
+import { vaultFromSpec } from '#objects/membership.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 
 /**
@@ -196,7 +196,7 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
     devices: signers.map(({ device }) => device),
     rules: { ...NO_RULES, signOnce },
   } as const;
-  const founded = foundVault({ id, reference: 'bench', foundedAtMs: Date.now(), ...foundation });
+  const founded = vaultFromSpec({ id, reference: 'bench', foundedAtMs: Date.now(), ...foundation });
   if (!founded.ok) throw new Error(founded.refusal);
   const { policy } = founded.value;
   const generated = await generateKey(cosigners, {

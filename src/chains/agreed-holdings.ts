@@ -20,11 +20,11 @@ type HoldingsReader = (node: RpcNode, question: HoldingsQuery) => Promise<Result
 /** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
 export async function readHoldings(
   pool: NodePool,
-  { isDoubted, ...asked }: Omit<HoldingsQuery, 'at'> & { readonly isDoubted: boolean },
+  { requiresProof, ...asked }: Omit<HoldingsQuery, 'at'> & { readonly requiresProof: boolean },
   read: HoldingsReader,
 ): Promise<Result<Holdings, ChainFault>> {
   const question = { ...asked, at: null };
-  return isDoubted
+  return requiresProof
     ? asChainFault(await agreedHoldings(pool, question, read))
     : readFromPool(pool, (node) => read(node, question));
 }

@@ -249,8 +249,8 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   simulate(intent: OnChainIntent): Promise<Result<Simulation, ChainFault>>;
   /** What co-signers have to see beside a payload before they believe what it takes for granted; mostly nothing. */
   evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
-  /** @param isDoubted with what is proven of the counts: by two RPC nodes, or by a final block where there is one */
-  accountNonce(address: string, isDoubted?: boolean): Promise<Result<AccountNonce, ChainFault>>;
+  /** @param requiresProof with what is proven of the counts: by two RPC nodes, or by a final block where there is one */
+  accountNonce(address: string, requiresProof?: boolean): Promise<Result<AccountNonce, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**
    * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. One that waits to be
@@ -265,9 +265,9 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   scan(address: string, since: string | null): Promise<Result<Scan, ChainFault>>;
   /**
    * What an address holds of these, at the newest block that is deep enough.
-   * @param isDoubted by the word of two nodes, where there are two
+   * @param requiresProof by the word of two nodes, where there are two
    */
-  holdings(address: string, assets: readonly Asset[], isDoubted: boolean): Promise<Result<Holdings, ChainFault>>;
+  holdings(address: string, assets: readonly Asset[], requiresProof: boolean): Promise<Result<Holdings, ChainFault>>;
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
   priceFeed(address: string): Promise<Result<FeedRound, ChainFault>>;
   /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */

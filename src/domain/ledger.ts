@@ -96,7 +96,7 @@ export interface Comparison {
   /** Of the chain: the faster it moves, the sooner a difference counts. */
   readonly pollIntervalMs: number;
   /** A look through its blocks had not come to its end before the chain was asked: what it finds may explain the difference. */
-  readonly isLookedInto: boolean;
+  readonly hasOpenScan: boolean;
   /** Transactions of its own are on their way: the chain may have them already. */
   readonly isMoving: boolean;
   /** Counted in the ledger's, of blocks that may still go: the chain may have taken them back already. */
@@ -132,8 +132,8 @@ export function compare(balance: Balance, comparison: Comparison): Balance {
 }
 
 function isBelieved(difference: Difference, comparison: Comparison): boolean {
-  const { atMs, pollIntervalMs, isLookedInto, isMoving, revocable } = comparison;
-  if (isLookedInto) return false;
+  const { atMs, pollIntervalMs, hasOpenScan, isMoving, revocable } = comparison;
+  if (hasOpenScan) return false;
   if (atMs - difference.differingSinceMs >= COMPARISON_POLLS * pollIntervalMs) return true;
   const by = unitsOf(difference.units);
   // Where the chain says less, what came in a block that is gone may be what is missing; where it says more, what went.

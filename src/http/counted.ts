@@ -1,12 +1,12 @@
 import { createMiddleware } from 'hono/factory';
 import type { HttpEnv } from '#http/context.ts';
-import { measure } from '#objects/metrics.ts';
+import { recordMetric } from '#objects/metrics.ts';
 
 /** Counts every request by its route and the status of its answer. What is no route of the interface is counted as one. */
 export const counted = createMiddleware<HttpEnv>(async (context, next) => {
   await next();
   const path = context.get('route') ?? 'none';
-  measure(context.env, { kind: 'request', texts: [context.req.method, path, String(context.res.status)] });
+  recordMetric(context.env, { kind: 'request', texts: [context.req.method, path, String(context.res.status)] });
 });
 
 /** Says which route it is, before anything of it can be refused. */

@@ -3,7 +3,7 @@ import { alertsFor } from '#domain/attention.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { measure } from '#objects/metrics.ts';
+import { recordMetric } from '#objects/metrics.ts';
 import { readHealth } from '#store/condition.ts';
 
 const EVERY_MS = 15 * 60_000;
@@ -16,6 +16,6 @@ export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<v
   const condition = await readHealth(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });
   for (const { code, detail } of alertsFor(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
     console.error(JSON.stringify({ event: 'alarm', code, detail }));
-    measure(env, { kind: 'alarm', texts: [code] });
+    recordMetric(env, { kind: 'alarm', texts: [code] });
   }
 }

@@ -15,7 +15,7 @@ import { settle } from '#jobs/settle.ts';
 import { spreadPolicy } from '#jobs/spread-policy.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
-import { measure } from '#objects/metrics.ts';
+import { recordMetric } from '#objects/metrics.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';
@@ -108,7 +108,7 @@ function measureJob(
   { attempts, timestamp }: Message<unknown>,
   texts: readonly [job: string, outcome: 'done' | 'failed'],
 ): void {
-  measure(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
+  recordMetric(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
 /** @param texts the ids of what it is about: several for news alone, none for work of the vault itself */

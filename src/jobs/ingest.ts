@@ -136,7 +136,7 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
   if (seen.value !== null && seen.value.block !== null) return tell(env, chain, seen.value);
   // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
-    await vault.hastenActivity(chain.name, hint.hash);
+    await vault.pollActivityNow(chain.name, hint.hash);
   }
   // What waits is shown, and it is not all that there will be: contracts pay, and tokens move, when it is mined.
   const outcome = seen.value === null ? 'none' : await tell(env, chain, seen.value);

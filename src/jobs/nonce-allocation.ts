@@ -13,7 +13,7 @@ import { signedAttempts } from '#domain/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/nonce-wait.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
-import type { AllocationAnswer, Unreserved } from '#objects/wallet-nonce.ts';
+import type { AllocationResult, ReservationFault } from '#objects/wallet-nonce.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 
@@ -54,9 +54,9 @@ export interface GivenNonce {
 /** The nonce of a transaction, with what it takes reserved in the same call. Asked again it is the same one. */
 export async function allocateNonce(allocation: Allocation): Promise<Result<GivenNonce, NonceFault>> {
   const { env, adapter, transaction } = allocation;
-  let answer: AllocationAnswer = { nonce: null, why: 'unproven' };
-  for (const isDoubted of [false, true]) {
-    const asked = await askAllocator(allocation, isDoubted);
+  let answer: AllocationResult = { nonce: null, why: 'unproven' };
+  for (const requiresProof of [false, true]) {
+    const asked = await askAllocator(allocation, requiresProof);
     if (!asked.ok) return asked;
     answer = asked.value;
     if (answer.nonce !== null || answer.why !== 'unproven') break;
@@ -70,10 +70,13 @@ export async function allocateNonce(allocation: Allocation): Promise<Result<Give
   return refused({ kind: 'busy' });
 }
 
-async function askAllocator(allocation: Allocation, isDoubted: boolean): Promise<Result<AllocationAnswer, NonceFault>> {
+async function askAllocator(
+  allocation: Allocation,
+  requiresProof: boolean,
+): Promise<Result<AllocationResult, NonceFault>> {
   const { env, adapter, transaction, spending } = allocation;
   const { id: transactionId, intent } = transaction;
-  const counts = await adapter.accountNonce(intent.from, isDoubted);
+  const counts = await adapter.accountNonce(intent.from, requiresProof);
   if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
   const { proven } = counts.value;
   const held = await heldBySigned(allocation);
@@ -101,7 +104,7 @@ export async function reserveFor(allocation: Allocation): Promise<NonceFault | n
   return answer === null ? null : faultOfFunds(allocation, answer);
 }
 
-function isUnreserved(answer: Extract<AllocationAnswer, { readonly nonce: null }>): answer is Unreserved {
+function isUnreserved(answer: Extract<AllocationResult, { readonly nonce: null }>): answer is ReservationFault {
   return answer.why === 'in-flight' || answer.why === 'stale';
 }
 
@@ -109,7 +112,7 @@ function isUnreserved(answer: Extract<AllocationAnswer, { readonly nonce: null }
  * The fault of a transaction that does not fit into the balance beside others. One that the vault does not have, or has ended,
  * gives back what it reserved: it would be in the way for ever. Without others there is nothing to wait for.
  */
-async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Unreserved): Promise<NonceFault> {
+async function faultOfFunds({ env, vault, transaction }: Allocation, answer: ReservationFault): Promise<NonceFault> {
   if (answer.why === 'stale') return { kind: 'transient', detail: 'the RPC node is behind what is final' };
   const { others } = answer;
   if (others.length === 0) {
@@ -150,7 +153,7 @@ function textsOf({ latest, pending }: { readonly latest: bigint; readonly pendin
   return { latest: latest.toString(), pending: pending.toString() };
 }
 
-function faultOf(answer: Exclude<Extract<AllocationAnswer, { readonly nonce: null }>, Unreserved>): NonceFault {
+function faultOf(answer: Exclude<Extract<AllocationResult, { readonly nonce: null }>, ReservationFault>): NonceFault {
   if (answer.why === 'unproven') return { kind: 'unproven' };
   const waitsFor = answer.why === 'behind' ? parseTransactionId(answer.waitsFor) : null;
   return waitsFor === null ? { kind: 'busy' } : { kind: 'behind', waitsFor };

@@ -2,7 +2,7 @@ import { parseCredentialResetId } from '#domain/id.ts';
 import type { Notification } from '#domain/notification.ts';
 import { transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { NewsId, NotificationWork } from '#objects/notification-desk.ts';
+import type { NotificationSubjectId, NotificationWork } from '#objects/notification-desk.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { PushMessage, PushOutcome } from '#push/send.ts';
 import { sendPush } from '#push/send.ts';
@@ -24,7 +24,7 @@ const MOST_PUSHES = 400;
 export async function notify(
   env: CoordinatorEnv,
   vault: DurableObjectStub<VaultObject>,
-  ids: readonly NewsId[],
+  ids: readonly NotificationSubjectId[],
 ): Promise<void> {
   const settings = pushSettings(env.WEB_PUSH);
   const news = settings === null ? [] : await vault.notificationWork(ids);
@@ -38,7 +38,7 @@ export async function notify(
     ),
   );
   // First of all, for whatever fails after it: nobody is told again because of that.
-  await vault.recordNotified(errands.map(({ id, version }) => ({ id, version })));
+  await vault.recordNotificationsDelivered(errands.map(({ id, version }) => ({ id, version })));
   const gone = new Set(told.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
   await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
 }
@@ -71,7 +71,7 @@ function messageOf({ id, vaultId, notification: { kind, title, body } }: Notific
 }
 
 /** Reads the id of a message that asks to notify people; null for one that no version of this service has sent. */
-export function newsOf(text: string | null): NewsId | null {
+export function newsOf(text: string | null): NotificationSubjectId | null {
   return text === null ? null : (parseCredentialResetId(text) ?? transactionOf(text));
 }
 

@@ -16,10 +16,10 @@ export async function reconcile(
   vault: DurableObjectStub<VaultObject>,
   vaultId: VaultId,
 ): Promise<void> {
-  for (const { chain, address, assets, isDoubted } of await vault.reconcileWork()) {
+  for (const { chain, address, assets, hasDiscrepancy } of await vault.reconcileWork()) {
     // Asked first: what a look has told before it came to its end is in the ledger by the time of the comparison.
-    const isLookedInto = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
-    const held = (await chainClientFor(env, chain)?.holdings(address, assets, isDoubted)) ?? null;
+    const hasOpenScan = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
+    const held = (await chainClientFor(env, chain)?.holdings(address, assets, hasDiscrepancy)) ?? null;
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }
@@ -27,7 +27,7 @@ export async function reconcile(
       chain: chain.name,
       assets,
       held: held?.ok === true ? held.value : null,
-      isLookedInto,
+      hasOpenScan,
     });
     // So that whoever looks at the balances sees what they are worth.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);

@@ -62,7 +62,7 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
 
 async function nudge(env: CoordinatorEnv, vaultId: VaultId, isEntryOld: boolean): Promise<void> {
   try {
-    await vaultStub(env, vaultId).nudge(isEntryOld);
+    await vaultStub(env, vaultId).rearmAlarm(isEntryOld);
   } catch (error) {
     console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }

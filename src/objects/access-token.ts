@@ -16,7 +16,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { LimitState } from '#objects/usage-meter.ts';
-import { UsageMeter } from '#objects/usage-meter.ts';
+import { RateLimiter } from '#objects/usage-meter.ts';
 
 export type TokenAdmission =
   | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }
@@ -53,12 +53,12 @@ const SCHEMA = `
  * request costs one hop; and because nothing else holds the token, a withdrawn one is withdrawn everywhere at once.
  */
 export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
-  readonly #meter: UsageMeter;
+  readonly #meter: RateLimiter;
   #token: AccessToken | null = null;
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
-    this.#meter = new UsageMeter(ctx, env.RATE_LIMITS);
+    this.#meter = new RateLimiter(ctx, env.RATE_LIMITS);
     if (this.#has('token')) {
       this.#load();
       void ctx.blockConcurrencyWhile(() => this.#meter.load());

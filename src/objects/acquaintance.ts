@@ -6,7 +6,11 @@ import { walletAddress } from '#domain/vault.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
 /** What somebody would have to imitate: whom the vault has paid, trusted or named before, and itself. By shape (domain/lookalike.ts). */
-export function addressesLike(storage: VaultStorage, vault: Vault, chain: Chain): (shape: string) => readonly string[] {
+export function similarAddresses(
+  storage: VaultStorage,
+  vault: Vault,
+  chain: Chain,
+): (shape: string) => readonly string[] {
   const named = vault.policy.rules.addressBook.filter((entry) => entry.chain === chain.caip2);
   const wallet = walletAddress(vault, chain.name);
   const known = [...(wallet === null ? [] : [wallet]), ...named.map(({ address }) => address)];
@@ -14,8 +18,8 @@ export function addressesLike(storage: VaultStorage, vault: Vault, chain: Chain)
 }
 
 /** What a vault knows of those who deal with it. */
-export function acquaintanceOf(storage: VaultStorage, vault: Vault, chain: Chain): KnownCounterparties {
-  const like = addressesLike(storage, vault, chain);
+export function knownCounterparties(storage: VaultStorage, vault: Vault, chain: Chain): KnownCounterparties {
+  const like = similarAddresses(storage, vault, chain);
   return {
     isLookalike: (address) => findLookalike([address], like, null) !== null,
     hasSent: (tokenAddress) => storage.counterpartiesLike(shapeOf(tokenAddress)).includes(tokenAddress),

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Valuation } from '#domain/appraisal.ts';
-import { acquaintanceOf } from '#objects/acquaintance.ts';
+import { knownCounterparties } from '#objects/acquaintance.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import { newActivity, isWatched, MAX_UNCONFIRMED, updatedActivity, shown, needsValuation } from '#domain/activity.ts';
@@ -12,7 +12,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import { walletAddress } from '#domain/vault.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { ActivityView, FollowWork } from '#objects/vault-views.ts';
 import { writeActivity } from '#objects/vault-writes.ts';
 
@@ -30,12 +30,12 @@ export interface ActivityReport {
 export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
 
 /** Where the consumers report what others did to the wallets of a vault, and people look at it. */
-export class ActivityDesk {
-  readonly #host: VaultHost;
+export class ActivityCommands {
+  readonly #host: VaultContext;
   readonly #watch: (id: TransactionId) => Promise<unknown>;
 
   /** @param watch has a transaction of the vault's own that failed looked for again */
-  constructor(host: VaultHost, watch: (id: TransactionId) => Promise<unknown>) {
+  constructor(host: VaultContext, watch: (id: TransactionId) => Promise<unknown>) {
     this.#host = host;
     this.#watch = watch;
   }
@@ -50,12 +50,12 @@ export class ActivityDesk {
     const own = storage.activities.ownTransaction(hash);
     if (own !== null) {
       if (seen !== null && seen.block !== null) await this.#reviveIfGivenUp(own, hash, seen.block.number);
-      await this.#hastenOwn(own);
+      await this.#pollOwnNow(own);
       return 'own';
     }
     const nowMs = Date.now();
     const before = storage.activities.ofHash(chain.name, hash);
-    const sighting = { appraisal, chain, acquaintance: acquaintanceOf(storage, vault, chain), nowMs };
+    const sighting = { appraisal, chain, acquaintance: knownCounterparties(storage, vault, chain), nowMs };
     const place = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
     const first = () => {
       if (seen === null || appraisal === null) return null;
@@ -73,12 +73,14 @@ export class ActivityDesk {
   }
 
   /** Somebody says that there is news of what is recorded: the next look at its chain is due at once. */
-  async hasten(chain: string, hash: string): Promise<void> {
+  async pollNow(chain: string, hash: string): Promise<void> {
     const { storage, commits } = this.#host;
     const activity = this.#host.vault() === null ? null : storage.activities.ofHash(chain, hash);
     if (activity === null || !isWatched(activity)) return;
     const { id: transactionId, version } = activity;
-    await commits.run(() => storage.owe({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }));
+    await commits.run(() =>
+      storage.enqueueJob({ transactionId, job: 'follow', version, dueAtMs: Date.now(), tries: 0 }),
+    );
   }
 
   /**
@@ -95,10 +97,10 @@ export class ActivityDesk {
   }
 
   /** A monitor is often there before the next look of the vault's own. */
-  async #hastenOwn(transactionId: string): Promise<void> {
+  async #pollOwnNow(transactionId: string): Promise<void> {
     const { storage, commits } = this.#host;
-    const row = storage.owed(transactionId, 'confirm');
-    if (row !== null) await commits.run(() => storage.owe({ ...row, dueAtMs: Date.now() }));
+    const row = storage.queuedJob(transactionId, 'confirm');
+    if (row !== null) await commits.run(() => storage.enqueueJob({ ...row, dueAtMs: Date.now() }));
   }
 
   /** For the consumers: what is to be looked at again, or null. */
@@ -142,7 +144,7 @@ export class ActivityDesk {
   #find(actor: Actor, id: TransactionId, permission: Permission): Result<ActivityView, Refusal> | null {
     const activity = this.#host.vault() === null ? null : this.#host.storage.activities.read(id);
     if (activity === null) return null;
-    const entered = this.#host.enter(actor, permission);
+    const entered = this.#host.authorize(actor, permission);
     if (!entered.ok) return refused(entered.refusal);
     return accepted({ activity, policy: entered.value.vault.policy, viewer: entered.value.viewer });
   }

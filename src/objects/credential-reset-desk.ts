@@ -10,7 +10,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import { writeVaultChange } from '#objects/vault-writes.ts';
 
 /** Members look at the newest ones; the history has all. */
@@ -24,10 +24,10 @@ const ACTIONS = {
 } as const;
 
 /** What a vault knows of the credential resets of its members. The object of each person decides; this is what people see. */
-export class CredentialResetDesk {
-  readonly #host: VaultHost;
+export class CredentialResetCommands {
+  readonly #host: VaultContext;
 
-  constructor(host: VaultHost) {
+  constructor(host: VaultContext) {
     this.#host = host;
   }
 
@@ -53,16 +53,16 @@ export class CredentialResetDesk {
         detail: detailOf({ ...reset, effectiveAtMs }),
         actor: actorOf(reset),
       });
-      if (!storage.isTelling) return;
+      if (!storage.notificationsEnabled) return;
       const dueAtMs = nowMs + PROJECTION_DELAY_MS;
-      storage.owe({ transactionId: reset.id, job: 'notify', version: reset.version, dueAtMs, tries: 0 });
+      storage.enqueueJob({ transactionId: reset.id, job: 'notify', version: reset.version, dueAtMs, tries: 0 });
     });
     return effectiveAtMs;
   }
 
   /** The newest first, or the one that is asked for. Refuses, in order: `forbidden`, `credential-reset-not-found`. */
   read(actor: Actor, id: CredentialResetId | null): Result<readonly CredentialReset[], Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     const { resets } = this.#host.storage;
     if (id === null) return accepted(resets.newest(SHOWN_RESETS));
@@ -75,7 +75,7 @@ export class CredentialResetDesk {
    * that was lost and removed cancels nothing.
    * Refuses, in order: `credential-reset-not-found`, `device-signature-refused`.
    */
-  async heard(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
+  async verifyCancellation(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
     const vault = this.#host.vault();
     const reset = vault === null ? null : this.#host.storage.resets.read(id);
     if (vault === null || reset === null) return refused({ code: 'credential-reset-not-found' });

@@ -5,16 +5,16 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { HistoryEntry } from '#objects/history.ts';
-import type { BalanceView, LedgerDesk } from '#objects/ledger-desk.ts';
+import type { BalanceView, BalanceCommands } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { ActivityView, TransactionView } from '#objects/vault-views.ts';
 
 /** The key under which a vault's change signal is woken by whatever its history tells. */
-export const FEED = 'feed';
+export const FEED_SIGNAL = 'feed';
 
 /** What has changed in a vault since a reader looked last, as it is now: however often it changed, each thing is here once. */
-export interface VaultNews {
+export interface VaultChanges {
   /** The number of the newest line of the history that is covered: the reader goes on after it. */
   readonly seq: number;
   readonly transactions: readonly (TransactionView | ActivityView)[];
@@ -25,32 +25,32 @@ export interface VaultNews {
 const LINES_AT_ONCE = 50;
 
 /** What a dashboard is told while it is open (spec part 6). It follows from the history alone, so nothing has to be kept for it. */
-export class FeedDesk {
-  readonly #host: VaultHost;
-  readonly #ledger: LedgerDesk;
+export class VaultFeed {
+  readonly #host: VaultContext;
+  readonly #ledger: BalanceCommands;
 
-  constructor(host: VaultHost, ledger: LedgerDesk) {
+  constructor(host: VaultContext, ledger: BalanceCommands) {
     this.#host = host;
     this.#ledger = ledger;
   }
 
   /** The newest line, for a reader who begins now. Refuses `forbidden`. */
   begin(actor: Actor): Result<number, Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     return entered.ok ? accepted(this.#host.storage.historyLength()) : entered;
   }
 
   /** Everything after a line, at once when there is something, else when there is or the time is over. Refuses `forbidden`. */
-  async next(actor: Actor, after: number, waitMs: number): Promise<Result<VaultNews, Refusal>> {
-    const entered = this.#host.enter(actor, 'view');
+  async next(actor: Actor, after: number, waitMs: number): Promise<Result<VaultChanges, Refusal>> {
+    const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
-    if (this.#host.storage.historyLength() <= after) await this.#host.changes.next(FEED, waitMs);
+    if (this.#host.storage.historyLength() <= after) await this.#host.changes.next(FEED_SIGNAL, waitMs);
     return this.#news(actor, after);
   }
 
   /** Whoever is no member any more, meanwhile, is told nothing. */
-  #news(actor: Actor, after: number): Result<VaultNews, Refusal> {
-    const { storage, enter } = this.#host;
+  #news(actor: Actor, after: number): Result<VaultChanges, Refusal> {
+    const { storage, authorize: enter } = this.#host;
     const entered = enter(actor, 'view');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
@@ -82,7 +82,7 @@ export class FeedDesk {
   }
 }
 
-/** Of an adjustment, its asset: see `LedgerDesk`, which writes the line. */
+/** Of an adjustment, its asset: see `BalanceCommands`, which writes the line. */
 function adjustedAsset({ action, detail }: HistoryEntry): readonly ChainAsset[] {
   if (action !== 'adjust-balance' || detail === null) return [];
   const { chain, kind, tokenAddress, tokenId } = JSON.parse(detail) as ChainAsset;

@@ -1,11 +1,11 @@
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import { recordExport, type RecoveryExport } from '#objects/recovery-exports.ts';
-import { oweAdoption } from '#objects/policy-changes.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import { enqueueAdoption } from '#objects/policy-changes.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { KeyWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
-import { formerWalletsOf, lackingSchemes, withKey, withNetworkKeys } from '#objects/wallets.ts';
+import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/wallets.ts';
 
 /** How far a run of the job has come. */
 export type KeyProgress =
@@ -17,18 +17,18 @@ export type KeyProgress =
   | { readonly type: 'discarded'; readonly candidate: KeyCandidate };
 
 /** The vault as it is from now on, with a line in its history, and whatever else is written with it. */
-export type Reform = (
+export type UpdateVault = (
   after: Vault,
   line: { readonly action: string; readonly detail: string },
   also?: () => void,
 ) => Promise<void>;
 
 /** Where the keys of a vault come to be. */
-export class KeyDesk {
-  readonly #host: VaultHost;
-  readonly #reform: Reform;
+export class KeyCommands {
+  readonly #host: VaultContext;
+  readonly #reform: UpdateVault;
 
-  constructor(host: VaultHost, reform: Reform) {
+  constructor(host: VaultContext, reform: UpdateVault) {
     this.#host = host;
     this.#reform = reform;
   }
@@ -37,7 +37,7 @@ export class KeyDesk {
   work(): KeyWork | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
-    const [scheme] = vault === null ? [] : lackingSchemes(vault, chains);
+    const [scheme] = vault === null ? [] : missingSchemes(vault, chains);
     if (vault === null || scheme === undefined) return null;
     return { vault, scheme, policies: storage.policies.adopted(), candidate: storage.keyCandidate(scheme) };
   }
@@ -46,7 +46,7 @@ export class KeyDesk {
   async progress(scheme: KeyScheme, progress: KeyProgress): Promise<void> {
     const { storage, commits, chains } = this.#host;
     const vault = this.#host.vault();
-    if (vault === null || !lackingSchemes(vault, chains).includes(scheme)) return;
+    if (vault === null || !missingSchemes(vault, chains).includes(scheme)) return;
     const known = storage.keyCandidate(scheme);
     await commits.run(() => {
       if (progress.type === 'candidate') {
@@ -58,7 +58,7 @@ export class KeyDesk {
       if (progress.type === 'discarded') {
         // The next run comes when it comes: what is wrong may be wrong for some time.
         if (known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
-      } else oweNextStep(storage);
+      } else enqueueNextStep(storage);
     });
   }
 
@@ -68,7 +68,7 @@ export class KeyDesk {
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
     const after = withKey(vault, key, this.#host.chains);
     // A policy that was adopted while the key was made is not part of it.
-    await this.#reform(after, { action: 'key', detail: key.keyId }, () => oweAdoption(this.#host.storage, after));
+    await this.#reform(after, { action: 'key', detail: key.keyId }, () => enqueueAdoption(this.#host.storage, after));
   }
 
   /**
@@ -84,7 +84,7 @@ export class KeyDesk {
     await this.#reform(after, line, () => {
       // The ledger has what the former address held: it is compared with the chain at once.
       storage.ledger.hasten(Date.now());
-      storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
+      storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
     });
   }
 
@@ -95,12 +95,12 @@ export class KeyDesk {
 }
 
 /** A chain of another family takes another key. What is left of keys that are made goes. Runs inside a commit. */
-export function oweKeys(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
+export function enqueueMissingKeys(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
   for (const { scheme } of after.keys) storage.dropKeyCandidate(scheme);
-  if (lackingSchemes(after, chains).length === 0) storage.discharge('', 'generate-key');
-  else if (storage.owed('', 'generate-key') === null) oweNextStep(storage);
+  if (missingSchemes(after, chains).length === 0) storage.completeJob('', 'generate-key');
+  else if (storage.queuedJob('', 'generate-key') === null) enqueueNextStep(storage);
 }
 
-function oweNextStep(storage: VaultStorage): void {
-  storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+function enqueueNextStep(storage: VaultStorage): void {
+  storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
 }

@@ -11,10 +11,10 @@ import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { Wallet } from '#objects/wallets.ts';
 import { walletsOf } from '#objects/wallets.ts';
-import { oweReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
+import { enqueueReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
 
 /** What of one wallet is to be compared with its chain. */
 export interface ReconcileWork {
@@ -22,7 +22,7 @@ export interface ReconcileWork {
   readonly address: string;
   readonly assets: readonly ChainAsset[];
   /** Something differs already: what is said now may change a balance. */
-  readonly isDoubted: boolean;
+  readonly hasDiscrepancy: boolean;
 }
 
 /** What its chain says of them; null when it can not be asked. */
@@ -31,11 +31,11 @@ export interface HoldingsReport {
   readonly assets: readonly ChainAsset[];
   readonly held: Holdings | null;
   /** Before the chain was asked, a look through its blocks had not come to its end. */
-  readonly isLookedInto: boolean;
+  readonly hasOpenScan: boolean;
 }
 
 /** The blocks to look through: after the one at which ledger and chain agreed last; null when they never did. */
-export interface Stretch {
+export interface BlockRange {
   readonly since: string | null;
 }
 
@@ -54,15 +54,15 @@ export interface BalanceView extends ChainAsset {
 }
 
 /** So many questions to a node in one go: a stranger can give a wallet any number of tokens. */
-const COMPARED_AT_ONCE = 50;
+const MAX_COMPARED_AT_ONCE = 50;
 /** A chain that could not be asked is asked again after so many polls. */
-const AWAY_POLLS = 60;
+const UNREACHABLE_POLLS = 60;
 
 /** What the wallets of a vault have, and whether their chains agree. */
-export class LedgerDesk {
-  readonly #host: VaultHost;
+export class BalanceCommands {
+  readonly #host: VaultContext;
 
-  constructor(host: VaultHost) {
+  constructor(host: VaultContext) {
     this.#host = host;
   }
 
@@ -72,19 +72,19 @@ export class LedgerDesk {
     after: Omit<ChainAsset, 'kind'> | null,
     wanted: { readonly limit: number; readonly hiddenToo: boolean },
   ): Result<readonly BalanceView[], Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
-    const onTheirWay = this.#host.storage.transactionsOnTheirWay();
+    const inFlight = this.#host.storage.transactionsInFlight();
     const page = this.#host.storage.ledger.page(after, wanted);
-    return accepted(page.map((row) => this.#view(entered.value.vault, row, onTheirWay)));
+    return accepted(page.map((row) => this.#view(entered.value.vault, row, inFlight)));
   }
 
   /** The balances of some assets; of one that never moved there is none. */
   views(vault: Vault, assets: readonly ChainAsset[]): readonly BalanceView[] {
-    const onTheirWay = this.#host.storage.transactionsOnTheirWay();
+    const inFlight = this.#host.storage.transactionsInFlight();
     return assets.flatMap((asset) => {
       const balance = this.#host.storage.ledger.balance(asset);
-      return balance === null ? [] : [this.#view(vault, { ...balance, chain: asset.chain }, onTheirWay)];
+      return balance === null ? [] : [this.#view(vault, { ...balance, chain: asset.chain }, inFlight)];
     });
   }
 
@@ -92,21 +92,21 @@ export class LedgerDesk {
    * The wallets that there are by now, for somebody who wants them looked through; what they have is compared with their chains as well.
    * Refuses `forbidden`.
    */
-  async lookAgain(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
-    const entered = this.#host.enter(actor, 'curate');
+  async requestRescan(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
+    const entered = this.#host.authorize(actor, 'curate');
     if (!entered.ok) return entered;
     const { storage, commits } = this.#host;
     await commits.run(() => {
       storage.ledger.hasten(Date.now());
-      oweReconciliation(storage);
+      enqueueReconciliation(storage);
     });
     return accepted(walletsOf(entered.value.vault));
   }
 
-  #view(vault: Vault, row: ChainAsset & Balance, onTheirWay: readonly Transaction[]): BalanceView {
+  #view(vault: Vault, row: ChainAsset & Balance, inFlight: readonly Transaction[]): BalanceView {
     const { chain, kind, tokenAddress, tokenId, ...balance } = row;
     const open = this.#host.storage.ledger.openLines(row).map(({ units }) => unitsOf(units));
-    const leaving = tokenId === null ? onTheirWay.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
+    const leaving = tokenId === null ? inFlight.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
     const sum = (units: readonly bigint[]) => units.reduce((total, one) => total + one, 0n);
     return {
       chain,
@@ -126,22 +126,22 @@ export class LedgerDesk {
   work(): readonly ReconcileWork[] {
     const vault = this.#host.vault();
     if (vault === null) return [];
-    const due = this.#host.storage.ledger.due(Date.now(), COMPARED_AT_ONCE);
+    const due = this.#host.storage.ledger.due(Date.now(), MAX_COMPARED_AT_ONCE);
     return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
       const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
-      const isDoubted = assets.some(({ difference }) => difference !== null);
-      return chain === null || address === null ? [] : [{ chain, address, assets, isDoubted }];
+      const hasDiscrepancy = assets.some(({ difference }) => difference !== null);
+      return chain === null || address === null ? [] : [{ chain, address, assets, hasDiscrepancy }];
     });
   }
 
   /** Gives where to look into what differs, and did not before; null when there is nothing of the kind. */
-  async record({ chain: name, assets, held, isLookedInto }: HoldingsReport): Promise<Stretch | null> {
+  async record({ chain: name, assets, held, hasOpenScan }: HoldingsReport): Promise<BlockRange | null> {
     const { storage, commits, chains } = this.#host;
     const vault = this.#host.vault();
     const chain = findChain(chains, name);
     if (vault === null || chain === null) return null;
     const nowMs = Date.now();
-    const isMoving = storage.transactionsOnTheirWay().some((one) => one.chain === name);
+    const isMoving = storage.transactionsInFlight().some((one) => one.chain === name);
     const agreedAt: (string | null)[] = [];
     await commits.run(() => {
       for (const [index, asset] of assets.entries()) {
@@ -149,7 +149,7 @@ export class LedgerDesk {
         const units = held?.amounts[index] ?? null;
         if (before === null) continue;
         if (held === null || units === null) {
-          storage.ledger.schedule(asset, nowMs + AWAY_POLLS * chain.pollIntervalMs);
+          storage.ledger.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
           continue;
         }
         const { blockNumber } = held;
@@ -160,15 +160,15 @@ export class LedgerDesk {
           ...storage.ledger.standAt(asset, blockNumber),
           atMs: nowMs,
           pollIntervalMs,
-          isLookedInto,
+          hasOpenScan,
           isMoving,
         });
         storage.ledger.put(name, after);
         storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
-        if (isToBeLookedInto(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
+        if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
         if (after.adjustment !== before.adjustment) this.#tell(vault, name, after);
       }
-      oweReconciliation(storage);
+      enqueueReconciliation(storage);
     });
     return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
   }
@@ -184,7 +184,7 @@ export class LedgerDesk {
 }
 
 /** One that is another each time, because the wallet is never at rest, is looked into once. */
-function isToBeLookedInto(before: Balance, after: Balance, isMoving: boolean): boolean {
+function needsScan(before: Balance, after: Balance, isMoving: boolean): boolean {
   if (after.difference === null || after.difference.units === before.difference?.units) return false;
   return before.difference === null || !isMoving;
 }

@@ -9,7 +9,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { RenewalRequest } from '#objects/policy-changes.ts';
-import { MOST_PENDING, openChange } from '#objects/policy-changes.ts';
+import { MAX_PENDING_CHANGES, openChange } from '#objects/policy-changes.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
 /**
@@ -28,8 +28,8 @@ export function newRenewal(
   const { policy } = adopted;
   const already = policies.pendingChangeTo(policyHash(policy));
   if (already !== null) return accepted({ change: already, isNew: false });
-  if (policies.pendingChanges().filter(isRenewal).length >= MOST_PENDING)
-    return refused({ code: 'too-many-policy-changes', limit: MOST_PENDING });
+  if (policies.pendingChanges().filter(isRenewal).length >= MAX_PENDING_CHANGES)
+    return refused({ code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES });
   const decider = policies.deciderOver({ renewsVersion: version }, vault.policy);
   const change = { ...openChange(vault, { policy, note, actor }, decider), renewsVersion: version };
   return accepted({ change, isNew: true });
@@ -41,7 +41,7 @@ export function renewalsNeededBy(storage: VaultStorage, vault: Vault): readonly 
   if (keys.length > 0 && expiredAdoptions.length === 0) return [];
   // Co-signers adopted the policies together with the candidate of a key: what it lacks is a proof.
   if (keys.length === 0 && KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null)) return [];
-  const isWaiting = storage.owed('', keys.length === 0 ? 'generate-key' : 'adopt-policy') !== null;
+  const isWaiting = storage.queuedJob('', keys.length === 0 ? 'generate-key' : 'adopt-policy') !== null;
   const refusedBy = keys.length === 0 ? null : expiredAdoptions;
   return isWaiting ? neededRenewals(storage.policies.adopted(), refusedBy, Date.now()) : [];
 }

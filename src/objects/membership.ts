@@ -16,7 +16,7 @@ import type { Actor } from '#domain/transaction.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 
-export interface VaultFoundation {
+export interface VaultSpec {
   readonly id: VaultId;
   /** The operator's own name for it. */
   readonly reference: string;
@@ -31,7 +31,7 @@ export interface VaultFoundation {
 }
 
 /** What somebody wants to be different in the next policy. What is absent stays. */
-export interface PolicyWish {
+export interface PolicyPatch {
   readonly signers?: readonly UserId[];
   readonly threshold?: number;
   readonly approvalMode?: ApprovalMode;
@@ -42,10 +42,10 @@ export interface PolicyWish {
 }
 
 /** Why what somebody wants can not be. */
-export type WishFault = PolicyFault | 'no-such-device';
+export type PolicyPatchFault = PolicyFault | 'no-such-device';
 
 /** The vault and the member who enters it. Refuses `forbidden`: for strangers, and for a vault that does not exist. */
-export function entered(
+export function authorize(
   vault: Vault | null,
   actor: Actor,
   permission: Permission,
@@ -56,9 +56,9 @@ export function entered(
 }
 
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
-export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFault> {
+export function vaultFromSpec(foundation: VaultSpec): Result<Vault, PolicyFault> {
   const { id, reference, foundedAtMs, configuration, members } = foundation;
-  const policy = { vaultId: id, ...firstPolicy(foundation) };
+  const policy = { vaultId: id, ...initialPolicy(foundation) };
   const fault = policyFault(policy);
   return fault === null
     ? accepted({ id, reference, foundedAtMs, configuration, members, policy, keys: [] })
@@ -66,8 +66,8 @@ export function foundVault(foundation: VaultFoundation): Result<Vault, PolicyFau
 }
 
 /** What a vault is governed by at first; it may be one that can not be. */
-export function firstPolicy(
-  foundation: Pick<VaultFoundation, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>,
+export function initialPolicy(
+  foundation: Pick<VaultSpec, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>,
 ): Omit<Policy, 'vaultId'> {
   return {
     version: 1,
@@ -95,7 +95,7 @@ export function withMember(vault: Vault, userId: UserId, roles: readonly Role[])
  * The policy that would follow the one in force. Whoever stops signing takes the devices along.
  * Refuses `no-such-device`, and then what `policyFault` refuses.
  */
-export function nextPolicy(vault: Vault, wish: PolicyWish): Result<Policy, WishFault> {
+export function nextPolicy(vault: Vault, wish: PolicyPatch): Result<Policy, PolicyPatchFault> {
   const { policy } = vault;
   const signers = wish.signers === undefined ? policy.signers : sorted(wish.signers);
   const gone = wish.removeDevices ?? [];
@@ -109,7 +109,7 @@ export function nextPolicy(vault: Vault, wish: PolicyWish): Result<Policy, WishF
     threshold: wish.threshold ?? policy.threshold,
     approvalMode: wish.approvalMode ?? policy.approvalMode,
     devices: sortedByKeyId([...stay, ...(wish.addDevices ?? [])]),
-    rules: inCanonicalOrder({ ...writtenRules(vault, wish), ...wish.rules }),
+    rules: inCanonicalOrder({ ...rulesWithDefaults(vault, wish), ...wish.rules }),
     previousHash: policyHash(policy),
     ...(cosigners === undefined ? {} : { cosigners }),
   };
@@ -122,7 +122,7 @@ export function nextPolicy(vault: Vault, wish: PolicyWish): Result<Policy, WishF
  * name. A vault that moves to device mode gets the receipts that this mode is created with, unless
  * the author of the change names the rule.
  */
-function writtenRules({ policy, configuration, keys }: Vault, wish: PolicyWish): Rules {
+function rulesWithDefaults({ policy, configuration, keys }: Vault, wish: PolicyPatch): Rules {
   const approvalMode = wish.approvalMode ?? policy.approvalMode;
   const threshold = configuration.signingThreshold;
   // A vault without a key has no list of its co-signers yet; t of 2t - 1 is the strictest group.

@@ -17,7 +17,7 @@ export type Metric =
   | { readonly kind: 'alarm'; readonly texts: readonly [code: string] };
 
 /** Counts it, where there is a data set. It waits for nothing, and a platform that can not take it stops nothing. */
-export function measure({ METRICS }: Pick<CoordinatorEnv, 'METRICS'>, metric: Metric): void {
+export function recordMetric({ METRICS }: Pick<CoordinatorEnv, 'METRICS'>, metric: Metric): void {
   if (METRICS === undefined) return;
   const numbers = 'numbers' in metric ? metric.numbers : [];
   try {

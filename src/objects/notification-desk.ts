@@ -11,36 +11,36 @@ import {
 import type { Vault } from '#domain/vault.ts';
 import { NOTIFICATION_MS } from '#objects/outbox.ts';
 import { EXPORT_REQUESTED } from '#objects/recovery-exports.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 
 /** What people are notified of. */
-export type NewsId = TransactionId | CredentialResetId;
+export type NotificationSubjectId = TransactionId | CredentialResetId;
 
 /** News that were told, and the row of the outbox that asked for it. */
-export interface ToldNews {
-  readonly id: NewsId;
+export interface DeliveredNotification {
+  readonly id: NotificationSubjectId;
   readonly version: number;
 }
 
 /** Somebody to be told. */
-export interface NotificationWork extends ToldNews {
+export interface NotificationWork extends DeliveredNotification {
   readonly vaultId: VaultId;
   readonly notification: Notification;
 }
 
 /** What the members of a vault are told when they look elsewhere. */
-export class NotificationDesk {
-  readonly #host: VaultHost;
+export class NotificationCommands {
+  readonly #host: VaultContext;
 
-  constructor(host: VaultHost) {
+  constructor(host: VaultContext) {
     this.#host = host;
   }
 
   /** For the consumers: of these, what somebody is to be told. Where nobody is (any more), it is done. */
-  async work(ids: readonly NewsId[]): Promise<readonly NotificationWork[]> {
+  async work(ids: readonly NotificationSubjectId[]): Promise<readonly NotificationWork[]> {
     const vaultId = this.#host.vault()?.id ?? null;
     const owed = [...new Set(ids)].flatMap((id) => {
-      const row = this.#host.storage.owed(id, 'notify');
+      const row = this.#host.storage.queuedJob(id, 'notify');
       return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id, row.version) }];
     });
     const news = owed.flatMap(({ notification, ...row }) =>
@@ -53,17 +53,17 @@ export class NotificationDesk {
   }
 
   /** They were told, as far as they could be reached. What has changed since is told as well. */
-  async done(told: readonly ToldNews[]): Promise<void> {
+  async done(told: readonly DeliveredNotification[]): Promise<void> {
     const { storage, commits } = this.#host;
-    const current = told.filter(({ id, version }) => storage.owed(id, 'notify')?.version === version);
+    const current = told.filter(({ id, version }) => storage.queuedJob(id, 'notify')?.version === version);
     if (current.length === 0) return;
     await commits.run(() => {
-      for (const { id } of current) storage.discharge(id, 'notify');
+      for (const { id } of current) storage.completeJob(id, 'notify');
     });
   }
 
   /** @param version of the record; of what concerns the vault itself the number of its line in the history */
-  #notification(id: NewsId, version: number): Notification | null {
+  #notification(id: NotificationSubjectId, version: number): Notification | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
     const resetId = parseCredentialResetId(id);

@@ -38,28 +38,28 @@ export const PROJECTION_DELAY_MS = 100;
 const RESEND_MS = 5_000;
 /** A push service may take twice ten seconds to say nothing, and people are not told again meanwhile. */
 const RESEND_NEWS_MS = 30_000;
-const LONGEST_RESEND_MS = 120_000;
+const MAX_RESEND_MS = 120_000;
 
 /** How long to wait for the effect of a message that has just been sent. */
 export function resendDelayMs({ job, tries }: Pick<OutboxRow, 'job' | 'tries'>): number {
   const firstMs = job === 'notify' ? RESEND_NEWS_MS : RESEND_MS;
-  return Math.min(firstMs * 2 ** Math.min(tries, 8), LONGEST_RESEND_MS);
+  return Math.min(firstMs * 2 ** Math.min(tries, 8), MAX_RESEND_MS);
 }
 
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 
 /** How long to wait after an answer that said 'not now': a co-signer or a node is away. */
 export function retryDelayMs(tries: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 8), LONGEST_RETRY_MS);
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 8), MAX_RETRY_MS);
 }
 
 /** Between two looks at a transaction that is done but not beyond a reorganisation. */
 const FINALITY_WATCH_MS = 60_000;
-const LONGEST_POLL_MS = 30_000;
+const MAX_POLL_MS = 30_000;
 
 /** Between two questions for the price of what is final already. */
-export const APPRAISAL_DELAY_MS = 10 * 60_000;
+export const VALUATION_DELAY_MS = 10 * 60_000;
 
 /** Looks often while it is young, and less often the longer the network takes. */
 export function pollDelayMs(
@@ -69,14 +69,14 @@ export function pollDelayMs(
 ): number {
   if (isFinal(state)) return FINALITY_WATCH_MS;
   const ageMs = nowMs - updatedAtMs;
-  return Math.min(Math.max(pollIntervalMs, Math.floor(ageMs / 10)), LONGEST_POLL_MS);
+  return Math.min(Math.max(pollIntervalMs, Math.floor(ageMs / 10)), MAX_POLL_MS);
 }
 
-const LONGEST_WATCH_DELAY_MS = 60 * 60_000;
+const MAX_WATCH_DELAY_MS = 60 * 60_000;
 
 /** Between two looks at what was given up: often at first, when a node that lagged may have caught up, and each hour later. */
 export function watchDelayMs(watchedSinceMs: number, nowMs: number): number {
-  return Math.min(Math.max(FINALITY_WATCH_MS, Math.floor((nowMs - watchedSinceMs) / 10)), LONGEST_WATCH_DELAY_MS);
+  return Math.min(Math.max(FINALITY_WATCH_MS, Math.floor((nowMs - watchedSinceMs) / 10)), MAX_WATCH_DELAY_MS);
 }
 
 /** What is older is no news any more: nobody is woken for it. */

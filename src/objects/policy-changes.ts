@@ -10,17 +10,17 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { PolicyWish, WishFault } from '#objects/membership.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#objects/membership.ts';
 import { nextPolicy, withPolicy } from '#objects/membership.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { writeVaultChange } from '#objects/vault-writes.ts';
 
 /** All of them have to be read by every signer, and the first that is adopted ends the others. */
-export const MOST_PENDING = 10;
+export const MAX_PENDING_CHANGES = 10;
 
 export interface Proposal {
-  readonly wish: PolicyWish;
+  readonly wish: PolicyPatch;
   readonly note: string | null;
   /** Null: an operator. */
   readonly actor: Actor | null;
@@ -41,7 +41,7 @@ export function newChange(
   storage: VaultStorage,
   vault: Vault,
   proposal: Proposal,
-): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, WishFault | Refusal> {
+): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, PolicyPatchFault | Refusal> {
   const next = nextPolicy(vault, proposal.wish);
   if (!next.ok) return next;
   const policy = next.value;
@@ -51,7 +51,8 @@ export function newChange(
   const already = storage.policies.pendingChangeTo(hash);
   if (already !== null) return accepted({ change: already, isNew: false });
   const pending = storage.policies.pendingChanges().filter((change) => !isRenewal(change));
-  if (pending.length >= MOST_PENDING) return refused({ code: 'too-many-policy-changes', limit: MOST_PENDING });
+  if (pending.length >= MAX_PENDING_CHANGES)
+    return refused({ code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES });
   const { note, actor } = proposal;
   return accepted({ change: openChange(vault, { policy, note, actor }, vault.policy), isNew: true });
 }
@@ -87,7 +88,13 @@ export function openChange(
 /** Everything that a new change brings with it. */
 export function writeNewChange(storage: VaultStorage, vault: Vault, change: PolicyChange): void {
   storage.policies.putChange(change, policyHash(change.policy));
-  storage.owe({ transactionId: change.id, job: 'expire-policy', version: 0, dueAtMs: decisionEndOf(change), tries: 0 });
+  storage.enqueueJob({
+    transactionId: change.id,
+    job: 'expire-policy',
+    version: 0,
+    dueAtMs: decisionEndOf(change),
+    tries: 0,
+  });
   writeVaultChange(storage, vault, { ...lineOf(change, 'propose'), actor: change.createdBy });
 }
 
@@ -109,7 +116,7 @@ export function writeChangeDecision(
   storage.policies.putChange(after, policyHash(after.policy));
   const actor = 'actor' in event ? event.actor : null;
   writeVaultChange(storage, vault, { ...lineOf(after, event.type), actor });
-  if (after.state !== 'PENDING') storage.discharge(after.id, 'expire-policy');
+  if (after.state !== 'PENDING') storage.completeJob(after.id, 'expire-policy');
   if (after.state !== 'ADOPTED') return vault;
   const { id, policy, note, createdAtMs, expiresAtMs, approvals } = after;
   const adopted = { policy, mandate: { id, policy, note, createdAtMs, expiresAtMs, approvals } };
@@ -120,7 +127,7 @@ export function writeChangeDecision(
   storage.policies.adopt(adopted, policyHash(policy));
   const governed = withPolicy(vault, policy);
   storage.putVault(governed);
-  oweAdoption(storage, governed);
+  enqueueAdoption(storage, governed);
   writeVaultChange(storage, governed, { action: 'adopt-policy', detail: id, actor: null });
   for (const other of storage.policies.pendingChanges().filter((pending) => !isRenewal(pending))) {
     writeChangeDecision(storage, governed, { change: other, event: { type: 'supersede' } });
@@ -139,9 +146,9 @@ function writeRenewal(
 ): void {
   const digest = policyHash(renewed.policy);
   storage.policies.renew(renewed, digest);
-  oweAdoption(storage, vault);
-  const keyJob = storage.owed('', 'generate-key');
-  if (keyJob !== null) storage.owe({ ...keyJob, dueAtMs: Date.now(), tries: 0 });
+  enqueueAdoption(storage, vault);
+  const keyJob = storage.queuedJob('', 'generate-key');
+  if (keyJob !== null) storage.enqueueJob({ ...keyJob, dueAtMs: Date.now(), tries: 0 });
   writeVaultChange(storage, vault, { action: 'renew-mandate', detail: renewed.mandate.id, digest, actor: null });
 }
 
@@ -149,9 +156,9 @@ function writeRenewal(
  * The co-signers adopt a policy while its mandate counts, and not with the next signature: a vault that signs nothing for
  * longer than a mandate lasts would otherwise have a policy that no co-signer can adopt any more.
  */
-export function oweAdoption(storage: VaultStorage, { keys, policy }: Vault): void {
+export function enqueueAdoption(storage: VaultStorage, { keys, policy }: Vault): void {
   if (keys.length === 0 || policy.version === 1) return;
-  storage.owe({ transactionId: '', job: 'adopt-policy', version: 0, dueAtMs: Date.now(), tries: 0 });
+  storage.enqueueJob({ transactionId: '', job: 'adopt-policy', version: 0, dueAtMs: Date.now(), tries: 0 });
 }
 
 function lineOf(change: PolicyChange, verb: 'propose' | PolicyChangeEvent['type']) {

@@ -13,18 +13,18 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { newRenewal, renewalsNeededBy } from '#objects/mandate-renewal.ts';
-import type { WishFault } from '#objects/membership.ts';
+import type { PolicyPatchFault } from '#objects/membership.ts';
 import type { Proposal, RenewalRequest } from '#objects/policy-changes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
 
 /** What follows from a policy that was adopted. */
-export interface Governance {
+export interface PolicyEffects {
   /** Takes the votes that do not count under it; runs inside a commit. */
   readonly dropVotes: (policy: Policy) => void;
   /** The vault as it is from now on. */
-  readonly govern: (vault: Vault) => void;
+  readonly replaceVault: (vault: Vault) => void;
 }
 
 /** What somebody says to a change; a device signs its digest. */
@@ -42,18 +42,18 @@ export interface AdoptionReport {
 }
 
 /** Where the signers of a vault read and change what governs it. */
-export class PolicyDesk {
-  readonly #host: VaultHost;
-  readonly #governance: Governance;
+export class PolicyCommands {
+  readonly #host: VaultContext;
+  readonly #governance: PolicyEffects;
 
-  constructor(host: VaultHost, governance: Governance) {
+  constructor(host: VaultContext, governance: PolicyEffects) {
     this.#host = host;
     this.#governance = governance;
   }
 
   /** Refuses `forbidden`. */
   inForce(actor: Actor): Result<PolicyView, Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     const { vault } = entered.value;
     const { policy, keys } = vault;
@@ -65,7 +65,7 @@ export class PolicyDesk {
 
   /** Policies that were ever in force, the newest first, below this version. Refuses `forbidden`. */
   history(actor: Actor, before: number | null, limit: number): Result<readonly AdoptedPolicy[], Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     return entered.ok ? accepted(this.#host.storage.policies.adoptedBefore(before, limit)) : entered;
   }
 
@@ -73,7 +73,7 @@ export class PolicyDesk {
    * A next policy, for the signers of now to decide. The same wish again is the same change.
    * Refuses, in order: `forbidden`, then what `newChange` refuses.
    */
-  async propose(proposal: Proposal): Promise<Result<PolicyChangeView, WishFault | Refusal>> {
+  async propose(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyPatchFault | Refusal>> {
     const entered = this.#enterToPropose(proposal.actor);
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
@@ -90,7 +90,7 @@ export class PolicyDesk {
    * change. Refuses, in order: `forbidden`, then what `newRenewal` refuses.
    */
   async renew(request: RenewalRequest): Promise<Result<PolicyChangeView, Refusal>> {
-    const entered = this.#host.enter(request.actor, 'propose');
+    const entered = this.#host.authorize(request.actor, 'propose');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const { storage, commits } = this.#host;
@@ -103,7 +103,7 @@ export class PolicyDesk {
 
   /** The newest first, older than this one. Refuses `forbidden`. */
   changes(actor: Actor, before: PolicyChangeId | null, limit: number): Result<PolicyChangeView[], Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const changes = this.#host.storage.policies.changesBefore(before, limit);
@@ -154,7 +154,7 @@ export class PolicyDesk {
   adoptionWork(): AdoptionWork | null {
     const { storage } = this.#host;
     const vault = this.#host.vault();
-    if (vault === null || storage.owed('', 'adopt-policy') === null) return null;
+    if (vault === null || storage.queuedJob('', 'adopt-policy') === null) return null;
     return { vaultId: vault.id, keys: vault.keys, policies: storage.policies.adopted() };
   }
 
@@ -170,10 +170,10 @@ export class PolicyDesk {
     const isNews = JSON.stringify(expired) !== JSON.stringify(expiredAdoptions);
     const after: Vault = !isNews ? vault : expired.length === 0 ? others : { ...others, expiredAdoptions: expired };
     const write = () => {
-      if (isComplete) storage.discharge('', 'adopt-policy');
+      if (isComplete) storage.completeJob('', 'adopt-policy');
       if (isNews) storage.putVault(after);
     };
-    if (isComplete || isNews) await commits.run(write, () => this.#governance.govern(after));
+    if (isComplete || isNews) await commits.run(write, () => this.#governance.replaceVault(after));
   }
 
   /** What an event does to a change, with all that follows where it is adopted. */
@@ -186,18 +186,18 @@ export class PolicyDesk {
       after = writeChangeDecision(storage, vault, { change, event });
       if (after !== vault) this.#governance.dropVotes(after.policy);
     };
-    await commits.run(write, () => this.#governance.govern(after));
+    await commits.run(write, () => this.#governance.replaceVault(after));
   }
 
   #enterToPropose(actor: Actor | null): Result<{ readonly vault: Vault; readonly viewer: Member | null }, Refusal> {
-    if (actor !== null) return this.#host.enter(actor, 'propose');
+    if (actor !== null) return this.#host.authorize(actor, 'propose');
     const vault = this.#host.vault();
     return vault === null ? refused({ code: 'forbidden' }) : accepted({ vault, viewer: null });
   }
 
   /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
   #find(actor: Actor, id: PolicyChangeId, act: 'view' | 'approve' | 'reject'): Result<PolicyChangeView, Refusal> {
-    const entered = this.#host.enter(actor, 'view');
+    const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const change = this.#host.storage.policies.change(id);

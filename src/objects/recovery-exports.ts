@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { newTransactionId } from '#domain/id.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
 import { writeVaultChange } from '#objects/vault-writes.ts';
 
@@ -23,7 +23,10 @@ const EXPORT_GIVEN = 'recovery-exported';
  * committed before a co-signer is asked, so that no crash hides an export. Asked twice it writes twice: a line too many is looked into, a line
  * too few is not. Returns false when the vault does not exist.
  */
-export async function recordExport({ storage, commits, vault }: VaultHost, wanted: RecoveryExport): Promise<boolean> {
+export async function recordExport(
+  { storage, commits, vault }: VaultContext,
+  wanted: RecoveryExport,
+): Promise<boolean> {
   const current = vault();
   if (current === null) return false;
   await commits.run(() => {
@@ -33,12 +36,12 @@ export async function recordExport({ storage, commits, vault }: VaultHost, wante
       const detail = givenBy === null ? keyId : `${keyId} ${givenBy.join(',')}`;
       writeVaultChange(storage, current, { action, detail, actor: null, reason: wanted.requestedBy });
     }
-    if (!isRequest || !storage.isTelling) return;
+    if (!isRequest || !storage.notificationsEnabled) return;
     // No transaction has this id; the version names the line of the history that the notification is about.
     const nowMs = Date.now();
     const id = newTransactionId(current.id, nowMs, randomBytes(10));
     const dueAtMs = nowMs + PROJECTION_DELAY_MS;
-    storage.owe({ transactionId: id, job: 'notify', version: storage.historyLength(), dueAtMs, tries: 0 });
+    storage.enqueueJob({ transactionId: id, job: 'notify', version: storage.historyLength(), dueAtMs, tries: 0 });
   });
   return true;
 }

@@ -1,6 +1,6 @@
 import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
-import type { Reform } from '#objects/key-desk.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { UpdateVault } from '#objects/key-desk.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { RefreshWork } from '#objects/vault-views.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { writeVaultChange } from '#objects/vault-writes.ts';
@@ -15,11 +15,11 @@ export type RefreshReport =
   | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
 
 /** Where keys of a vault get new shares, one key after the other. */
-export class RefreshDesk {
-  readonly #host: VaultHost;
-  readonly #reform: Reform;
+export class KeyRefreshCommands {
+  readonly #host: VaultContext;
+  readonly #reform: UpdateVault;
 
-  constructor(host: VaultHost, reform: Reform) {
+  constructor(host: VaultContext, reform: UpdateVault) {
     this.#host = host;
     this.#reform = reform;
   }
@@ -35,7 +35,7 @@ export class RefreshDesk {
     await commits.run(() => {
       storage.putKeyRefresh({ keyId: id, scheme, begun: null, provenBy: [] });
       writeVaultChange(storage, vault, { action: 'key-refresh', detail: id, actor: null });
-      oweNextStep(storage);
+      enqueueNextStep(storage);
     });
     return true;
   }
@@ -62,7 +62,7 @@ export class RefreshDesk {
     if (report.type !== 'refreshed') {
       await commits.run(() => {
         storage.putKeyRefresh(merged(known, report.refresh));
-        if (report.type === 'progress') oweNextStep(storage);
+        if (report.type === 'progress') enqueueNextStep(storage);
       });
       return;
     }
@@ -72,8 +72,8 @@ export class RefreshDesk {
       { action: 'key-refreshed', detail: `${keyId} ${epoch}` },
       () => {
         storage.dropKeyRefresh(keyId);
-        if (storage.keyRefreshes().length === 0) storage.discharge('', 'refresh-key');
-        else oweNextStep(storage);
+        if (storage.keyRefreshes().length === 0) storage.completeJob('', 'refresh-key');
+        else enqueueNextStep(storage);
       },
     );
   }
@@ -93,6 +93,6 @@ function withShares(vault: Vault, keyId: string, publicShares: VaultKey['publicS
   return { ...vault, keys: vault.keys.map((key) => (key.keyId === keyId ? { ...key, publicShares } : key)) };
 }
 
-function oweNextStep(storage: VaultStorage): void {
-  storage.owe({ transactionId: '', job: 'refresh-key', version: 0, dueAtMs: Date.now(), tries: 0 });
+function enqueueNextStep(storage: VaultStorage): void {
+  storage.enqueueJob({ transactionId: '', job: 'refresh-key', version: 0, dueAtMs: Date.now(), tries: 0 });
 }

@@ -10,11 +10,11 @@ import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
-import { addressesLike } from '#objects/acquaintance.ts';
+import { similarAddresses } from '#objects/acquaintance.ts';
 import { newTransaction } from '#objects/new-transaction.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
-export interface RehearsalScope {
+export interface CreationScope {
   readonly storage: VaultStorage;
   readonly chains: readonly Chain[];
   readonly vault: Vault;
@@ -22,7 +22,7 @@ export interface RehearsalScope {
   readonly nowMs: number;
 }
 
-export interface Rehearsal {
+export interface CheckedCreation {
   readonly transaction: Transaction;
   /** True when this Idempotency-Key has made it before: nothing is to be created. */
   readonly replayed: boolean;
@@ -34,10 +34,10 @@ export interface Rehearsal {
  * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`, `chain-not-enabled`,
  * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
  */
-export function rehearse(scope: RehearsalScope, request: CreationRequest): Result<Rehearsal, Refusal> {
+export function rehearse(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
   const { idempotency, externalId } = request;
-  const before = idempotency === null ? null : storage.remembered(actor.userId, idempotency.key, nowMs);
+  const before = idempotency === null ? null : storage.findIdempotent(actor.userId, idempotency.key, nowMs);
   if (before !== null) {
     return before.fingerprint === idempotency?.fingerprint
       ? accepted({ transaction: before.transaction, replayed: true })
@@ -57,7 +57,7 @@ export function rehearse(scope: RehearsalScope, request: CreationRequest): Resul
   const limit = vault.configuration.mostPending;
   if (storage.pendingCount() >= limit) return refused({ code: 'too-many-pending', limit });
   const { acceptLookalikeOf, action } = request;
-  const known = addressesLike(storage, vault, chain);
+  const known = similarAddresses(storage, vault, chain);
   const like = findLookalike(counterpartiesOf(action), known, null);
   const beyond = like === null ? null : findLookalike(counterpartiesOf(action), known, acceptLookalikeOf);
   if (beyond !== null) {

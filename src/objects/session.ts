@@ -7,7 +7,7 @@ import type { UserProfile, Withdrawal } from '#domain/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { LimitState } from '#objects/usage-meter.ts';
-import { UsageMeter } from '#objects/usage-meter.ts';
+import { RateLimiter } from '#objects/usage-meter.ts';
 
 export type NewSession = Pick<Session, 'id' | 'user' | 'secretHash'>;
 
@@ -30,12 +30,12 @@ const SCHEMA = `
 
 /** One login: its record, and the windows of its rate limits. Nothing else holds it, so whoever logs out is out everywhere at once. */
 export class SessionObject extends DurableObject<CoordinatorEnv> {
-  readonly #meter: UsageMeter;
+  readonly #meter: RateLimiter;
   #session: Session | null = null;
 
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
-    this.#meter = new UsageMeter(ctx, env.RATE_LIMITS);
+    this.#meter = new RateLimiter(ctx, env.RATE_LIMITS);
     if (!this.#has('session')) return;
     const row = ctx.storage.sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
     this.#session = row === undefined ? null : (JSON.parse(row.document) as Session);

@@ -23,25 +23,25 @@ import type { DecisionContext } from '#domain/step.ts';
 import { decide } from '#domain/transition.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import { rehearse } from '#objects/rehearsal.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type {
   ChallengeView,
   CreationView,
   HeldNonceRecord,
   TransactionView,
   TransactionWork,
-  VoteOutcome,
+  ApprovalOutcome,
 } from '#objects/vault-views.ts';
 import type { Wallet } from '#objects/wallets.ts';
-import { postponeAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
+import { rescheduleAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
 
 /** Where people make transactions and decide over them, and the consumers report what became of them. */
-export class TransactionDesk {
-  readonly #host: VaultHost;
+export class TransactionCommands {
+  readonly #host: VaultContext;
 
-  constructor(host: VaultHost) {
+  constructor(host: VaultContext) {
     this.#host = host;
   }
 
@@ -52,13 +52,14 @@ export class TransactionDesk {
    * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
    */
   async create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
-    const rehearsed = this.rehearse(actor, request);
+    const rehearsed = this.previewCreation(actor, request);
     if (!rehearsed.ok) return rehearsed;
     const { view, replayed } = rehearsed.value;
     if (replayed) return accepted({ view, replayed });
     const { transaction } = view;
     await this.#host.commits.run(() => {
-      if (request.idempotency !== null) this.#host.storage.remember(actor.userId, request.idempotency, transaction);
+      if (request.idempotency !== null)
+        this.#host.storage.saveIdempotent(actor.userId, request.idempotency, transaction);
       writeCreation(this.#host.storage, transaction, { action: 'create', actor });
     });
     return accepted({ view, replayed: false });
@@ -68,8 +69,8 @@ export class TransactionDesk {
    * What `create` would do now, and does not do: the transaction that would be made is in no way kept, and its id never used. What
    * it would meet on its chain can be asked before anything is stored. Refuses as `create` does.
    */
-  rehearse(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
-    const entered = this.#host.enter(actor, 'create');
+  previewCreation(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
+    const entered = this.#host.authorize(actor, 'create');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const scope = { storage: this.#host.storage, chains: this.#host.chains, vault, actor, nowMs: Date.now() };
@@ -102,20 +103,20 @@ export class TransactionDesk {
     actor: Actor,
     id: TransactionId,
     device: DeviceSignature | null,
-  ): Promise<Result<VoteOutcome, Refusal>> {
+  ): Promise<Result<ApprovalOutcome, Refusal>> {
     const found = this.#find(actor, id, 'vote');
     if (!found.ok) return found;
     const { transaction, policy } = found.value;
     const { digest } = transaction;
     // It takes a moment, in which others may decide: everything but the signature is looked at after it.
-    const unheard = await deviceSignatureRefusal({ actor, digest, device }, policy);
+    const signatureRefusal = await deviceSignatureRefusal({ actor, digest, device }, policy);
     if (this.#host.vault()?.policy !== policy) return this.approve(actor, id, device);
-    return this.#vote(actor, id, { event: { type: 'approve', actor, digest, device }, unheard });
+    return this.#vote(actor, id, { event: { type: 'approve', actor, digest, device }, signatureRefusal });
   }
 
   /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
-  reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
-    return this.#vote(actor, id, { event: { type: 'reject', actor }, unheard: null });
+  reject(actor: Actor, id: TransactionId): Promise<Result<ApprovalOutcome, Refusal>> {
+    return this.#vote(actor, id, { event: { type: 'reject', actor }, signatureRefusal: null });
   }
 
   /**
@@ -147,7 +148,7 @@ export class TransactionDesk {
   }
 
   /** What does not count under a new policy is no voice in what is undecided; runs inside a commit. */
-  dropVotes(policy: Policy): void {
+  dropStaleApprovals(policy: Policy): void {
     for (const pending of this.#host.storage.pendingTransactions()) {
       this.#write(pending, { type: 'dropVotes', policy }, null);
     }
@@ -167,7 +168,7 @@ export class TransactionDesk {
   }
 
   #find(actor: Actor, id: TransactionId, permission: Permission): Result<TransactionView, Refusal> {
-    const entered = this.#host.enter(actor, permission);
+    const entered = this.#host.authorize(actor, permission);
     if (!entered.ok) return entered;
     const transaction = this.#host.storage.transaction(id);
     // What others did can only be looked at.
@@ -180,8 +181,8 @@ export class TransactionDesk {
   async #vote(
     actor: Actor,
     id: TransactionId,
-    { event, unheard }: { readonly event: TransactionEvent; readonly unheard: Refusal | null },
-  ): Promise<Result<VoteOutcome, Refusal>> {
+    { event, signatureRefusal }: { readonly event: TransactionEvent; readonly signatureRefusal: Refusal | null },
+  ): Promise<Result<ApprovalOutcome, Refusal>> {
     const found = this.#find(actor, id, 'vote');
     if (!found.ok) return found;
     const { transaction, policy, viewer } = found.value;
@@ -189,7 +190,7 @@ export class TransactionDesk {
     if (!decided.ok) {
       return isRepeatedDecision(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
     }
-    if (unheard !== null) return refused(unheard);
+    if (signatureRefusal !== null) return refused(signatureRefusal);
     const after = await this.#apply(transaction, event, actor);
     return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
   }
@@ -219,7 +220,7 @@ export class TransactionDesk {
     writeDecision(this.#host.storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
     if (decided.value.changed) this.#host.changes.wake(after.id);
     const chain = findChain(this.#host.chains, after.chain);
-    postponeAfter(this.#host.storage, { event, transaction: after, chain }, circumstances.nowMs);
+    rescheduleAfter(this.#host.storage, { event, transaction: after, chain }, circumstances.nowMs);
     return after;
   }
 
@@ -245,7 +246,7 @@ export class TransactionDesk {
       if (!isOfWallet) return [];
       const nonce = newestAttempt(transaction)?.nonce ?? null;
       return [
-        { transactionId, nonce, takes: takesOfAttempts(transaction), includedIn: inclusion?.blockNumber ?? null },
+        { transactionId, nonce, takes: spendingOfAttempts(transaction), includedIn: inclusion?.blockNumber ?? null },
       ];
     });
   }
@@ -260,7 +261,7 @@ export class TransactionDesk {
 }
 
 /** Which of the attempts is carried out nobody knows: of each asset what the dearest of them takes. */
-function takesOfAttempts({ intent, attempts }: Transaction): readonly AssetAmount[] {
+function spendingOfAttempts({ intent, attempts }: Transaction): readonly AssetAmount[] {
   if (intent.kind === 'message') return [];
   const each = attempts.map(({ purpose, maxFee }) => spendingOf(actionOfAttempt(intent, purpose), unitsOf(maxFee)));
   return each.reduce((all, takes) => maxPerAsset(all, takes), []);

@@ -24,7 +24,7 @@ const STORE_EVERY_MS = 250;
  * second. Only a crash of the machine in that moment forgets requests; waiting for the disk each time would take half of the
  * time of a read.
  */
-export class UsageMeter {
+export class RateLimiter {
   readonly #ctx: DurableObjectState;
   readonly #quotas: Readonly<Record<RateLimitPolicy, number>>;
   readonly #windows = new Map<RateLimitPolicy, Window>();

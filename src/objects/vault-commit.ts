@@ -1,7 +1,7 @@
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
 /** No two clocks of one platform differ by more. */
-const MOST_PATIENCE_MS = 60_000;
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** The storage transactions of one vault, and the alarm that drives what they leave to be done. */
 export class VaultCommit {
@@ -64,9 +64,9 @@ export class VaultCommit {
    * ring again and again until this clock has come as far. So each time that it is too early the next one is set a little later than before;
    * one that was on its way when another was set costs a millisecond.
    */
-  rung(nowMs: number): void {
+  onAlarm(nowMs: number): void {
     const isEarly = this.#armedAtMs !== null && nowMs < this.#armedAtMs;
-    this.#patienceMs = isEarly ? Math.min(Math.max(1, 2 * this.#patienceMs), MOST_PATIENCE_MS) : 0;
+    this.#patienceMs = isEarly ? Math.min(Math.max(1, 2 * this.#patienceMs), MAX_CLOCK_SKEW_MS) : 0;
     this.#armedAtMs = null;
   }
 

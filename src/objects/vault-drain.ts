@@ -14,7 +14,7 @@ const RECORDS_PER_BATCH = 50;
 const AUDIT_PER_BATCH = 200;
 const JOBS_PER_ALARM = 100;
 /** At once: an invocation may ask a thousand others. What is left is due, and the alarm comes back for it. */
-const MOST_BATCHES = 300;
+const MAX_BATCHES = 300;
 
 export interface DueWork {
   readonly storage: VaultStorage;
@@ -31,8 +31,8 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promi
   const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire' && row.job !== 'expire-policy');
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));
   // What was owed before the keys were taken away.
-  const silent = storage.isTelling ? [] : rows.filter(({ job }) => job === 'notify');
-  for (const { transactionId, job } of silent) storage.discharge(transactionId, job);
+  const silent = storage.notificationsEnabled ? [] : rows.filter(({ job }) => job === 'notify');
+  for (const { transactionId, job } of silent) storage.completeJob(transactionId, job);
   const queues = Map.groupBy(
     rows.filter((row) => !silent.includes(row)),
     (row) => queueOf(row, env),
@@ -45,7 +45,7 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promi
  * a row goes only after D1 has answered, and only if it was not renewed meanwhile. Fifteen thousand records at once are the most.
  */
 export async function drainProjection(storage: VaultStorage, db: D1Database): Promise<void> {
-  for (let batch = 0; batch < MOST_BATCHES; batch++) {
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const rows = storage.unprojected(RECORDS_PER_BATCH);
     const history = storage.unprojectedHistory(AUDIT_PER_BATCH);
     const vault = storage.vault();
@@ -61,7 +61,7 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     await project(db, { records, lines });
     storage.recordProjected(history, rows);
     // Should this one end here, the alarm comes back for the rest.
-    if (history.lines.length === AUDIT_PER_BATCH) storage.oweHistory(Date.now());
+    if (history.lines.length === AUDIT_PER_BATCH) storage.enqueueHistory(Date.now());
   }
 }
 

@@ -9,18 +9,18 @@ import type { VaultCommit } from '#objects/vault-commit.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 
 /** A member at the door of a vault. */
-interface Entered {
+interface Authorized {
   readonly vault: Vault;
   readonly viewer: Member;
 }
 
 /** What the desks of a vault share: its object keeps the vault itself and says who enters. */
-export interface VaultHost {
+export interface VaultContext {
   readonly storage: VaultStorage;
   readonly commits: VaultCommit;
   readonly chains: readonly Chain[];
   readonly changes: ChangeSignal;
   readonly vault: () => Vault | null;
   /** Refuses `forbidden`. */
-  readonly enter: (actor: Actor, permission: Permission) => Result<Entered, Refusal>;
+  readonly authorize: (actor: Actor, permission: Permission) => Result<Authorized, Refusal>;
 }

@@ -40,7 +40,7 @@ const HISTORY = 'history';
 
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 
-export interface Remembered {
+export interface IdempotentResult {
   readonly fingerprint: string;
   /** The record as it was answered the first time. */
   readonly transaction: Transaction;
@@ -63,11 +63,11 @@ export class VaultStorage {
   readonly resets: CredentialResetStorage;
 
   /** Whether people are notified of anything at all. */
-  readonly isTelling: boolean;
+  readonly notificationsEnabled: boolean;
 
-  constructor(sql: SqlStorage, isTelling: boolean) {
+  constructor(sql: SqlStorage, notificationsEnabled: boolean) {
     this.#sql = sql;
-    this.isTelling = isTelling;
+    this.notificationsEnabled = notificationsEnabled;
     this.policies = new PolicyStorage(sql);
     this.activities = new ActivityStorage(sql);
     this.ledger = new LedgerStorage(sql);
@@ -139,7 +139,7 @@ export class VaultStorage {
   }
 
   /** What is decided and in no block yet: its job says that it is on its way. */
-  transactionsOnTheirWay(): readonly Transaction[] {
+  transactionsInFlight(): readonly Transaction[] {
     const found = this.#transactionsWith("'sign', 'broadcast', 'confirm'");
     return found.filter(({ inclusion, state }) => inclusion === null && !isFinal(state));
   }
@@ -229,7 +229,7 @@ export class VaultStorage {
     }
   }
 
-  remembered(userId: string, key: string, nowMs: number): Remembered | null {
+  findIdempotent(userId: string, key: string, nowMs: number): IdempotentResult | null {
     const row = this.#sql
       .exec<{ fingerprint: string; document: string }>(
         'SELECT fingerprint, document FROM idempotency WHERE user_id = ? AND key = ? AND at_ms > ?',
@@ -242,7 +242,7 @@ export class VaultStorage {
     return { fingerprint: row.fingerprint, transaction: JSON.parse(row.document) as Transaction };
   }
 
-  remember(userId: string, idempotency: { key: string; fingerprint: string }, transaction: Transaction): void {
+  saveIdempotent(userId: string, idempotency: { key: string; fingerprint: string }, transaction: Transaction): void {
     this.#sql.exec('DELETE FROM idempotency WHERE at_ms <= ?', transaction.createdAtMs - IDEMPOTENCY_MS);
     this.#sql.exec(
       'INSERT INTO idempotency (user_id, key, fingerprint, document, at_ms) VALUES (?, ?, ?, ?, ?)',
@@ -311,7 +311,7 @@ export class VaultStorage {
   }
 
   /** Puts a job on the list, or renews it for the new version of the record. */
-  owe(row: OutboxRow): void {
+  enqueueJob(row: OutboxRow): void {
     this.#sql.exec(
       'INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries) VALUES (?, ?, ?, ?, ?)',
       row.transactionId,
@@ -334,11 +334,11 @@ export class VaultStorage {
     );
   }
 
-  discharge(transactionId: string, job: OutboxJob): void {
+  completeJob(transactionId: string, job: OutboxJob): void {
     this.#sql.exec('DELETE FROM outbox WHERE tx_id = ? AND job = ?', transactionId, job);
   }
 
-  owed(transactionId: string, job: OutboxJob): OutboxRow | null {
+  queuedJob(transactionId: string, job: OutboxJob): OutboxRow | null {
     return this.#rows('WHERE tx_id = ? AND job = ?', transactionId, job)[0] ?? null;
   }
 
@@ -355,23 +355,23 @@ export class VaultStorage {
   }
 
   /** The vault's own entry, and with it whatever else is not told yet. */
-  oweDirectory(dueAtMs: number): void {
+  enqueueDirectory(dueAtMs: number): void {
     // Each change makes the history longer: no two of one millisecond are the same row to whoever has told one of them.
-    this.owe({ transactionId: '', job: 'project', version: this.historyLength(), dueAtMs, tries: 0 });
+    this.enqueueJob({ transactionId: '', job: 'project', version: this.historyLength(), dueAtMs, tries: 0 });
   }
 
   /** Lines of the history have no row of their own: what the alarm comes back for when there are more than one page of them. */
-  oweHistory(dueAtMs: number): void {
-    this.owe({ transactionId: HISTORY, job: 'project', version: 0, dueAtMs, tries: 0 });
+  enqueueHistory(dueAtMs: number): void {
+    this.enqueueJob({ transactionId: HISTORY, job: 'project', version: 0, dueAtMs, tries: 0 });
   }
 
   /** As if the read model had nothing of this vault. Gives how much there is to be told. */
-  oweEverything(nowMs: number): { readonly records: number; readonly lines: number } {
+  requeueProjection(nowMs: number): { readonly records: number; readonly lines: number } {
     const row = "'project', version, ?, 0";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM tx`, nowMs);
     const activities = "SELECT id, document ->> '$.version' AS version FROM activity";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
-    this.oweDirectory(nowMs);
+    this.enqueueDirectory(nowMs);
     // Below every line, and another number each time: whoever is just telling must not take it for where he began.
     this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');
     const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id NOT IN ('', '${HISTORY}')";

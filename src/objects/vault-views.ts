@@ -75,7 +75,7 @@ export interface PolicyView {
   readonly keys: readonly VaultKey[];
 }
 
-export interface VoteOutcome {
+export interface ApprovalOutcome {
   readonly view: TransactionView;
   /** False when this voice was already counted. */
   readonly changed: boolean;

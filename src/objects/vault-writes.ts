@@ -12,10 +12,10 @@ import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/ledger.ts';
 import { ledgerLines } from '#domain/ledger.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { oweKeys } from '#objects/key-desk.ts';
+import { enqueueMissingKeys } from '#objects/key-desk.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { OutboxJob } from '#objects/outbox.ts';
-import { APPRAISAL_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/outbox.ts';
+import { VALUATION_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/outbox.ts';
 import { retryDelayMs, watchDelayMs } from '#objects/outbox.ts';
 import type { VaultStorage } from '#objects/vault-storage.ts';
 import { walletsOf } from '#objects/wallets.ts';
@@ -34,7 +34,7 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
   storage.insertTransaction(transaction);
   appendHistory(storage, { before: null, after: transaction, cause });
   schedule(storage, transaction, effectsOfCreation(transaction));
-  oweNotification(storage, transaction);
+  enqueueNotification(storage, transaction);
 }
 
 /** Counts what was decided to be spent, as the rules in force count it. */
@@ -59,7 +59,7 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   }
   appendHistory(storage, { before, after, cause });
   schedule(storage, after, effects);
-  if (after.state !== before.state && isFinal(after.state)) oweNotification(storage, after);
+  if (after.state !== before.state && isFinal(after.state)) enqueueNotification(storage, after);
 }
 
 export interface VaultChange {
@@ -83,24 +83,24 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     ...change,
     atMs: Date.now(),
   });
-  storage.oweDirectory(Date.now() + PROJECTION_DELAY_MS);
+  storage.enqueueDirectory(Date.now() + PROJECTION_DELAY_MS);
 }
 
 /** The vault as it is from now on, with the keys and the balances that it lacks. */
-export function writeReform(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
+export function writeVault(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
   storage.putVault(after);
-  oweKeys(storage, after, chains);
+  enqueueMissingKeys(storage, after, chains);
   const opened = walletsOf(after).filter(({ chain }) => storage.ledger.open({ chain, ...NATIVE }, true));
-  if (opened.length > 0) oweReconciliation(storage);
+  if (opened.length > 0) enqueueReconciliation(storage);
 }
 
 /** Everything that a founding brings with it. */
-export function writeFounding(storage: VaultStorage, vault: Vault, chains: readonly Chain[]): void {
+export function writeNewVault(storage: VaultStorage, vault: Vault, chains: readonly Chain[]): void {
   storage.createTables();
   storage.putVault(vault);
   storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
   writeVaultChange(storage, vault, { action: 'found', detail: null, actor: null });
-  oweKeys(storage, vault, chains);
+  enqueueMissingKeys(storage, vault, chains);
 }
 
 export interface ActivityChange extends Omit<Cause, 'action'> {
@@ -117,14 +117,14 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   const { id: transactionId, version } = after;
   if (isWatched(after)) {
     const dueAtMs =
-      nowMs + (after.block?.isFinal === true ? APPRAISAL_DELAY_MS : pollDelayMs(after, pollIntervalMs, nowMs));
-    storage.owe({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
-  } else storage.discharge(transactionId, 'follow');
+      nowMs + (after.block?.isFinal === true ? VALUATION_DELAY_MS : pollDelayMs(after, pollIntervalMs, nowMs));
+    storage.enqueueJob({ transactionId, job: 'follow', version, dueAtMs, tries: 0 });
+  } else storage.completeJob(transactionId, 'follow');
   if (after === before) return;
   storage.activities.put(after);
   post(storage, after, postingOfActivity(after));
   // What waits may be taken back: people are told when a block has it.
-  if (after.block !== null && (before === null || before.block === null)) oweNotification(storage, after);
+  if (after.block !== null && (before === null || before.block === null)) enqueueNotification(storage, after);
   storage.appendHistory({
     transactionId,
     version,
@@ -137,11 +137,11 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
     detail: after.hash,
     atMs: after.updatedAtMs,
   });
-  oweProjection(storage, transactionId, version);
+  enqueueProjection(storage, transactionId, version);
 }
 
 function post(storage: VaultStorage, { id, chain, visible }: Activity | Transaction, posting: Posting | null): void {
-  if (storage.ledger.post({ recordId: id, chain, isSeen: visible }, posting)) oweReconciliation(storage);
+  if (storage.ledger.post({ recordId: id, chain, isSeen: visible }, posting)) enqueueReconciliation(storage);
 }
 
 function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activity): Posting | null {
@@ -160,27 +160,27 @@ function postingOfTransaction({ inclusion }: Transaction): Posting | null {
 }
 
 /** Whether there is something to say, and to whom, is looked at when it is said: by then it may be over. */
-function oweNotification(storage: VaultStorage, { id, version }: Activity | Transaction): void {
-  if (!storage.isTelling) return;
+function enqueueNotification(storage: VaultStorage, { id, version }: Activity | Transaction): void {
+  if (!storage.notificationsEnabled) return;
   const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
-  storage.owe({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
+  storage.enqueueJob({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
 }
 
 /** The comparison that is due first. */
-export function oweReconciliation(storage: VaultStorage): void {
+export function enqueueReconciliation(storage: VaultStorage): void {
   const dueAtMs = storage.ledger.nextDueAtMs();
-  if (dueAtMs !== null) storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
+  if (dueAtMs !== null) storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
 }
 
 /** A look that found nothing new, or a 'not now', decides when the same job is due again. */
-export function postponeAfter(
+export function rescheduleAfter(
   storage: VaultStorage,
   report: { readonly event: TransactionEvent; readonly transaction: Transaction; readonly chain: Chain | null },
   nowMs: number,
 ): void {
   const { event, transaction, chain } = report;
   const job = outstandingJob(transaction);
-  const row = job === null ? null : storage.owed(transaction.id, job);
+  const row = job === null ? null : storage.queuedJob(transaction.id, job);
   if (row === null) return;
   const { version } = transaction;
   if (row.job === 'confirm' && ['include', 'miss', 'send'].includes(event.type)) {
@@ -188,13 +188,13 @@ export function postponeAfter(
       ? watchDelayMs(transaction.watchedSinceMs ?? nowMs, nowMs)
       : pollDelayMs(transaction, chain?.pollIntervalMs ?? 0, nowMs);
     const dueAtMs = nowMs + delayMs;
-    storage.owe({ ...row, version, dueAtMs, tries: 0 });
-  } else if (isNotNow(event, row.job)) {
-    storage.owe({ ...row, version, dueAtMs: nowMs + retryDelayMs(row.tries) });
+    storage.enqueueJob({ ...row, version, dueAtMs, tries: 0 });
+  } else if (isRetryLater(event, row.job)) {
+    storage.enqueueJob({ ...row, version, dueAtMs: nowMs + retryDelayMs(row.tries) });
   }
 }
 
-function isNotNow(event: TransactionEvent, job: OutboxJob): boolean {
+function isRetryLater(event: TransactionEvent, job: OutboxJob): boolean {
   if (event.type === 'send') return event.outcome === 'unknown';
   return event.type === 'delaySigning' || (event.type === 'waitForNonce' && job === 'sign');
 }
@@ -202,10 +202,10 @@ function isNotNow(event: TransactionEvent, job: OutboxJob): boolean {
 function schedule(storage: VaultStorage, transaction: Transaction, effects: readonly Effect[]): void {
   const { id: transactionId, version } = transaction;
   for (const { type, job } of effects) {
-    if (type === 'finish') storage.discharge(transactionId, job);
+    if (type === 'finish') storage.completeJob(transactionId, job);
     else {
       const dueAtMs = job === 'expire' ? transaction.intent.expiresAtMs : transaction.updatedAtMs;
-      storage.owe({ transactionId, job, version, dueAtMs, tries: 0 });
+      storage.enqueueJob({ transactionId, job, version, dueAtMs, tries: 0 });
     }
   }
 }
@@ -227,7 +227,7 @@ function appendHistory(
     detail: detailOf(after, cause),
     atMs: after.updatedAtMs,
   });
-  oweProjection(storage, after.id, after.version);
+  enqueueProjection(storage, after.id, after.version);
 }
 
 /** Which device gave a voice; the newest bytes, once there are any; of a message its signature. */
@@ -237,7 +237,7 @@ function detailOf(after: Transaction, { action }: Cause): string | null {
   return action === 'approve' ? (after.approvals.at(-1)?.device?.keyId ?? null) : after.signature;
 }
 
-function oweProjection(storage: VaultStorage, transactionId: string, version: number): void {
+function enqueueProjection(storage: VaultStorage, transactionId: string, version: number): void {
   const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
-  storage.owe({ transactionId, job: 'project', version, dueAtMs, tries: 0 });
+  storage.enqueueJob({ transactionId, job: 'project', version, dueAtMs, tries: 0 });
 }

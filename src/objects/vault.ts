@@ -13,33 +13,34 @@ import type { Refusal } from '#domain/refusal.ts';
 import { accepted, refused, type Result } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
-import { ActivityDesk, type ActivityOutcome, type ActivityReport } from '#objects/activity-desk.ts';
-import { CredentialResetDesk } from '#objects/credential-reset-desk.ts';
+import { ActivityCommands, type ActivityOutcome, type ActivityReport } from '#objects/activity-desk.ts';
+import { CredentialResetCommands } from '#objects/credential-reset-desk.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
-import { FEED, FeedDesk, type VaultNews } from '#objects/feed-desk.ts';
-import { entered, foundVault, type VaultFoundation, type WishFault, withMember } from '#objects/membership.ts';
-import { KeyDesk, type KeyProgress, type Reform } from '#objects/key-desk.ts';
-import { RefreshDesk, type RefreshReport } from '#objects/refresh-desk.ts';
-import { LedgerDesk, type BalanceView, type HoldingsReport } from '#objects/ledger-desk.ts';
-import type { ReconcileWork, Stretch } from '#objects/ledger-desk.ts';
+import { FEED_SIGNAL, VaultFeed, type VaultChanges } from '#objects/feed-desk.ts';
+import { authorize, vaultFromSpec, type VaultSpec, type PolicyPatchFault, withMember } from '#objects/membership.ts';
+import { KeyCommands, type KeyProgress, type UpdateVault } from '#objects/key-desk.ts';
+import { KeyRefreshCommands, type RefreshReport } from '#objects/refresh-desk.ts';
+import { BalanceCommands, type BalanceView, type HoldingsReport } from '#objects/ledger-desk.ts';
+import type { ReconcileWork, BlockRange } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { Proposal, RenewalRequest } from '#objects/policy-changes.ts';
-import { type NewsId, NotificationDesk, type NotificationWork, type ToldNews } from '#objects/notification-desk.ts';
-import { type AdoptionReport, type ChangeDecision, PolicyDesk } from '#objects/policy-desk.ts';
+import { NotificationCommands, type NotificationSubjectId } from '#objects/notification-desk.ts';
+import type { DeliveredNotification, NotificationWork } from '#objects/notification-desk.ts';
+import { type AdoptionReport, type ChangeDecision, PolicyCommands } from '#objects/policy-desk.ts';
 import type { RecoveryExport } from '#objects/recovery-exports.ts';
-import { TransactionDesk } from '#objects/transaction-desk.ts';
+import { TransactionCommands } from '#objects/transaction-desk.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
 import { drainDue, drainProjection } from '#objects/vault-drain.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { formerWalletsOf, type Wallet, withChain } from '#objects/wallets.ts';
 import type { ActivityView, AdoptionWork, ChallengeView, CreationView, FollowWork } from '#objects/vault-views.ts';
 import type { KeyWork, PolicyChangeInFull, PolicyChangeView, PolicyView, RefreshWork } from '#objects/vault-views.ts';
 import { type TransactionView, type TransactionWork, type VaultScope, versionOf } from '#objects/vault-views.ts';
-import type { HeldNonceRecord, VoteOutcome } from '#objects/vault-views.ts';
-import { writeFounding, writeReform, writeVaultChange } from '#objects/vault-writes.ts';
+import type { HeldNonceRecord, ApprovalOutcome } from '#objects/vault-views.ts';
+import { writeNewVault, writeVault, writeVaultChange } from '#objects/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
 /** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
@@ -55,15 +56,15 @@ type Answer<T> = Promise<Result<T, Refusal>>;
 export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #storage: VaultStorage;
   readonly #commits: VaultCommit;
-  readonly #transactions: TransactionDesk;
-  readonly #policies: PolicyDesk;
-  readonly #activities: ActivityDesk;
-  readonly #ledger: LedgerDesk;
-  readonly #feed: FeedDesk;
-  readonly #notifications: NotificationDesk;
-  readonly #keys: KeyDesk;
-  readonly #refreshes: RefreshDesk;
-  readonly #resets: CredentialResetDesk;
+  readonly #transactions: TransactionCommands;
+  readonly #policies: PolicyCommands;
+  readonly #activities: ActivityCommands;
+  readonly #ledger: BalanceCommands;
+  readonly #feed: VaultFeed;
+  readonly #notifications: NotificationCommands;
+  readonly #keys: KeyCommands;
+  readonly #refreshes: KeyRefreshCommands;
+  readonly #resets: CredentialResetCommands;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
   /** Who waits for a transaction to change, by its id. */
@@ -72,27 +73,27 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
     super(ctx, env);
     this.#storage = new VaultStorage(ctx.storage.sql, (env.WEB_PUSH ?? '') !== '');
-    this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED));
+    this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED_SIGNAL));
     this.#chains = chainsFrom(env);
-    const host: VaultHost = {
+    const host: VaultContext = {
       storage: this.#storage,
       commits: this.#commits,
       chains: this.#chains,
       changes: this.changes,
       vault: () => this.#vault,
-      enter: (actor, permission) => entered(this.#vault, actor, permission),
+      authorize: (actor, permission) => authorize(this.#vault, actor, permission),
     };
-    this.#transactions = new TransactionDesk(host);
-    this.#activities = new ActivityDesk(host, (id) => this.#transactions.record(id, { type: 'watch' }));
-    this.#ledger = new LedgerDesk(host);
-    this.#feed = new FeedDesk(host, this.#ledger);
-    this.#notifications = new NotificationDesk(host);
-    this.#keys = new KeyDesk(host, this.#reform);
-    this.#refreshes = new RefreshDesk(host, this.#reform);
-    this.#resets = new CredentialResetDesk(host);
-    this.#policies = new PolicyDesk(host, {
-      dropVotes: (policy) => this.#transactions.dropVotes(policy),
-      govern: (vault) => {
+    this.#transactions = new TransactionCommands(host);
+    this.#activities = new ActivityCommands(host, (id) => this.#transactions.record(id, { type: 'watch' }));
+    this.#ledger = new BalanceCommands(host);
+    this.#feed = new VaultFeed(host, this.#ledger);
+    this.#notifications = new NotificationCommands(host);
+    this.#keys = new KeyCommands(host, this.#reform);
+    this.#refreshes = new KeyRefreshCommands(host, this.#reform);
+    this.#resets = new CredentialResetCommands(host);
+    this.#policies = new PolicyCommands(host, {
+      dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),
+      replaceVault: (vault) => {
         this.#vault = vault;
       },
     });
@@ -101,12 +102,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Idempotent for one reference. Refuses `number-taken`, where another one was first, and what `policyFault` refuses. */
-  async initialise(foundation: VaultFoundation): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
+  async initialise(foundation: VaultSpec): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
     const known = this.#vault;
     if (known !== null) return known.reference === foundation.reference ? accepted(known) : refused('number-taken');
-    const founded = foundVault(foundation);
+    const founded = vaultFromSpec(foundation);
     if (!founded.ok) return founded;
-    const write = () => writeFounding(this.#storage, founded.value, this.#chains);
+    const write = () => writeNewVault(this.#storage, founded.value, this.#chains);
     await this.#commits.run(write, () => {
       this.#vault = founded.value;
     });
@@ -124,8 +125,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Tells the read model everything again: it was set back, or lost. Null when the vault does not exist. */
-  async project(): Promise<ReturnType<VaultStorage['oweEverything']> | null> {
-    return this.#vault === null ? null : this.#commits.run(() => this.#storage.oweEverything(Date.now()));
+  async project(): Promise<ReturnType<VaultStorage['requeueProjection']> | null> {
+    return this.#vault === null ? null : this.#commits.run(() => this.#storage.requeueProjection(Date.now()));
   }
 
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
@@ -144,12 +145,12 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return after;
   }
 
-  /** See `PolicyDesk.inForce`, as for the next four. */
+  /** See `PolicyCommands.inForce`, as for the next four. */
   policy(actor: Actor): Result<PolicyView, Refusal> {
     return this.#policies.inForce(actor);
   }
 
-  proposePolicy(proposal: Proposal): Promise<Result<PolicyChangeView, WishFault | Refusal>> {
+  proposePolicy(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyPatchFault | Refusal>> {
     return this.#policies.propose(proposal);
   }
 
@@ -173,13 +174,13 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.decide(actor, id, decision);
   }
 
-  /** See `TransactionDesk.create`, as for the next nine, and `ActivityDesk` for what others did. */
+  /** See `TransactionCommands.create`, as for the next nine, and `ActivityCommands` for what others did. */
   create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
     return this.#transactions.create(actor, request);
   }
 
   rehearse(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
-    return this.#transactions.rehearse(actor, request);
+    return this.#transactions.previewCreation(actor, request);
   }
 
   /** What the vault made, or what others did. Refuses, in order: `forbidden`, `transaction-not-found`. */
@@ -208,11 +209,11 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.challenge(actor, id);
   }
 
-  approve(actor: Actor, id: TransactionId, device: DeviceSignature | null = null): Answer<VoteOutcome> {
+  approve(actor: Actor, id: TransactionId, device: DeviceSignature | null = null): Answer<ApprovalOutcome> {
     return this.#transactions.approve(actor, id, device);
   }
 
-  reject(actor: Actor, id: TransactionId): Promise<Result<VoteOutcome, Refusal>> {
+  reject(actor: Actor, id: TransactionId): Promise<Result<ApprovalOutcome, Refusal>> {
     return this.#transactions.reject(actor, id);
   }
 
@@ -233,15 +234,15 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#activities.record(report);
   }
 
-  hastenActivity(chain: string, hash: string): Promise<void> {
-    return this.#activities.hasten(chain, hash);
+  pollActivityNow(chain: string, hash: string): Promise<void> {
+    return this.#activities.pollNow(chain, hash);
   }
 
   followWork(id: TransactionId): FollowWork | null {
     return this.#activities.followWork(id);
   }
 
-  /** See `LedgerDesk`, as for the next three. */
+  /** See `BalanceCommands`, as for the next three. */
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
@@ -251,18 +252,18 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   lookAgain(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
-    return this.#ledger.lookAgain(actor);
+    return this.#ledger.requestRescan(actor);
   }
 
   reconcileWork(): readonly ReconcileWork[] {
     return this.#ledger.work();
   }
 
-  recordHoldings(report: HoldingsReport): Promise<Stretch | null> {
+  recordHoldings(report: HoldingsReport): Promise<BlockRange | null> {
     return this.#ledger.record(report);
   }
 
-  /** See `CredentialResetDesk`, as for the next two. */
+  /** See `CredentialResetCommands`, as for the next two. */
   recordCredentialReset(reset: CredentialReset): Promise<number | null> {
     return this.#resets.record(reset);
   }
@@ -271,25 +272,25 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#resets.read(actor, id);
   }
 
-  heardCancellation(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
-    return this.#resets.heard(id, given);
+  verifyResetCancellation(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
+    return this.#resets.verifyCancellation(id, given);
   }
 
-  /** See `FeedDesk`, as for the next. */
+  /** See `VaultFeed`, as for the next. */
   beginFeed(actor: Actor): Result<number, Refusal> {
     return this.#feed.begin(actor);
   }
 
-  feed(actor: Actor, after: number, waitMs: number): Promise<Result<VaultNews, Refusal>> {
+  feed(actor: Actor, after: number, waitMs: number): Promise<Result<VaultChanges, Refusal>> {
     return this.#feed.next(actor, after, waitMs);
   }
 
-  /** See `NotificationDesk`, as for the next. */
-  notificationWork(ids: readonly NewsId[]): Promise<readonly NotificationWork[]> {
+  /** See `NotificationCommands`, as for the next. */
+  notificationWork(ids: readonly NotificationSubjectId[]): Promise<readonly NotificationWork[]> {
     return this.#notifications.work(ids);
   }
 
-  recordNotified(told: readonly ToldNews[]): Promise<void> {
+  recordNotificationsDelivered(told: readonly DeliveredNotification[]): Promise<void> {
     return this.#notifications.done(told);
   }
 
@@ -298,22 +299,22 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Before the history of a transaction is read from D1. Refuses, in order: `forbidden`, `transaction-not-found`. */
-  async settleTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
+  async flushTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
     const found = this.read(actor, id);
     if (found.ok) await drainProjection(this.#storage, this.env.DB);
     return found.ok ? accepted(null) : found;
   }
 
   /** Before a list is read from D1: finishes projecting, so that callers see what they wrote. Refuses `forbidden`. */
-  async settleProjection(actor: Actor): Promise<Result<VaultScope, Refusal>> {
-    const found = entered(this.#vault, actor, 'view');
+  async flushProjection(actor: Actor): Promise<Result<VaultScope, Refusal>> {
+    const found = authorize(this.#vault, actor, 'view');
     if (!found.ok) return found;
     await drainProjection(this.#storage, this.env.DB);
     const { vault, viewer } = found.value;
     return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
   }
 
-  /** See `TransactionDesk.work`, as for the next one. */
+  /** See `TransactionCommands.work`, as for the next one. */
   work(id: TransactionId, job: TransactionJob): TransactionWork | null {
     return this.#transactions.work(id, job);
   }
@@ -322,7 +323,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.heldNonces(wallet);
   }
 
-  /** See `KeyDesk.work`, as for the next two. */
+  /** See `KeyCommands.work`, as for the next two. */
   keyWork(): KeyWork | null {
     return this.#keys.work();
   }
@@ -335,7 +336,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#keys.record(key);
   }
 
-  /** See `RefreshDesk`. */
+  /** See `KeyRefreshCommands`. */
   requestRefresh(keyId: string): Promise<boolean> {
     return this.#refreshes.request(keyId);
   }
@@ -348,7 +349,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#refreshes.report(keyId, report);
   }
 
-  /** See `PolicyDesk`. */
+  /** See `PolicyCommands`. */
   adoptionWork(): AdoptionWork | null {
     return this.#policies.adoptionWork();
   }
@@ -362,16 +363,16 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** For the sweep: sets a lost alarm again, lets an overdue expiry happen, and renews an old entry in the directory. */
-  async nudge(isEntryOld = false): Promise<void> {
+  async rearmAlarm(isEntryOld = false): Promise<void> {
     if (this.#vault === null) return;
-    if (isEntryOld) this.#storage.oweDirectory(Date.now());
+    if (isEntryOld) this.#storage.enqueueDirectory(Date.now());
     this.#commits.disarm();
     await this.#commits.arm();
   }
 
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
-    this.#commits.rung(nowMs);
+    this.#commits.onAlarm(nowMs);
     try {
       for (const row of this.#storage.due(nowMs, 100)) {
         if (row.job === 'expire') await this.#transactions.expire(row.transactionId);
@@ -386,10 +387,9 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     }
   }
 
-  /** See `Reform`. */
-  readonly #reform: Reform = async (after, line, also = () => {}) => {
+  readonly #reform: UpdateVault = async (after, line, also = () => {}) => {
     const write = () => {
-      writeReform(this.#storage, after, this.#chains);
+      writeVault(this.#storage, after, this.#chains);
       writeVaultChange(this.#storage, after, { ...line, actor: null });
       also();
     };

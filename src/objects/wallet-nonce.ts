@@ -75,14 +75,14 @@ export interface ReservationRequest {
 }
 
 /** Why nothing is reserved (see `weigh`). */
-export type Unreserved =
+export type ReservationFault =
   | { readonly nonce: null; readonly why: 'stale' }
   | { readonly nonce: null; readonly why: 'in-flight'; readonly others: readonly string[] };
 
-export type AllocationAnswer =
+export type AllocationResult =
   /** `reserved`: what it takes at most from now on, of each asset; absent where coins are claimed. */
   | { readonly nonce: string; readonly reserved?: readonly AssetAmount[] }
-  | Unreserved
+  | ReservationFault
   /** `over`: so is this transaction. `unproven`: the counts name transactions that are not known, and want proof. */
   | { readonly nonce: null; readonly why: 'over' | 'unproven' }
   /** Behind a transaction that is about to end. */
@@ -99,7 +99,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** The nonce of a transaction (see `allocate` of the domain), or why there is none yet. Idempotent. */
-  allocate(request: AllocationRequest): AllocationAnswer {
+  allocate(request: AllocationRequest): AllocationResult {
     const { transactionId, held = [] } = request;
     if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
@@ -128,7 +128,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
    * Reserves what a further attempt of a transaction takes, which has its nonce already. Gives null, or why it does not. One
    * that was over and is undone by a reorganisation is not weighed again. Idempotent.
    */
-  reserve({ transactionId, held, spending }: ReservationRequest): Unreserved | null {
+  reserve({ transactionId, held, spending }: ReservationRequest): ReservationFault | null {
     if (this.#hasEnded(transactionId)) return null;
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
@@ -294,7 +294,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   }
 }
 
-function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'reserved' }>): Unreserved {
+function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'reserved' }>): ReservationFault {
   return weighed.outcome === 'stale'
     ? { nonce: null, why: 'stale' }
     : { nonce: null, why: 'in-flight', others: weighed.others };

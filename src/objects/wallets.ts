@@ -71,7 +71,7 @@ export function withKey(vault: Vault, key: VaultKey, known: readonly Chain[]): V
 }
 
 /** The schemes of the chains that a vault uses and has no key for. */
-export function lackingSchemes(vault: Vault, known: readonly Chain[]): readonly KeyScheme[] {
+export function missingSchemes(vault: Vault, known: readonly Chain[]): readonly KeyScheme[] {
   const needed = new Set(usedOf(vault, known).map(({ family }) => keySchemeOf(family, vault.configuration)));
   return [...needed].filter((scheme) => !vault.keys.some((key) => key.scheme === scheme));
 }

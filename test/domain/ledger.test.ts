@@ -37,7 +37,7 @@ const at = (block: number, chainUnits: bigint, ledgerUnits: bigint, afterMs = 0)
   ledgerUnits,
   atMs: NOON_MS + afterMs,
   pollIntervalMs: POLL_MS,
-  isLookedInto: false,
+  hasOpenScan: false,
   isMoving: false,
   revocable: [],
 });
@@ -68,8 +68,8 @@ test('a difference is looked into first, and nothing is changed before the time 
 test('it is not believed before the look came to its end, however long that takes', () => {
   const noted = holding(5n, { ...differing(2n) });
   const late = at(9, 7n, 5n, 9 * LOOKED_INTO_MS);
-  expect(compare(noted, { ...late, isLookedInto: true })).toBe(noted);
-  expect(compare(noted, { ...at(9, 5n, 5n, 9), isLookedInto: true }).difference).toBeNull();
+  expect(compare(noted, { ...late, hasOpenScan: true })).toBe(noted);
+  expect(compare(noted, { ...at(9, 5n, 5n, 9), hasOpenScan: true }).difference).toBeNull();
   expect(compare(noted, late).adjustment).toMatchObject({ units: '2', reason: 'OPENING' });
 });
 

@@ -12,7 +12,12 @@ import type { NonceFault } from '#jobs/nonce-allocation.ts';
 import { allocateNonce, reserveFor, wantOfFunds } from '#jobs/nonce-allocation.ts';
 import { settle } from '#jobs/settle.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { AllocationAnswer, AllocationRequest, ReservationRequest, Unreserved } from '#objects/wallet-nonce.ts';
+import type {
+  AllocationResult,
+  AllocationRequest,
+  ReservationRequest,
+  ReservationFault,
+} from '#objects/wallet-nonce.ts';
 import { anvilChain } from '../chains/evm/local-chain.ts';
 import { inclusion, NOON_MS, transactionIn, vaultId } from '../domain/cast.ts';
 
@@ -46,9 +51,9 @@ class Scene {
   readonly recorded: TransactionEvent[] = [];
   held: readonly Held[] = [OTHER, WAITING];
   readonly transaction: Transaction;
-  readonly #answer: AllocationAnswer;
+  readonly #answer: AllocationResult;
 
-  constructor(answer: AllocationAnswer, differences: Partial<Transaction> = {}) {
+  constructor(answer: AllocationResult, differences: Partial<Transaction> = {}) {
     this.#answer = answer;
     this.transaction = transactionIn('SIGNING', { id, ...differences });
   }
@@ -95,7 +100,7 @@ test('the nonce is asked for with what the transaction takes and what the vault 
   expect(scene.asked.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
 });
 
-const UNRESERVED: readonly (readonly [string, Unreserved, NonceFault['kind']])[] = [
+const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind']])[] = [
   ['beside others', { nonce: null, why: 'in-flight', others: ['other'] }, 'in-flight'],
   ['by itself', { nonce: null, why: 'in-flight', others: [] }, 'permanent'],
   ['with balances that are old', { nonce: null, why: 'stale' }, 'transient'],

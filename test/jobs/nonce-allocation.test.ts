@@ -22,7 +22,7 @@ class Scene {
   book: NonceAllocations = NO_ALLOCATIONS;
   held: readonly { readonly transactionId: string; readonly nonce: string | null }[] = [];
   readonly recorded: TransactionEvent[] = [];
-  readonly isDoubted: boolean[] = [];
+  readonly requiresProof: boolean[] = [];
   truth: ChainCounts = { latest: 0n, pending: 0n };
   /** What two nodes say when they are asked; null while none can be. */
   proven: ChainCounts | null = null;
@@ -53,9 +53,9 @@ class Scene {
     const env = { WALLET_NONCE: { getByName: () => allocator } } as unknown as CoordinatorEnv;
     const adapter: ChainAdapter = {
       ...adapterFor(anvilChain({ pollIntervalMs: 0 }), []),
-      accountNonce: async (_, isDoubted = false) => {
-        this.isDoubted.push(isDoubted);
-        if (!isDoubted) return accepted(this.truth);
+      accountNonce: async (_, requiresProof = false) => {
+        this.requiresProof.push(requiresProof);
+        if (!requiresProof) return accepted(this.truth);
         return this.proven === null ? refused({ detail: 'no node' }) : accepted(this.proven);
       },
     };
@@ -77,7 +77,7 @@ function bookOf(...ids: readonly string[]): NonceAllocations {
 test('a nonce that the book explains takes one question, and one that it does not takes proof', async () => {
   const scene = new Scene();
   expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
-  expect(scene.isDoubted).toEqual([false]);
+  expect(scene.requiresProof).toEqual([false]);
   scene.truth = { latest: 4n, pending: 6n };
   expect(await allocateNonce(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
   scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n } };

@@ -285,7 +285,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a key waits out its back-off after a renewal',
     file: 'src/objects/policy-changes.ts',
-    was: 'if (keyJob !== null) storage.owe({ ...keyJob, dueAtMs: Date.now(), tries: 0 });',
+    was: 'if (keyJob !== null) storage.enqueueJob({ ...keyJob, dueAtMs: Date.now(), tries: 0 });',
     is: '',
     caughtBy: ['test/objects/mandate-renewal.test.ts'],
   },

@@ -68,8 +68,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a nonce that counts do not explain is never proven',
     file: 'src/jobs/nonce-allocation.ts',
-    was: 'for (const isDoubted of [false, true]) {',
-    is: 'for (const isDoubted of [false]) {',
+    was: 'for (const requiresProof of [false, true]) {',
+    is: 'for (const requiresProof of [false]) {',
     caughtBy: ['test/jobs/nonce-allocation.test.ts'],
   },
   {
@@ -188,7 +188,7 @@ export const FLOW_BUGS: readonly Bug[] = [
     name: 'a job is taken off the list when its message is sent',
     file: 'src/objects/vault-drain.ts',
     was: 'for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));',
-    is: 'for (const { transactionId, job } of rows) storage.discharge(transactionId, job);',
+    is: 'for (const { transactionId, job } of rows) storage.completeJob(transactionId, job);',
     caughtBy: SIM,
   },
   {
@@ -230,8 +230,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'two answers to one Idempotency-Key',
     file: 'src/objects/rehearsal.ts',
-    was: 'const before = idempotency === null ? null : storage.remembered(actor.userId, idempotency.key, nowMs);',
-    is: 'const before = idempotency === null ? null : storage.remembered(actor.userId, `${idempotency.key}!`, nowMs);',
+    was: 'const before = idempotency === null ? null : storage.findIdempotent(actor.userId, idempotency.key, nowMs);',
+    is: 'const before = idempotency === null ? null : storage.findIdempotent(actor.userId, `${idempotency.key}!`, nowMs);',
     caughtBy: SIM,
   },
   {

@@ -61,7 +61,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a difference is believed at first sight',
     file: 'src/domain/ledger.ts',
-    was: 'if (isLookedInto) return false;',
+    was: 'if (hasOpenScan) return false;',
     is: 'return true;',
     caughtBy: domain('ledger'),
   },
@@ -145,7 +145,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'who ends between two pages of the history leaves nothing to come back for',
     file: 'src/objects/vault-drain.ts',
-    was: 'if (history.lines.length === AUDIT_PER_BATCH) storage.oweHistory(Date.now());',
+    was: 'if (history.lines.length === AUDIT_PER_BATCH) storage.enqueueHistory(Date.now());',
     is: '',
     caughtBy: ['test/objects/vault-drain.test.ts'],
   },

@@ -3,7 +3,7 @@ import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity
 import { MAX_UNCONFIRMED } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { ActivityDesk } from '#objects/activity-desk.ts';
+import { ActivityCommands } from '#objects/activity-desk.ts';
 import { present } from '../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../domain/cast.ts';
 import { BOB, newVaultScene, WALLET } from './vault-scene.ts';
@@ -20,7 +20,7 @@ function paid(hash: string, block: ActivityBlock | null): ChainTransaction {
 function newScene() {
   const { sql, storage, host } = newVaultScene();
   const watched: string[] = [];
-  const desk = new ActivityDesk(host, async (id) => watched.push(id));
+  const desk = new ActivityCommands(host, async (id) => watched.push(id));
   const documents = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
     storage,
@@ -35,10 +35,10 @@ test('it is shown, nobody is told of it and it counts for nothing, until a block
   const { storage, told, records, units } = newScene();
   expect(await told(paid('0xa', null))).toBe('recorded');
   const { id, state } = present(records()[0]);
-  expect([state, storage.owed(id, 'notify'), units()]).toEqual(['BROADCAST', null, 0n]);
-  expect(storage.owed(id, 'follow')).not.toBeNull();
+  expect([state, storage.queuedJob(id, 'notify'), units()]).toEqual(['BROADCAST', null, 0n]);
+  expect(storage.queuedJob(id, 'follow')).not.toBeNull();
   expect(await told(paid('0xa', BLOCK))).toBe('recorded');
-  expect([records().length, storage.owed(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
+  expect([records().length, storage.queuedJob(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
 });
 
 test('no more of it than fits, however many a stranger signs; a block makes each of them a record', async () => {

@@ -4,7 +4,7 @@ import { isWatched } from '#domain/activity.ts';
 import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
 import type { Asset, ChainMovement } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { ActivityDesk } from '#objects/activity-desk.ts';
+import { ActivityCommands } from '#objects/activity-desk.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { NOON_MS, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
@@ -129,7 +129,7 @@ function newDesk() {
   const { sql, storage, host } = newVaultScene();
   const rows = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
-    desk: new ActivityDesk(host, async () => null),
+    desk: new ActivityCommands(host, async () => null),
     ledger: storage.ledger,
     records: () => rows().map(({ document }) => JSON.parse(document) as Activity),
   };

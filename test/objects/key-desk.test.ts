@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
-import { KeyDesk } from '#objects/key-desk.ts';
+import { KeyCommands } from '#objects/key-desk.ts';
 import { present } from '../chains/evm/cast.ts';
 import { newVaultScene } from './vault-scene.ts';
 
@@ -16,11 +16,11 @@ function newScene() {
   if (vault === null) throw new Error('the scene has a vault');
   const { configuration } = vault;
   const chains = [...configuration.chains, 'solana-local'];
-  const desk = new KeyDesk(
+  const desk = new KeyCommands(
     { ...host, vault: () => ({ ...vault, configuration: { ...configuration, chains } }) },
     async () => {},
   );
-  return { desk, storage, owed: () => storage.owed('', 'generate-key')?.tries };
+  return { desk, storage, owed: () => storage.queuedJob('', 'generate-key')?.tries };
 }
 
 function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
@@ -37,7 +37,7 @@ test('a candidate is kept with the proofs of all runs, and each brings the next 
     await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('a', ...proven) });
   }
   expect(desk.work()?.candidate?.provenBy).toEqual(['1+2', '1+3']);
-  expect(storage.owed('', 'generate-key')).not.toBeNull();
+  expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
 });
 
 test('of two runs at once the first candidate stays, and only itself can be discarded', async () => {
@@ -57,5 +57,5 @@ test('what is reported of a key that the vault has, or does not want, changes no
     candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },
   });
   await desk.progress('frost-secp256k1-tr', { type: 'paired' });
-  expect([storage.keyCandidate('ecdsa-secp256k1'), storage.owed('', 'generate-key')]).toEqual([null, null]);
+  expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });

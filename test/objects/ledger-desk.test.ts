@@ -3,8 +3,8 @@ import type { ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { ActivityDesk } from '#objects/activity-desk.ts';
-import { LedgerDesk } from '#objects/ledger-desk.ts';
+import { ActivityCommands } from '#objects/activity-desk.ts';
+import { BalanceCommands } from '#objects/ledger-desk.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
 import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
@@ -26,8 +26,8 @@ afterEach(() => {
 function newScene() {
   const { sql, storage, host } = newVaultScene();
   storage.ledger.open(coin, true);
-  const desk = new LedgerDesk(host);
-  const activities = new ActivityDesk(host, async () => null);
+  const desk = new BalanceCommands(host);
+  const activities = new ActivityCommands(host, async () => null);
   let made = 0;
   return {
     desk,
@@ -63,7 +63,7 @@ function newScene() {
         amounts: [units === null ? null : amountOf(units)],
         isDisputed: false,
       };
-      return desk.record({ chain: 'anvil', assets: [asset], held, isLookedInto: false });
+      return desk.record({ chain: 'anvil', assets: [asset], held, hasOpenScan: false });
     },
     shown: (): readonly BalanceView[] => {
       const page = desk.balances(alice, null, { limit: 100, hiddenToo: false });
@@ -128,7 +128,7 @@ test('a page goes on after the last asset of the page before', async () => {
     ids.map((tokenId) => ({ kind: 'erc721', tokenAddress: DOLLAR, tokenId, amount: amountOf(1n) })),
   );
   const seen: (string | null)[] = [];
-  let after: Parameters<LedgerDesk['balances']>[1] = null;
+  let after: Parameters<BalanceCommands['balances']>[1] = null;
   for (;;) {
     const page = desk.balances(alice, after, { limit: 4, hiddenToo: false });
     if (!page.ok || page.value.length === 0) break;
@@ -150,14 +150,14 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
   const { desk, happens, compared, shown, told } = newScene();
   await happens(7, [{}]);
   expect(await compared(10, 5n)).toBeNull();
-  await desk.lookAgain(alice);
-  expect(desk.work()[0]?.isDoubted).toBe(false);
+  await desk.requestRescan(alice);
+  expect(desk.work()[0]?.hasDiscrepancy).toBe(false);
   expect(await compared(20, 8n)).toEqual({ since: '10' });
   // A second message about the same is no second look.
   expect(await compared(20, 8n)).toBeNull();
   expect([shown()[0]?.balance.final, told()]).toEqual(['5', []]);
-  await desk.lookAgain(alice);
-  expect(desk.work()[0]?.isDoubted).toBe(true);
+  await desk.requestRescan(alice);
+  expect(desk.work()[0]?.hasDiscrepancy).toBe(true);
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
   expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
@@ -197,7 +197,7 @@ test('while a payment of its own is on its way, the chain may be ahead: that is 
   await compared(10, 9n);
   const sent = transactionIn('BROADCAST');
   storage.insertTransaction(sent);
-  storage.owe({ transactionId: sent.id, job: 'confirm', version: sent.version, dueAtMs: NOON_MS, tries: 0 });
+  storage.enqueueJob({ transactionId: sent.id, job: 'confirm', version: sent.version, dueAtMs: NOON_MS, tries: 0 });
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
   expect(await compared(20, 9n)).toBeNull();
   expect(await compared(30, 8n)).toBeNull();
@@ -261,11 +261,11 @@ test('a chain that can not be asked, and a token that does not say, change nothi
   const { desk, happens, compared, storage } = newScene();
   await happens(7, [tokens]);
   expect(desk.work()).toEqual([]);
-  await desk.lookAgain(alice);
+  await desk.requestRescan(alice);
   expect(desk.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
     ['anvil', WALLET, 2],
   ]);
-  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null, isLookedInto: false })).toBeNull();
+  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null, hasOpenScan: false })).toBeNull();
   expect(await compared(10, null, dollar)).toBeNull();
   expect([desk.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
@@ -283,7 +283,7 @@ test('a wallet is given any number of tokens, and fifty are compared at once, th
   if (first === undefined) throw new Error('something is due');
   expect(first.assets).toHaveLength(50);
   vi.setSystemTime(NOON_MS + 3_600_001);
-  await desk.record({ chain: 'anvil', assets: first.assets, held: null, isLookedInto: false });
+  await desk.record({ chain: 'anvil', assets: first.assets, held: null, hasOpenScan: false });
   expect(desk.work()[0]?.assets).toHaveLength(21);
 });
 
@@ -301,7 +301,7 @@ test('a token that only hidden records have moved is not listed and not asked fo
       ],
     },
   ]);
-  await desk.lookAgain(alice);
+  await desk.requestRescan(alice);
   expect(desk.work()[0]?.assets).toMatchObject([{ kind: 'native' }]);
   const id = storage.activities.ofHash('anvil', '0xaa')?.id;
   if (id === undefined) throw new Error('it is recorded');
@@ -310,7 +310,7 @@ test('a token that only hidden records have moved is not listed and not asked fo
     ['native', true],
     ['erc20', true],
   ]);
-  await desk.lookAgain(alice);
+  await desk.requestRescan(alice);
   expect(desk.work()[0]?.assets).toHaveLength(2);
   // Hidden again it stays: it has been seen, and nothing is to vanish from the balances.
   await activities.setVisibility(alice, id, false);

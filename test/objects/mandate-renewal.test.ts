@@ -5,10 +5,10 @@ import { decisionEndOf } from '#domain/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { PolicyWish } from '#objects/membership.ts';
+import type { PolicyPatch } from '#objects/membership.ts';
 import { policyHash } from '#objects/new-transaction.ts';
-import { PolicyDesk } from '#objects/policy-desk.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import { PolicyCommands } from '#objects/policy-desk.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import { present } from '../chains/evm/cast.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS } from '../domain/cast.ts';
 import { newVaultScene } from './vault-scene.ts';
@@ -33,20 +33,21 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   const { storage } = scene;
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHash(policy));
-  storage.owe({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
-  const host: VaultHost = {
+  storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
+  const host: VaultContext = {
     ...scene.host,
     vault: () => vault,
-    enter: ({ userId }, permission) => {
+    authorize: ({ userId }, permission) => {
       const viewer = vault.members.find((one) => one.userId === userId) ?? null;
       return viewer !== null && hasPermission(viewer, permission)
         ? accepted({ vault, viewer })
         : refused({ code: 'forbidden' });
     },
   };
-  const newDesk = () => new PolicyDesk(host, { dropVotes: () => {}, govern: (after) => void (vault = after) });
+  const newDesk = () =>
+    new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
   const desk = newDesk();
-  const propose = async (wish: PolicyWish) => {
+  const propose = async (wish: PolicyPatch) => {
     const proposed = await desk.propose({ wish, note: null, actor: alice });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
@@ -56,7 +57,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   const idOf = (id: string) => present(storage.policies.change(id)).id;
-  const adopt = async (wish: PolicyWish, ...actors: readonly Actor[]) => {
+  const adopt = async (wish: PolicyPatch, ...actors: readonly Actor[]) => {
     const { id } = await propose(wish);
     for (const actor of actors) await approve(actor, id);
     return id;
@@ -160,9 +161,9 @@ test('the adoption replaces the mandate and nothing else, and the jobs that wait
   expect(storage.policies.adoptedAs(2)).toMatchObject({ policy, mandate: { id } });
   expect(storage.policies.change(other.id)?.state).toBe('PENDING');
   for (const job of ['adopt-policy', 'generate-key'] as const) {
-    expect(storage.owed('', job)).toMatchObject({ dueAtMs: Date.now(), tries: 0 });
+    expect(storage.queuedJob('', job)).toMatchObject({ dueAtMs: Date.now(), tries: 0 });
   }
-  expect(storage.owed(id, 'expire-policy')).toBeNull();
+  expect(storage.queuedJob(id, 'expire-policy')).toBeNull();
   expect(lines().slice(-3)).toEqual(['approve-renewal', 'approve-renewal', 'renew-mandate']);
   expect(storage.historyAfter(0, 100).at(-1)).toMatchObject({ detail: id, digest: policyHash(policy) });
   expect(await refusal()).toBe('mandate-in-force');
@@ -259,6 +260,6 @@ test('a vault without a key waits for every expired mandate, and for none while 
   const third = await renewed(3);
   for (const actor of [alice, carol]) await approve(actor, third.id);
   expect(needed()).toEqual([]);
-  expect(storage.owed('', 'generate-key')).toMatchObject({ dueAtMs: Date.now(), tries: 0 });
-  expect(storage.owed('', 'adopt-policy')).toBeNull();
+  expect(storage.queuedJob('', 'generate-key')).toMatchObject({ dueAtMs: Date.now(), tries: 0 });
+  expect(storage.queuedJob('', 'adopt-policy')).toBeNull();
 });

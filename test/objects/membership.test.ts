@@ -3,7 +3,7 @@ import type { Role } from '#domain/member.ts';
 import type { Result } from '#domain/result.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
-import { foundVault, nextPolicy, withMember, withPolicy } from '#objects/membership.ts';
+import { vaultFromSpec, nextPolicy, withMember, withPolicy } from '#objects/membership.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../domain/cast.ts';
 
@@ -25,7 +25,7 @@ function value(result: Result<Vault, string>): Vault {
 }
 
 const founding = { id: vaultId, reference: 'treasury', foundedAtMs: 1, configuration, members };
-const vault = value(foundVault({ ...founding, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
+const vault = value(vaultFromSpec({ ...founding, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
 
 test('a new vault has policy version 1 with its signers in order', () => {
   expect(vault.policy).toMatchObject({

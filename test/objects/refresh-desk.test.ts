@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { KeyRefresh, Vault } from '#domain/vault.ts';
 import type { RefreshReport } from '#objects/refresh-desk.ts';
-import { RefreshDesk } from '#objects/refresh-desk.ts';
+import { KeyRefreshCommands } from '#objects/refresh-desk.ts';
 import { present } from '../chains/evm/cast.ts';
 import { newVaultScene } from './vault-scene.ts';
 
@@ -22,11 +22,14 @@ function newScene() {
     keys: [present(first), { ...present(first), keyId: OTHER, scheme: 'frost-ed25519' }],
   };
   const lines: string[] = [];
-  const desk = new RefreshDesk({ ...host, vault: () => vault }, async (after, { action, detail }, also = () => {}) => {
-    vault = after;
-    lines.push(`${action} ${detail}`);
-    also();
-  });
+  const desk = new KeyRefreshCommands(
+    { ...host, vault: () => vault },
+    async (after, { action, detail }, also = () => {}) => {
+      vault = after;
+      lines.push(`${action} ${detail}`);
+      also();
+    },
+  );
   return { desk, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
 }
 
@@ -46,13 +49,13 @@ test('a key that the vault has is taken up once, and another one waits for it', 
   expect([await desk.request(KEY), await desk.request(KEY), await desk.request(OTHER)]).toEqual([true, true, true]);
   expect(await desk.request('c'.repeat(26))).toBe(false);
   expect(desk.work()).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
-  expect(storage.owed('', 'refresh-key')).toMatchObject({ tries: 0 });
+  expect(storage.queuedJob('', 'refresh-key')).toMatchObject({ tries: 0 });
   await desk.report(KEY, progress());
   await desk.report(KEY, DONE);
   expect(desk.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
-  expect(storage.owed('', 'refresh-key')).not.toBeNull();
+  expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
   await desk.report(OTHER, DONE);
-  expect([desk.work(), storage.owed('', 'refresh-key')]).toEqual([null, null]);
+  expect([desk.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
 });
 
 test('of two runs at once what began first stays, and the proofs of both count', async () => {
@@ -68,12 +71,12 @@ test('shares that are no good are passed over, and the next step is not due at o
   const { desk, storage } = newScene();
   await desk.request(KEY);
   await desk.report(KEY, progress());
-  storage.discharge('', 'refresh-key');
+  storage.completeJob('', 'refresh-key');
   await desk.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
   expect(desk.work()?.refresh.begun?.epoch).toBe(2);
   // Whoever comes late does not take it back.
   await desk.report(KEY, { type: 'set-aside', refresh: refresh() });
-  expect([desk.work()?.refresh.begun?.epoch, storage.owed('', 'refresh-key')]).toEqual([2, null]);
+  expect([desk.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
 });
 
 test('the public shares change with the last step alone, of this key alone, once', async () => {

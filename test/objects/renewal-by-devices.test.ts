@@ -6,8 +6,8 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { sentPolicy } from '#nodes/show-policies.ts';
 import { policyHash } from '#objects/new-transaction.ts';
-import { PolicyDesk } from '#objects/policy-desk.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import { PolicyCommands } from '#objects/policy-desk.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import type { Signs } from '../attacks/policy-scene.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked } from '../attacks/policy-scene.ts';
 import { present } from '../chains/evm/cast.ts';
@@ -24,17 +24,17 @@ function newScene() {
   storage.putVault(vault);
   storage.policies.adopt(first, policyHash(byDevice));
   storage.policies.adopt(changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1), policyHash(revoked));
-  const host: VaultHost = {
+  const host: VaultContext = {
     ...bare,
     vault: () => vault,
-    enter: ({ userId }, permission) => {
+    authorize: ({ userId }, permission) => {
       const viewer = vault.members.find((one) => one.userId === userId) ?? null;
       return viewer !== null && hasPermission(viewer, permission)
         ? accepted({ vault, viewer })
         : refused({ code: 'forbidden' });
     },
   };
-  const desk = new PolicyDesk(host, { dropVotes: () => {}, govern: (after) => void (vault = after) });
+  const desk = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
   return { desk, storage };
 }
 

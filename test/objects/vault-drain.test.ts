@@ -13,9 +13,9 @@ const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'f
 
 async function drained(isTelling: boolean) {
   const { storage, sql } = newVaultScene({ isTelling });
-  for (const job of JOBS) storage.owe({ transactionId: `of-${job}`, job, version: 1, dueAtMs: 5, tries: 0 });
-  storage.owe({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: 5, tries: 0 });
-  storage.owe({ transactionId: 'later', job: 'sign', version: 1, dueAtMs: 50, tries: 0 });
+  for (const job of JOBS) storage.enqueueJob({ transactionId: `of-${job}`, job, version: 1, dueAtMs: 5, tries: 0 });
+  storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: 5, tries: 0 });
+  storage.enqueueJob({ transactionId: 'later', job: 'sign', version: 1, dueAtMs: 50, tries: 0 });
   const sent: Record<string, string[]> = {};
   const queue = (name: string) => ({
     sendBatch: async (batch: readonly { readonly body: JobMessage }[]) => {
@@ -76,7 +76,7 @@ test('what is owed anew while it is told is told again, to the first line', asyn
     // The entry of the vault, its members, and then the lines: D1 is set back when these have just been written.
     if (batches !== 3) return;
     for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
-    storage.oweEverything(Date.now() + 60_000);
+    storage.requeueProjection(Date.now() + 60_000);
   });
   await drainProjection(storage, d1 as unknown as D1Database);
   const told = (query: string) => d1.db.run(query, []).rows;

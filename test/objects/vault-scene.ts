@@ -4,9 +4,9 @@ import { hasPermission } from '#domain/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import { ChangeSignal } from '#objects/change-signal.ts';
-import { foundVault } from '#objects/membership.ts';
+import { vaultFromSpec } from '#objects/membership.ts';
 import { VaultCommit } from '#objects/vault-commit.ts';
-import type { VaultHost } from '#objects/vault-host.ts';
+import type { VaultContext } from '#objects/vault-host.ts';
 import { VaultStorage } from '#objects/vault-storage.ts';
 import { alice, BY_TOKEN } from '../domain/cast.ts';
 import { memorySql } from './memory-sql.ts';
@@ -23,7 +23,7 @@ export function newVaultScene({ isTelling = true } = {}) {
   const [id, keyId] = [parseVaultId(7), parseKeyId('a'.repeat(26))];
   if (id === null || keyId === null) throw new Error('the ids must parse');
   const terms = { name: 'Treasury', initialState: 'SUBMITTED', decisionPeriodSeconds: 3600, mostPending: 100 } as const;
-  const founded = foundVault({
+  const founded = vaultFromSpec({
     id,
     reference: 'treasury',
     foundedAtMs: Date.now(),
@@ -47,13 +47,13 @@ export function newVaultScene({ isTelling = true } = {}) {
     storage,
     () => {},
   );
-  const host: VaultHost = {
+  const host: VaultContext = {
     storage,
     commits,
     chains: chainsFrom({}),
     changes: new ChangeSignal(),
     vault: () => vault,
-    enter: ({ userId }, permission) => {
+    authorize: ({ userId }, permission) => {
       const viewer = vault.members.find((member) => member.userId === userId) ?? null;
       return viewer !== null && hasPermission(viewer, permission)
         ? accepted({ vault, viewer })

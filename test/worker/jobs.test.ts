@@ -149,7 +149,7 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
     // One that can not be woken keeps no other one asleep.
     if (woken.length % 100 === 7) throw new Error('away');
   };
-  const VAULT = { getByName: (name: string) => ({ nudge: () => nudge(name) }) };
+  const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => nudge(name) }) };
   const prepare = (query: string) => {
     asked += 1;
     return coordinator.DB.prepare(query);

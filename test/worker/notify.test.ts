@@ -199,9 +199,9 @@ function counting() {
           tell('work');
           return stub.notificationWork(ids);
         },
-        recordNotified: (told: Parameters<typeof stub.recordNotified>[0]) => {
+        recordNotificationsDelivered: (told: Parameters<typeof stub.recordNotificationsDelivered>[0]) => {
           tell('done');
-          return stub.recordNotified(told);
+          return stub.recordNotificationsDelivered(told);
         },
       };
     },
@@ -237,7 +237,7 @@ test('news that change while they are told are told again, and those beside them
   const told = await vault.notificationWork([id, received]);
   for (const { token } of [treasury.alice, treasury.bob]) await ask(`POST /transaction/${id}/approve`, { token });
   await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
-  await vault.recordNotified(told.map(({ id: one, version }) => ({ id: one, version })));
+  await vault.recordNotificationsDelivered(told.map(({ id: one, version }) => ({ id: one, version })));
   const left = await vault.notificationWork([id, received]);
   expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
 });

@@ -10,7 +10,7 @@ import type { Actor } from '#domain/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
-import type { PolicyWish } from '#objects/membership.ts';
+import type { PolicyPatch } from '#objects/membership.ts';
 import type { CreationRequest } from '#objects/new-transaction.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { alice, bob, BY_TOKEN, carol, mallory, PREPARED, HASH, inclusion } from '../domain/cast.ts';
@@ -70,7 +70,7 @@ async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] =
 }
 
 /** A next policy with the voices that it takes. */
-async function changePolicy(vault: VaultStub, wish: Omit<PolicyWish, 'rules'> & Partial<PolicyWish>): Promise<void> {
+async function changePolicy(vault: VaultStub, wish: Omit<PolicyPatch, 'rules'> & Partial<PolicyPatch>): Promise<void> {
   const proposed = await vault.proposePolicy({ actor: alice, wish: { rules: {}, ...wish }, note: null });
   if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
   const { id } = proposed.value.change;
@@ -179,7 +179,7 @@ test('an outsider learns nothing: not of this vault, not of one that does not ex
     expect(await stub.challenge(mallory, id)).toEqual(forbidden);
     expect(await stub.approve(mallory, id)).toEqual(forbidden);
     expect(await stub.reject(mallory, id)).toEqual(forbidden);
-    expect(await stub.settleProjection(mallory)).toEqual(forbidden);
+    expect(await stub.flushProjection(mallory)).toEqual(forbidden);
   }
   expect(
     await rows(nowhere, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'"),
@@ -296,14 +296,14 @@ test('what the vault knows is in the read model before a list is read, whatever 
   const { vault, id: vaultId } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
-  expect((await vault.settleProjection(alice)).ok).toBe(true);
+  expect((await vault.flushProjection(alice)).ok).toBe(true);
   const read = () =>
     coordinator.DB.prepare('SELECT state, version, record FROM transactions WHERE id = ?')
       .bind(id)
       .first<{ state: string; version: number; record: string }>();
   expect(await read()).toMatchObject({ state: 'SUBMITTED', version: 2 });
   await vault.approve(bob, id);
-  await vault.settleProjection(alice);
+  await vault.flushProjection(alice);
   const projected = await read();
   expect(projected).toMatchObject({ state: 'SIGNING', version: 3 });
   expect(projected?.record).not.toContain('payload');
@@ -386,6 +386,6 @@ test('an alarm that was lost is set again by a nudge', async () => {
   await vi.waitFor(async () => expect(await alarmOf()).toBeGreaterThan(Date.now() + 2_000), 20_000);
   await runInDurableObject(vault, (_object, state) => state.storage.deleteAlarm());
   expect(await alarmOf()).toBeNull();
-  await vault.nudge();
+  await vault.rearmAlarm();
   expect(await alarmOf()).toBeGreaterThan(Date.now());
 });

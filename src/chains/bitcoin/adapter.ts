@@ -79,8 +79,8 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
-    holdings: (address, assets, isDoubted) =>
-      readHoldings(pool, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
+    holdings: (address, assets, requiresProof) =>
+      readHoldings(pool, { address, assets, requiresProof }, (node, question) => holdingsOn(node, chain, question)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
     observe: (watched) =>

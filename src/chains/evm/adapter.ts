@@ -53,14 +53,14 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
     simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
-    accountNonce: (address, isDoubted = false) =>
-      isDoubted ? provenNonce(pool, chain, address) : accountNonce(pool, address),
+    accountNonce: (address, requiresProof = false) =>
+      requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
-    holdings: (address, assets, isDoubted) =>
-      readHoldings(pool, { address, assets, isDoubted }, (node, question) => holdingsOn(node, chain, question)),
+    holdings: (address, assets, requiresProof) =>
+      readHoldings(pool, { address, assets, requiresProof }, (node, question) => holdingsOn(node, chain, question)),
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),
     priceFeed: (address) => readFromPool(pool, (node) => readFeed(node, address)),
     observe: (watched) =>

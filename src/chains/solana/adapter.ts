@@ -67,7 +67,7 @@ export function solanaAdapter(
     activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
-    holdings: (address, assets, isDoubted) => readHoldings(pool, { address, assets, isDoubted }, holdingsOn),
+    holdings: (address, assets, requiresProof) => readHoldings(pool, { address, assets, requiresProof }, holdingsOn),
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Solana' }),
     observe: (watched) =>

@@ -30,8 +30,8 @@ import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerPlaces } from '#nodes/cosigner-places.ts';
-import type { VaultFoundation } from '#objects/membership.ts';
-import { firstPolicy } from '#objects/membership.ts';
+import type { VaultSpec } from '#objects/membership.ts';
+import { initialPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { formerWalletsOf } from '#objects/wallets.ts';
 
@@ -182,7 +182,7 @@ async function found(context: HttpContext): Promise<Response> {
     },
   };
   // Before a number is taken for it: a vault that could not be must not leave one behind.
-  const wrong = policyFault(firstPolicy(foundation));
+  const wrong = policyFault(initialPolicy(foundation));
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
   const foreign = await pinnedKeysFault(context, named);
   if (foreign !== null) return invalidRequest(context, [foreign]);
@@ -202,7 +202,7 @@ async function found(context: HttpContext): Promise<Response> {
  */
 async function underNextNumber(
   context: HttpContext,
-  foundation: Omit<VaultFoundation, 'id'>,
+  foundation: Omit<VaultSpec, 'id'>,
 ): Promise<Result<Vault, PolicyFault>> {
   const { reference, foundedAtMs: createdAtMs, configuration } = foundation;
   for (let tries = 0; tries < MOST_TAKEN_NUMBERS; tries++) {

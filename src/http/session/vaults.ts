@@ -61,7 +61,7 @@ async function list(context: HttpContext): Promise<Response> {
     if (vaultId === null) continue;
     const seen = await askObject(
       () => vaultStub(context.env, vaultId),
-      (vault) => vault.settleProjection(actor),
+      (vault) => vault.flushProjection(actor),
     );
     if (!seen.ok) continue;
     const { policy, viewer, formerWallets } = seen.value;

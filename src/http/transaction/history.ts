@@ -31,7 +31,7 @@ async function readHistory(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const found = await askObject(
     () => vaultObjectOf(context, id),
-    (vault) => vault.settleTransaction(actor, id),
+    (vault) => vault.flushTransaction(actor, id),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const query = { vaultId: vaultOfTransaction(id), transactionId: id, after, limit: limit + 1 };

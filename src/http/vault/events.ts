@@ -10,7 +10,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
 import { balanceRecords } from '#http/vault/balance-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { VaultNews } from '#objects/feed-desk.ts';
+import type { VaultChanges } from '#objects/feed-desk.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** A reader hears something at least this often, and is looked at again: whether the session is open, and the person a member. */
@@ -86,7 +86,7 @@ async function tell(reader: Reader, writable: WritableStream<Uint8Array>, begin:
 }
 
 /** Null when the reader may not hear it any more. */
-async function newsFor(reader: Reader, after: number): Promise<VaultNews | null> {
+async function newsFor(reader: Reader, after: number): Promise<VaultChanges | null> {
   const { context, vaultId, actor, sessionId, sessionHash } = reader;
   const news = await vaultStub(context.env, vaultId).feed(actor, after, BEAT_MS);
   // Asked afterwards: whoever logged out meanwhile hears nothing of it.
@@ -95,7 +95,7 @@ async function newsFor(reader: Reader, after: number): Promise<VaultNews | null>
 }
 
 /** The last one bears the id: whoever loses the line in between hears all of them again. */
-async function eventsOf({ context }: Reader, news: VaultNews, after: number): Promise<string> {
+async function eventsOf({ context }: Reader, news: VaultChanges, after: number): Promise<string> {
   if (news.seq === after) return ': nothing new\n\n';
   const balances = await balanceRecords(context.env.DB, news.balances, chainsFrom(context.env));
   const events = [

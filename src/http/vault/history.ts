@@ -34,7 +34,7 @@ async function readHistory(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const entered = await askObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.settleProjection(actor),
+    (vault) => vault.flushProjection(actor),
   );
   if (!entered.ok) return refusalProblem(context, entered.refusal);
   const query = { vaultId, transactionId: null, after, limit: limit + 1 };

@@ -20,7 +20,7 @@ import type { FieldReader } from '#http/field-reader.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import type { PolicyWish, WishFault } from '#objects/membership.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#objects/membership.ts';
 import { findUser } from '#store/users.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 
@@ -109,7 +109,7 @@ type RulesBody = z.infer<z.ZodObject<typeof rulesBody>>;
 export async function readPolicyWish(
   context: HttpContext,
   body: z.infer<typeof policyWishBody>,
-): Promise<Result<PolicyWish, readonly FieldFault[]>> {
+): Promise<Result<PolicyPatch, readonly FieldFault[]>> {
   const rules = readRules(context, body);
   if (!rules.ok) return rules;
   const signers: UserId[] = [];
@@ -213,7 +213,7 @@ function readAsset(reader: ChainReader | null, token: string | null | undefined,
   return tokenAddress === null ? null : { chain: reader.chain, tokenAddress };
 }
 
-const POLICY_FAULTS: Readonly<Record<WishFault, readonly [pointer: string, detail: string]>> = {
+const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string, detail: string]>> = {
   'version-out-of-range': ['', 'is a version below 1'],
   'no-signers': ['/signers', 'has nobody in it'],
   'too-many-signers': ['/signers', 'has too many people'],
@@ -235,7 +235,7 @@ const POLICY_FAULTS: Readonly<Record<WishFault, readonly [pointer: string, detai
 /** A policy that could not be, by the field that makes it so. */
 export function policyProblem(
   context: HttpContext,
-  policyFault: WishFault,
+  policyFault: PolicyPatchFault,
   fields: Readonly<Record<string, string>> = {},
 ): Response {
   const [pointer, detail] = POLICY_FAULTS[policyFault];

@@ -46,7 +46,7 @@ async function readExports(context: HttpContext): Promise<Response> {
   const { nonce } = exportsQuery.parse(context.req.query());
   const actor = actorOf(context);
   const object = () => vaultStub(context.env, vaultId);
-  const entered = await askObject(object, (vault) => vault.settleProjection(actor));
+  const entered = await askObject(object, (vault) => vault.flushProjection(actor));
   if (!entered.ok) return refusalProblem(context, entered.refusal);
   const vault = await askObject(object, (stub) => stub.describe());
   const lists: SignedExportList[] = [];

@@ -73,7 +73,7 @@ async function listTransactions(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const scope = await askObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.settleProjection(actor),
+    (vault) => vault.flushProjection(actor),
   );
   if (!scope.ok) return refusalProblem(context, scope.refusal);
   const visible = query.visible ?? 'true';

@@ -101,8 +101,8 @@ test('what a wallet holds is told as of the newest block that stays, by one serv
   node.ledger.reorganise(29);
   const own = [{ kind: 'native', tokenAddress: null, tokenId: null }] as const;
   const height = () => String(node.ledger.height - 5);
-  for (const isDoubted of [false, true]) {
-    const held = await adapterAt(node.url, node.url).holdings(wallet.address, own, isDoubted);
+  for (const requiresProof of [false, true]) {
+    const held = await adapterAt(node.url, node.url).holdings(wallet.address, own, requiresProof);
     const kept = 2n * BTC - present(node.ledger.find(hash)).fee;
     expect(held).toEqual({ ok: true, value: { blockNumber: height(), amounts: [String(kept)], isDisputed: false } });
   }

@@ -2,7 +2,7 @@ import { createMessageBatch } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import { consume } from '#jobs/consume.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { measure } from '#objects/metrics.ts';
+import { recordMetric } from '#objects/metrics.ts';
 import { ask, coordinator, foundTreasury, payment } from './scene.ts';
 
 /** A data set that can be looked at. */
@@ -49,7 +49,7 @@ test('without a data set, or with one that fails, everything goes on', async () 
       throw new Error('too many');
     },
   };
-  measure({ METRICS }, { kind: 'alarm', texts: ['late-sweep'] });
-  measure({}, { kind: 'alarm', texts: ['late-sweep'] });
+  recordMetric({ METRICS }, { kind: 'alarm', texts: ['late-sweep'] });
+  recordMetric({}, { kind: 'alarm', texts: ['late-sweep'] });
   expect((await ask('GET /health')).status).toBe(200);
 });

@@ -45,7 +45,7 @@ async function cancel(context: HttpContext): Promise<Response> {
   }
   const heard = await askObject(
     () => vaultStub(context.env, named.vaultId),
-    (vault) => vault.heardCancellation(named.resetId, given),
+    (vault) => vault.verifyResetCancellation(named.resetId, given),
   );
   if (!heard.ok) return refusalProblem(context, heard.refusal);
   const { userId } = heard.value;

@@ -11,7 +11,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { WishFault } from '#objects/membership.ts';
+import type { PolicyPatchFault } from '#objects/membership.ts';
 import type { ChangeDecision } from '#objects/policy-desk.ts';
 import type { PolicyChangeView } from '#objects/vault-views.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
@@ -30,7 +30,7 @@ export function changeOf(
 /** What became of a change, or why nothing did. */
 export function answerChange(
   context: HttpContext,
-  result: Result<PolicyChangeView, WishFault | Refusal>,
+  result: Result<PolicyChangeView, PolicyPatchFault | Refusal>,
   status: 200 | 201,
 ): Response {
   if (result.ok) return context.json(policyChangeRecord(result.value, chainsFrom(context.env)), status);
