@@ -1,14 +1,14 @@
-import { claimOf, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { publicIdentity } from '#mpc/identity.ts';
-import { NODE_ACTIONS, objectName, type Place } from '#cosigner/node.ts';
+import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/node.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import { claimsAtMost, readBody } from '#cosigner/request-body.ts';
+import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
 /** Room for the largest message of any round and for all evidence, and then some. */
-const LARGEST_BODY_BYTES = 4_000_000;
+const MAX_BODY_BYTES = 4_000_000;
 
 /**
  * The interface of a co-signer, for its coordinator alone:
@@ -29,15 +29,15 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   // One answer for all peers: a coordinator may ask only so many questions in one go.
   const asksForPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
   const place = placeOf(kind, name ?? '');
-  const action = NODE_ACTIONS.find((known) => known === actionText);
+  const action = COSIGNER_ACTIONS.find((known) => known === actionText);
   const isAimed = place !== null && action !== undefined && rest.length === 0;
   if (request.method !== 'POST' || !(asksForPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
-  const claim = claimOf(request, { env, nowMs: Date.now() });
+  const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
-  if (!claimsAtMost(request, LARGEST_BODY_BYTES)) return answer(413, refusal('body-too-large'));
+  if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));
   // Before the body: a stranger must not make a co-signer hold one.
   if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
-  const bytes = await readBody(request, LARGEST_BODY_BYTES);
+  const bytes = await readBody(request, MAX_BODY_BYTES);
   if (bytes === null) return answer(413, refusal('body-too-large'));
   if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));
   const body = jsonOf(bytes);
@@ -59,7 +59,7 @@ async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unk
   return states;
 }
 
-function placeOf(kind: string | undefined, name: string): Place | null {
+function placeOf(kind: string | undefined, name: string): ObjectRef | null {
   if (kind === 'key' || kind === 'proof' || kind === 'reshare') {
     const keyId = parseKeyId(name);
     return keyId === null ? null : { kind, keyId };

@@ -1,4 +1,4 @@
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -12,7 +12,7 @@ import { equalBytes } from '#mpc/transcript.ts';
  */
 
 /** The signature of this co-signer that it has adopted a policy. */
-export function attest({ own }: Pick<Membership, 'own'>, policy: Policy): Promise<Uint8Array> {
+export function attest({ own }: Pick<CosignerSet, 'own'>, policy: Policy): Promise<Uint8Array> {
   return signAsCosigner(own, attestationBytes(own.index, policy));
 }
 
@@ -24,7 +24,7 @@ export function attest({ own }: Pick<Membership, 'own'>, policy: Policy): Promis
  * catches up needs a mandate that has not expired.
  */
 export async function isAttested(
-  { own, peers }: Pick<Membership, 'own' | 'peers'>,
+  { own, peers }: Pick<CosignerSet, 'own' | 'peers'>,
   policy: Policy,
   {
     threshold,

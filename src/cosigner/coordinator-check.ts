@@ -26,7 +26,7 @@ export type Claim =
  * Returns who the request says it is from, or null where its sender can not be the coordinator that this co-signer has pinned. It reads the
  * headers alone: a stranger must not make a co-signer read a body, whose memory holds the sessions of everybody else.
  */
-export function claimOf(
+export function parseClaim(
   request: Request,
   { env, nowMs }: { readonly env: CosignerEnv; readonly nowMs: number },
 ): Claim | null {

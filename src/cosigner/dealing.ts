@@ -1,5 +1,5 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
+import type { PeerMessages, SessionPlan, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { abortedBy } from '#mpc/abort.ts';
@@ -50,14 +50,14 @@ export interface DealingRequest {
 }
 
 /** The dealing of shares as this node runs it: commit, reveal, distribute, confirm, and then everybody's signature over one statement. */
-export function prepareDealing(request: DealingRequest): Preparation {
+export function prepareDealing(request: DealingRequest): SessionPlan {
   const { scheme, own, parties, threshold, origin, purpose, context } = request;
   return {
     participants: parties,
     purpose,
     context,
     opening: null,
-    isRationed: true,
+    isRateLimited: true,
     begin: (sid) =>
       inGroupOf(scheme, (group) => {
         const session = { scheme, group, sid, self: own.index, parties, threshold };
@@ -151,7 +151,11 @@ function activateRound(
 }
 
 /** The first peer whose signature over the very same statement is missing. */
-async function unconfirmed(request: DealingRequest, inbox: Inbox, statement: Uint8Array): Promise<PartyIndex | null> {
+async function unconfirmed(
+  request: DealingRequest,
+  inbox: PeerMessages,
+  statement: Uint8Array,
+): Promise<PartyIndex | null> {
   for (const [party, peer] of request.peers) {
     const signature = inbox.get(party) ?? new Uint8Array();
     if (!(await verifyAsCosigner(peer, statement, signature))) return party;
@@ -159,6 +163,6 @@ async function unconfirmed(request: DealingRequest, inbox: Inbox, statement: Uin
   return null;
 }
 
-function toAll<P extends GroupPoint<P>>(session: KeygenSession<P>, message: Uint8Array): Inbox {
+function toAll<P extends GroupPoint<P>>(session: KeygenSession<P>, message: Uint8Array): PeerMessages {
   return new Map(peersOf(session).map((peer) => [peer, message]));
 }

@@ -1,8 +1,8 @@
-import type { CosignerNode } from '#cosigner/node.ts';
+import type { CosignerObject } from '#cosigner/node.ts';
 
 /** Bindings, settings and secrets of one co-signer (cosigner/wrangler.toml). Each deployment has its own of everything. */
 export interface CosignerEnv {
-  readonly NODE: DurableObjectNamespace<CosignerNode>;
+  readonly NODE: DurableObjectNamespace<CosignerObject>;
   /** 1 to 5, as decimal text. */
   readonly NODE_INDEX: string;
   /** JSON: index to the public keys of every node, this one included. Pinned at deployment. */

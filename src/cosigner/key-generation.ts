@@ -2,7 +2,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DealingRequest } from '#cosigner/dealing.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import type { Policy } from '#domain/policy.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
@@ -12,7 +12,7 @@ export interface KeyGenerationRequest extends Omit<DealingRequest, 'purpose' | '
 }
 
 /** A new key. The policies are part of what everybody signs, so no two nodes ever pin different ones. */
-export function prepareKeyGeneration({ policies, ...request }: KeyGenerationRequest): Preparation {
+export function prepareKeyGeneration({ policies, ...request }: KeyGenerationRequest): SessionPlan {
   const { scheme, parties, threshold } = request;
   const context = taggedHash(
     'cosigner/keygen',

@@ -15,23 +15,23 @@ import {
 } from '#cosigner/approval-check.ts';
 import { attest, isAttested } from '#cosigner/attestation.ts';
 import type { ExportLog } from '#cosigner/export-log.ts';
-import type { Membership } from '#cosigner/membership.ts';
-import { type Ledger, recordOf, type StoredRecord } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
+import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/ledger.ts';
 import type { KeyRegistration } from '#cosigner/key-registration.ts';
 import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
 import { pinsMatch } from '#cosigner/policy-statement.ts';
-import { follows, isExpired, policyHashOf, type SentPolicy } from '#cosigner/policy-chain.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import { isSuccessor, isExpired, policyHashOf, type PolicyWithMandate } from '#cosigner/policy-chain.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import { needsReceipts, receiptBytes, receiptFault } from '#cosigner/receipt.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import type { ResharingRequest } from '#cosigner/resharing.ts';
 import { prepareResharing } from '#cosigner/resharing.ts';
 import type { HeldShare } from '#cosigner/share-keeper.ts';
-import { ShareKeeper } from '#cosigner/share-keeper.ts';
-import type { WitnessedRecord } from '#cosigner/signed-record.ts';
-import { testify, witness } from '#cosigner/signed-record.ts';
+import { ShareStore } from '#cosigner/share-keeper.ts';
+import type { AttestedRecord } from '#cosigner/signed-record.ts';
+import { attestRecords, importRecord } from '#cosigner/signed-record.ts';
 import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
-import { occasionOf } from '#cosigner/signing-request.ts';
+import { bindingContext } from '#cosigner/signing-request.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
@@ -40,9 +40,9 @@ import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
 import { type KeyShare, unseal } from '#mpc/share.ts';
 
-export interface KeyKeeperContext {
-  readonly membership: Membership;
-  readonly ledger: Ledger;
+export interface CosignerKeyContext {
+  readonly membership: CosignerSet;
+  readonly ledger: CosignerStorage;
   readonly exportLog: ExportLog;
   readonly registration: KeyRegistration;
   /** Asks this node's pair object. */
@@ -51,7 +51,7 @@ export interface KeyKeeperContext {
 }
 
 /** A key has as many wallets as there are chains of its family. */
-const MOST_WALLETS = 16;
+const MAX_WALLETS = 16;
 
 /** The share of a key on one chain. */
 interface Wallet {
@@ -60,15 +60,15 @@ interface Wallet {
 }
 
 /** One share of one key: who may have it used, for what, and with whom. */
-export class KeyKeeper {
-  readonly #context: KeyKeeperContext;
+export class CosignerKey {
+  readonly #context: CosignerKeyContext;
   readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();
   readonly #wallets = new Map<string, Wallet>();
-  readonly #shares: ShareKeeper;
+  readonly #shares: ShareStore;
 
-  constructor(context: KeyKeeperContext) {
+  constructor(context: CosignerKeyContext) {
     this.#context = context;
-    this.#shares = new ShareKeeper(context.membership, context.ledger);
+    this.#shares = new ShareStore(context.membership, context.ledger);
   }
 
   /**
@@ -80,7 +80,7 @@ export class KeyKeeper {
     keyId: string,
     signers: readonly PartyIndex[],
     request: SigningRequest,
-  ): Promise<Result<Preparation, Refused>> {
+  ): Promise<Result<SessionPlan, Refused>> {
     const { ledger, membership, isBanned } = this.#context;
     const committable = await this.#committable(keyId, request);
     if (!committable.ok) return committable;
@@ -96,7 +96,7 @@ export class KeyKeeper {
       share: wallet.share,
       signers,
       messages: checked.signedMessages,
-      occasion: occasionOf(request, policy),
+      occasion: bindingContext(request, policy),
       admit: async (receipts: ReadonlyMap<PartyIndex, Uint8Array>) => {
         const fault = needsReceipts(policy)
           ? await receiptFault({ membership, keyId, signers, record, policy, isBanned }, receipts)
@@ -177,7 +177,7 @@ export class KeyKeeper {
     keyId: string,
     signers: readonly PartyIndex[],
     epoch: number,
-  ): Promise<Result<Preparation, Refused>> {
+  ): Promise<Result<SessionPlan, Refused>> {
     const held = await this.#shares.ofEpoch(keyId, epoch);
     if (!held.ok) return held;
     const share = held.value;
@@ -205,7 +205,7 @@ export class KeyKeeper {
    */
   async adopt(
     keyId: string,
-    { policy, mandate }: SentPolicy,
+    { policy, mandate }: PolicyWithMandate,
     attestations: ReadonlyMap<PartyIndex, Uint8Array>,
   ): Promise<Result<null, Refused>> {
     const { ledger, membership, registration } = this.#context;
@@ -220,7 +220,7 @@ export class KeyKeeper {
     }
     const share = await this.#shares.current(keyId);
     if (!share.ok) return share;
-    const isNext = await follows(current, policy, mandate);
+    const isNext = await isSuccessor(current, policy, mandate);
     const isLate = mandate !== null && isExpired(mandate, Date.now());
     // A co-signer that was away while identities were rotated passes policies that name the keys of before.
     const isPinned = pinsMatch(policy, membership);
@@ -267,31 +267,31 @@ export class KeyKeeper {
   }
 
   /** See `prepareResharing`. */
-  prepareResharing(keyId: string, request: ResharingRequest): Promise<Result<Preparation, Refused>> {
+  prepareResharing(keyId: string, request: ResharingRequest): Promise<Result<SessionPlan, Refused>> {
     return prepareResharing({ ...this.#context, shares: this.#shares }, keyId, request);
   }
 
-  /** See `ShareKeeper.held`. */
+  /** See `ShareStore.held`. */
   held(keyId: string): Promise<readonly HeldShare[]> {
     return this.#shares.held(keyId);
   }
 
-  /** See `ShareKeeper.activate`. */
-  activate(keyId: string, order: Parameters<ShareKeeper['activate']>[1]): Promise<Result<null, Refused>> {
+  /** See `ShareStore.activate`. */
+  activate(keyId: string, order: Parameters<ShareStore['activate']>[1]): Promise<Result<null, Refused>> {
     return this.#shares.activate(keyId, order);
   }
 
   /** See `testify`. Refuses `unknown-key`. */
   async signedFor(keyId: string, transactionId: string) {
     if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
-    return accepted(await testify(this.#context, keyId, transactionId));
+    return accepted(await attestRecords(this.#context, keyId, transactionId));
   }
 
   /** Refuses `unknown-key`, `share-too-old`, and what `witness` refuses. */
-  async witness(keyId: string, seen: WitnessedRecord): Promise<Result<null, Refused>> {
+  async witness(keyId: string, seen: AttestedRecord): Promise<Result<null, Refused>> {
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
-    return witness(this.#context, keyId, { ...seen, threshold: current.value.threshold });
+    return importRecord(this.#context, keyId, { ...seen, threshold: current.value.threshold });
   }
 
   /**
@@ -318,7 +318,7 @@ export class KeyKeeper {
   }
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. The vault has these policies already. */
-  install(stored: StoredRecord, policies: readonly Policy[]): void {
+  install(stored: StoredShare, policies: readonly Policy[]): void {
     const { ledger, registration } = this.#context;
     if (ledger.sealed() !== null) return;
     for (const policy of policies) ledger.putPolicy(policy);
@@ -347,7 +347,7 @@ export class KeyKeeper {
     const address = addressOn(chain, share.scheme, walletKey(share, chain));
     if (address === null) return null;
     const wallet = { address, share: walletShare(share, chain) };
-    if (known !== undefined || this.#wallets.size < MOST_WALLETS) this.#wallets.set(chain, wallet);
+    if (known !== undefined || this.#wallets.size < MAX_WALLETS) this.#wallets.set(chain, wallet);
     return wallet;
   }
 

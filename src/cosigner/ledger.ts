@@ -27,7 +27,7 @@ const SESSION_TTL_MS = 24 * 60 * 60 * 1000;
 const MAX_EXPIRED_AT_ONCE = 100;
 
 /** A sealed record with what is public of it. */
-export interface StoredRecord {
+export interface StoredShare {
   /** Of a share; the set-up of a pair has always the first. */
   readonly epoch: number;
   /** By this node's clock. */
@@ -38,7 +38,7 @@ export interface StoredRecord {
 }
 
 /** A sealed record as it is kept. */
-export interface KeptRecord extends StoredRecord {
+export interface StoredSignature extends StoredShare {
   readonly isActive: boolean;
   /** What it came into use by: number of a node to the hex of its receipt. */
   readonly receipts: Readonly<Record<string, string>>;
@@ -71,14 +71,14 @@ interface SignedRow {
 }
 
 /** What a node has written down. A row is written before the answer that it permits leaves the node, and never taken back. */
-export class Ledger {
+export class CosignerStorage {
   readonly #sql: SqlStorage;
   #created = false;
   #sessionsHaveAge = false;
   /** Nobody else writes here: what was read once is read for each check. */
   #policies: readonly Policy[] | null = null;
   #remembersSinceMs: number | null = null;
-  #sealed: readonly KeptRecord[] | null = null;
+  #sealed: readonly StoredSignature[] | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -140,12 +140,12 @@ export class Ledger {
   }
 
   /** The sealed record in use, or null. */
-  sealed(): StoredRecord | null {
+  sealed(): StoredShare | null {
     return this.allSealed().findLast(({ isActive }) => isActive) ?? null;
   }
 
   /** Every sealed record, the newest last. */
-  allSealed(): readonly KeptRecord[] {
+  allSealed(): readonly StoredSignature[] {
     this.#sealed ??= this.#read<SealedRow>('SELECT * FROM sealed ORDER BY epoch').map((row) => ({
       epoch: row.epoch,
       madeAtMs: row.made_at_ms,
@@ -163,7 +163,7 @@ export class Ledger {
   }
 
   /** @param baseEpoch of the shares that it was dealt from; 0 where there were none */
-  putSealed(stored: StoredRecord & { readonly baseEpoch: number; readonly isActive: boolean }): void {
+  putSealed(stored: StoredShare & { readonly baseEpoch: number; readonly isActive: boolean }): void {
     const { kekId, salt, iv, ciphertext } = stored.record;
     this.#sealed = null;
     this.#write(
@@ -186,7 +186,7 @@ export class Ledger {
    */
   activate(
     epoch: number,
-    { receipts, nowMs }: { readonly receipts: KeptRecord['receipts']; readonly nowMs: number },
+    { receipts, nowMs }: { readonly receipts: StoredSignature['receipts']; readonly nowMs: number },
   ): void {
     this.#sealed = null;
     this.#remembersSinceMs = null;

@@ -11,7 +11,7 @@ import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
 /** Who this node is and whom it talks to. */
-export interface Membership {
+export interface CosignerSet {
   readonly own: CosignerIdentity;
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   /** Every node, this one included, in order. */
@@ -28,7 +28,7 @@ export interface Membership {
 }
 
 /** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
-export async function membershipOf(env: CosignerEnv): Promise<Membership> {
+export async function loadCosignerSet(env: CosignerEnv): Promise<CosignerSet> {
   const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
   if (index === null) throw new Error('NODE_INDEX is 1 to 5');
   const pinned = pinnedPeers(env.PEERS);

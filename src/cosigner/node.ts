@@ -1,25 +1,25 @@
 import { DurableObject } from 'cloudflare:workers';
 import { isAttested } from '#cosigner/attestation.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { type Membership, membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
+import { type CosignerSet, loadCosignerSet, pinnedSigningKeys } from '#cosigner/membership.ts';
 import { ExportLog } from '#cosigner/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
-import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import { CosignerKey } from '#cosigner/key-keeper.ts';
 import { KeyRegistration } from '#cosigner/key-registration.ts';
-import type { StoredRecord } from '#cosigner/ledger.ts';
-import { Ledger } from '#cosigner/ledger.ts';
-import { PairKeeper, type PairState } from '#cosigner/pair-keeper.ts';
+import type { StoredShare } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import { PairStore, type PairState } from '#cosigner/pair-keeper.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
-import { policyHashOf, readChain, sentPoliciesOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf, readChain, parsePolicies, parsePolicy } from '#cosigner/policy-chain.ts';
 import { pinsMatch, statePolicy } from '#cosigner/policy-statement.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { resharingRequestOf } from '#cosigner/resharing.ts';
 import { sealedShare } from '#cosigner/share-keeper.ts';
 import { witnessedRecordOf } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
-import { type Permit, Sessions } from '#cosigner/sessions.ts';
+import { type RoundPermit, Sessions } from '#cosigner/sessions.ts';
 import { newKeyFault, type PolicyHashes, VaultPolicies } from '#cosigner/vault-policies.ts';
 import {
   byPartyOf,
@@ -44,12 +44,12 @@ import type { KeyShare } from '#mpc/share.ts';
  * What is meant: the share of a key, which signs, proves itself or is shared anew; the set-up with a peer; or one run of a key generation.
  * Each has an object; what has to do with one key is in one.
  */
-export type Place =
+export type ObjectRef =
   | { readonly kind: 'key' | 'proof' | 'reshare'; readonly keyId: string }
   | { readonly kind: 'pair'; readonly peer: PartyIndex }
   | { readonly kind: 'keygen'; readonly run: string };
 
-export const NODE_ACTIONS = [
+export const COSIGNER_ACTIONS = [
   'open',
   'start',
   'round',
@@ -65,9 +65,9 @@ export const NODE_ACTIONS = [
   'statement',
 ] as const;
 
-export type NodeAction = (typeof NODE_ACTIONS)[number];
+export type CosignerAction = (typeof COSIGNER_ACTIONS)[number];
 
-export function objectName(place: Place): string {
+export function objectName(place: ObjectRef): string {
   switch (place.kind) {
     case 'key':
     case 'proof':
@@ -88,40 +88,40 @@ function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
 }
 
 /** Throws `Malformed` for an object that is none of a key. */
-function keyOf(place: Place): string {
+function keyOf(place: ObjectRef): string {
   if (place.kind !== 'key') throw new Malformed('only a key has this');
   return place.keyId;
 }
 
-interface Rooms {
-  readonly membership: Membership;
+interface Components {
+  readonly membership: CosignerSet;
   readonly sessions: Sessions;
-  readonly key: KeyKeeper;
+  readonly key: CosignerKey;
 }
 
 /**
  * One Durable Object class for everything that a co-signer keeps. Thin: it reads what the coordinator sends, and joins the
  * keepers, the ledger and the sessions.
  */
-export class CosignerNode extends DurableObject<CosignerEnv> {
-  readonly #ledger: Ledger;
+export class CosignerObject extends DurableObject<CosignerEnv> {
+  readonly #ledger: CosignerStorage;
   readonly #exportLog: ExportLog;
   readonly #vault: VaultPolicies;
   readonly #registration: KeyRegistration;
-  readonly #pair: PairKeeper;
-  #rooms: Promise<Rooms> | null = null;
+  readonly #pair: PairStore;
+  #rooms: Promise<Components> | null = null;
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
-    this.#ledger = new Ledger(ctx.storage.sql);
+    this.#ledger = new CosignerStorage(ctx.storage.sql);
     this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#vault = new VaultPolicies(ctx.storage.sql);
     this.#registration = new KeyRegistration(ctx.storage.sql, (vaultId) => env.NODE.getByName(`vault:${vaultId}`));
-    this.#pair = new PairKeeper(this.#ledger, pinnedSigningKeys(env));
+    this.#pair = new PairStore(this.#ledger, pinnedSigningKeys(env));
   }
 
   /** Serves one request of the coordinator. Refuses `malformed` first, then what the action refuses. */
-  async serve(place: Place, action: NodeAction, body: unknown): Promise<Result<unknown, Refused>> {
+  async serve(place: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
     try {
       return await this.#act(place, action, body);
     } catch (error) {
@@ -154,7 +154,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   /** For this node's key generation: the share that everybody has confirmed. */
-  async install(stored: StoredRecord, policies: readonly Policy[]): Promise<void> {
+  async install(stored: StoredShare, policies: readonly Policy[]): Promise<void> {
     const { key } = await this.#open();
     key.install(stored, policies);
   }
@@ -174,7 +174,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     return this.#vault.extendByNewKey(chain);
   }
 
-  async #act(place: Place, action: NodeAction, body: unknown): Promise<Result<unknown, Refused>> {
+  async #act(place: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
     const { membership, sessions, key } = await this.#open();
     switch (action) {
       case 'open': {
@@ -199,7 +199,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
       }
       case 'policy': {
         const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return key.adopt(keyOf(place), sentPolicyOf(adopting), attestationsOf(attestations));
+        return key.adopt(keyOf(place), parsePolicy(adopting), attestationsOf(attestations));
       }
       case 'attest': {
         const { version } = fieldsOf(body, ['version']);
@@ -242,7 +242,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     }
   }
 
-  async #prepare(place: Place, body: unknown): Promise<Result<Preparation, Refused>> {
+  async #prepare(place: ObjectRef, body: unknown): Promise<Result<SessionPlan, Refused>> {
     switch (place.kind) {
       case 'pair':
         return this.#preparePairing(place.peer, body);
@@ -264,17 +264,17 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   /** A ban is not lifted by making a new set-up: that takes another node in its place. */
-  async #preparePairing(peer: PartyIndex, body: unknown): Promise<Result<Preparation, Refused>> {
+  async #preparePairing(peer: PartyIndex, body: unknown): Promise<Result<SessionPlan, Refused>> {
     fieldsOf(body, []);
     const { membership } = await this.#open();
     if (!membership.peers.has(peer)) return refused(refusal('malformed', 'peer'));
     if (this.#pair.isBanned(peer)) return refused(refusal('peer-banned', null, peer));
     const self = membership.own.index;
-    const store = (setup: Parameters<PairKeeper['store']>[0]) => this.#pair.store(setup, membership.keyEncryption);
+    const store = (setup: Parameters<PairStore['store']>[0]) => this.#pair.store(setup, membership.keyEncryption);
     return accepted(preparePairing({ self, peer, store }));
   }
 
-  async #prepareKeyGeneration(body: unknown): Promise<Result<Preparation, Refused>> {
+  async #prepareKeyGeneration(body: unknown): Promise<Result<SessionPlan, Refused>> {
     const fields = fieldsOf(body, ['scheme', 'threshold', 'policies', 'attestations']);
     const scheme = schemeOf(fields['scheme']);
     const threshold = wholeNumberOf(fields['threshold']);
@@ -283,7 +283,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     if (threshold < minSigners(parties.length) || threshold > parties.length)
       return refused(refusal('malformed', 'threshold'));
     const attestations = attestationsOf(fields['attestations']);
-    const chain = await readChain(sentPoliciesOf(fields['policies']), {
+    const chain = await readChain(parsePolicies(fields['policies']), {
       nowMs: Date.now(),
       isJoining: false,
       isAttested: async (head) =>
@@ -322,16 +322,16 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
     };
   }
 
-  #open(): Promise<Rooms> {
-    this.#rooms ??= this.#furnish();
+  #open(): Promise<Components> {
+    this.#rooms ??= this.#buildComponents();
     return this.#rooms;
   }
 
-  async #furnish(): Promise<Rooms> {
-    const membership = await membershipOf(this.env);
+  async #buildComponents(): Promise<Components> {
+    const membership = await loadCosignerSet(this.env);
     const ledger = this.#ledger;
     const pairObject = (peer: PartyIndex) => this.env.NODE.getByName(objectName({ kind: 'pair', peer }));
-    const key = new KeyKeeper({
+    const key = new CosignerKey({
       membership,
       ledger,
       exportLog: this.#exportLog,
@@ -350,7 +350,7 @@ export class CosignerNode extends DurableObject<CosignerEnv> {
   }
 
   /** One permit of every pair that takes part, or none at all. */
-  async #permitFor(peers: readonly PartyIndex[]): Promise<Permit | null> {
+  async #permitFor(peers: readonly PartyIndex[]): Promise<RoundPermit | null> {
     const pairs = peers.map((peer) => this.env.NODE.getByName(objectName({ kind: 'pair', peer })));
     const permits = await Promise.all(peers.map(async (peer, i) => (await pairs[i]?.permit(peer)) ?? null));
     const release = () => {

@@ -1,4 +1,4 @@
-import type { Ledger } from '#cosigner/ledger.ts';
+import type { CosignerStorage } from '#cosigner/ledger.ts';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { encodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -8,7 +8,7 @@ import { type KeyEncryptionSecret, seal, type SealContext, type SealedRecord } f
  * Rounds of one pair that may be under way at once, over all keys. A cheating peer learns at most one bit of the long-lived
  * choice string for each round that was let in before the ban: this bounds it to 16 of 128, whatever runs in parallel.
  */
-const MOST_ROUNDS_UNDER_WAY = 16;
+const MAX_ROUNDS_UNDER_WAY = 16;
 
 /** A permit that was not given back after this (its object was moved) is taken for lost. */
 const PERMIT_MS = 60_000;
@@ -25,12 +25,12 @@ export interface PairState {
 }
 
 /** The set-up with one peer, its ban, and the rounds that are under way with it. */
-export class PairKeeper {
-  readonly #ledger: Ledger;
+export class PairStore {
+  readonly #ledger: CosignerStorage;
   readonly #identityOf: (peer: PartyIndex) => string;
   readonly #underWay = new Map<string, number>();
 
-  constructor(ledger: Ledger, identityOf: (peer: PartyIndex) => string) {
+  constructor(ledger: CosignerStorage, identityOf: (peer: PartyIndex) => string) {
     this.#ledger = ledger;
     this.#identityOf = identityOf;
   }
@@ -49,7 +49,7 @@ export class PairKeeper {
   /** A permit for one round, or null. */
   permit(peer: PartyIndex, nowMs: number): string | null {
     for (const [permit, atMs] of this.#underWay) if (atMs + PERMIT_MS < nowMs) this.#underWay.delete(permit);
-    if (this.isBanned(peer) || this.#underWay.size >= MOST_ROUNDS_UNDER_WAY) return null;
+    if (this.isBanned(peer) || this.#underWay.size >= MAX_ROUNDS_UNDER_WAY) return null;
     const permit = crypto.randomUUID();
     this.#underWay.set(permit, nowMs);
     return permit;

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Preparation, Round } from '#cosigner/protocol.ts';
+import type { SessionPlan, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import { pairRound1, pairRound2, pairRound3, pairRound4, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -13,14 +13,14 @@ export interface PairingRequest {
 }
 
 /** The set-up of one pair of nodes, made once and used by every key: base OTs in both directions and a seed for zero shares. */
-export function preparePairing({ self, peer, store }: PairingRequest): Preparation {
+export function preparePairing({ self, peer, store }: PairingRequest): SessionPlan {
   const participants = [self, peer].toSorted((a, b) => a - b);
   return {
     participants,
     purpose: 'pair',
     context: taggedHash('cosigner/pair', Uint8Array.from(participants)),
     opening: null,
-    isRationed: true,
+    isRateLimited: true,
     begin: (sid) => firstRound({ sid, self, peer }, store),
   };
 }

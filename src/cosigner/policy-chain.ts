@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { mandateOf, policyOf, type SentMandate } from '#cosigner/sent-policy.ts';
+import { mandateOf, policyOf, type ApprovedMandate } from '#cosigner/sent-policy.ts';
 import { fieldsOf, Malformed } from '#cosigner/wire.ts';
 import { verifiedApprovals } from '#devices/voice.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
@@ -12,9 +12,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** A policy with the approvals that put it in force; the mandate is null for version 1. */
-export interface SentPolicy {
+export interface PolicyWithMandate {
   readonly policy: Policy;
-  readonly mandate: SentMandate | null;
+  readonly mandate: ApprovedMandate | null;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface SentPolicy {
  * approved by the quorum that `current` asks for a change of itself. The time of the mandate is
  * checked apart (`isExpired`), because a co-signer that was away catches up later.
  */
-export async function follows(current: Policy, next: Policy, mandate: SentMandate | null): Promise<boolean> {
+export async function isSuccessor(current: Policy, next: Policy, mandate: ApprovedMandate | null): Promise<boolean> {
   if (mandate === null) return false;
   const proven = await verifiedApprovals(mandate.approvals, current);
   const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
@@ -39,7 +39,7 @@ export async function follows(current: Policy, next: Policy, mandate: SentMandat
  * Reports whether a mandate has expired. Rejections and cancellations of a change live in the
  * coordinator alone, so a mandate without an end could be used years after its signers saw it end.
  */
-export function isExpired(mandate: SentMandate, nowMs: number): boolean {
+export function isExpired(mandate: ApprovedMandate, nowMs: number): boolean {
   return nowMs >= mandate.expiresAtMs;
 }
 
@@ -68,14 +68,14 @@ const MAX_POLICIES = 1000;
  * Throws `Malformed`.
  */
 export async function readChain(
-  sent: Iterable<SentPolicy>,
+  sent: Iterable<PolicyWithMandate>,
   terms: ChainTerms,
 ): Promise<Result<readonly Policy[], Refused>> {
   const policies: Policy[] = [];
   let expired = 0;
   for (const { policy, mandate } of sent) {
     const current = policies.at(-1);
-    const isNext = current === undefined ? isFirst(policy, mandate) : await follows(current, policy, mandate);
+    const isNext = current === undefined ? isFirst(policy, mandate) : await isSuccessor(current, policy, mandate);
     if (!isNext) return refused(refusal('malformed', 'policies'));
     if (mandate !== null && isExpired(mandate, terms.nowMs)) expired += 1;
     policies.push(policy);
@@ -87,17 +87,17 @@ export async function readChain(
 }
 
 /** The policies of a list, each read when it is asked for. Throws `Malformed`. */
-export function* sentPoliciesOf(value: unknown): Generator<SentPolicy> {
+export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
   if (!Array.isArray(value) || value.length > MAX_POLICIES) throw new Malformed('policies');
-  for (const one of value) yield sentPolicyOf(one);
+  for (const one of value) yield parsePolicy(one);
 }
 
-function isFirst({ version, previousHash }: Policy, mandate: SentMandate | null): boolean {
+function isFirst({ version, previousHash }: Policy, mandate: ApprovedMandate | null): boolean {
   return version === 1 && previousHash === NO_PREVIOUS_POLICY && mandate === null;
 }
 
 /** Throws `Malformed`. */
-export function sentPolicyOf(value: unknown): SentPolicy {
+export function parsePolicy(value: unknown): PolicyWithMandate {
   const { policy, mandate } = fieldsOf(value, ['policy', 'mandate']);
   return { policy: policyOf(policy), mandate: mandate === null ? null : mandateOf(mandate) };
 }

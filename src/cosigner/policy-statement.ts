@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { Ledger } from '#cosigner/ledger.ts';
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerStorage } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { fieldsOf, hexOf } from '#cosigner/wire.ts';
@@ -14,8 +14,8 @@ import { signAsCosigner } from '#mpc/envelope.ts';
 
 /** Where a co-signer states what it has in force for one key. */
 export interface StatementContext {
-  readonly membership: Pick<Membership, 'own'>;
-  readonly ledger: Pick<Ledger, 'policies' | 'sealed'>;
+  readonly membership: Pick<CosignerSet, 'own'>;
+  readonly ledger: Pick<CosignerStorage, 'policies' | 'sealed'>;
   readonly keyId: string;
   readonly nowMs: number;
 }
@@ -60,7 +60,7 @@ export async function statePolicy(
  */
 export function pinsMatch(
   { cosigners }: Pick<Policy, 'cosigners'>,
-  { signingKeys }: Pick<Membership, 'signingKeys'>,
+  { signingKeys }: Pick<CosignerSet, 'signingKeys'>,
 ): boolean {
   if (cosigners === undefined) return true;
   const own = [...signingKeys].map(([index, signing]) => ({ index, signing }));

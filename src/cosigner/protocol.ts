@@ -2,11 +2,11 @@ import type { Refused } from '#cosigner/refusal.ts';
 import type { Abort } from '#mpc/abort.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
-export type Inbox = ReadonlyMap<PartyIndex, Uint8Array>;
+export type PeerMessages = ReadonlyMap<PartyIndex, Uint8Array>;
 
 /** What a round of a protocol gives: messages for the peers, the result for the coordinator, or the end. */
 export type Step =
-  | { readonly type: 'messages'; readonly messages: Inbox }
+  | { readonly type: 'messages'; readonly messages: PeerMessages }
   | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'abort'; readonly abort: Abort };
 
@@ -16,11 +16,11 @@ export type Step =
  */
 export interface Round {
   /** Takes the peers' messages of the round before; the first round takes all openings. */
-  readonly run: (inbox: Inbox) => Promise<{ readonly step: Step; readonly next: Round | null }>;
+  readonly run: (inbox: PeerMessages) => Promise<{ readonly step: Step; readonly next: Round | null }>;
 }
 
 /** A session that is asked for but not begun: the nonces of all participants are still on their way. */
-export interface Preparation {
+export interface SessionPlan {
   /** All nodes that take part, this one included, in order. */
   readonly participants: readonly PartyIndex[];
   /** Everything that the participants must agree on, hashed into the session id. */
@@ -37,12 +37,12 @@ export interface Preparation {
    * A permit of every pair is needed for each round: of a protocol in which every answer may tell a cheater a bit of a secret before it is
    * caught.
    */
-  readonly isRationed: boolean;
+  readonly isRateLimited: boolean;
   /**
    * The last check before the session begins, of what the coordinator sends with the invitation: the
    * refusal, or null. Absent where a protocol has nothing to check.
    */
-  readonly admit?: (receipts: Inbox) => Promise<Refused | null>;
+  readonly admit?: (receipts: PeerMessages) => Promise<Refused | null>;
   /**
    * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes all
    * openings.
@@ -54,7 +54,7 @@ export function aborted(abort: Abort): { readonly step: Step; readonly next: nul
   return { step: { type: 'abort', abort }, next: null };
 }
 
-export function sent(messages: Inbox, next: Round): { readonly step: Step; readonly next: Round } {
+export function sent(messages: PeerMessages, next: Round): { readonly step: Step; readonly next: Round } {
   return { step: { type: 'messages', messages }, next };
 }
 

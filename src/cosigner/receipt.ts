@@ -1,4 +1,4 @@
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { recordFields, type SignedRecord } from '#cosigner/signed-record.ts';
@@ -21,7 +21,7 @@ import type { PartyIndex } from '#mpc/party.ts';
  * message, and without that message there is no signature.
  */
 export interface ReceiptTerms {
-  readonly membership: Membership;
+  readonly membership: CosignerSet;
   readonly keyId: string;
   readonly signers: readonly PartyIndex[];
   /** What this co-signer commits to in this session. */

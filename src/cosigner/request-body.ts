@@ -26,7 +26,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 }
 
 /** Reports whether the length that a request claims for its body is within `maxBytes`. A chunked body claims none. */
-export function claimsAtMost({ headers }: Request, maxBytes: number): boolean {
+export function declaresAtMost({ headers }: Request, maxBytes: number): boolean {
   const claimed = headers.get('content-length');
   if (claimed === null) return true;
   return /^[0-9]{1,15}$/.test(claimed) && Number.parseInt(claimed, 10) <= maxBytes;

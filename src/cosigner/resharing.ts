@@ -4,15 +4,15 @@ import type { Origin } from '#cosigner/dealing.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import { policiesBytes } from '#cosigner/key-generation.ts';
 import type { KeyRegistration } from '#cosigner/key-registration.ts';
-import type { Ledger } from '#cosigner/ledger.ts';
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerStorage } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import { pinsMatch } from '#cosigner/policy-statement.ts';
-import { policyHashOf, readChain, sentPoliciesOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf, readChain, parsePolicies } from '#cosigner/policy-chain.ts';
 import type { PairState } from '#cosigner/pair-keeper.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import type { ShareKeeper } from '#cosigner/share-keeper.ts';
+import type { ShareStore } from '#cosigner/share-keeper.ts';
 import { newKeyFault } from '#cosigner/vault-policies.ts';
 import { byPartyOf, bytesOf, fieldsOf, listOf, partyOf, schemeOf, wholeNumberOf } from '#cosigner/wire.ts';
 import type { KeyScheme } from '#domain/chain.ts';
@@ -48,14 +48,14 @@ export interface ResharingRequest {
 }
 
 export interface ResharingContext {
-  readonly membership: Membership;
-  readonly ledger: Ledger;
-  readonly shares: ShareKeeper;
+  readonly membership: CosignerSet;
+  readonly ledger: CosignerStorage;
+  readonly shares: ShareStore;
   readonly registration: KeyRegistration;
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
 }
 
-const LARGEST_EPOCH = 0xffff;
+const MAX_EPOCH = 0xffff;
 const SIGNATURE_BYTES = 64;
 
 /**
@@ -70,7 +70,7 @@ export async function prepareResharing(
   context: ResharingContext,
   keyId: string,
   request: ResharingRequest,
-): Promise<Result<Preparation, Refused>> {
+): Promise<Result<SessionPlan, Refused>> {
   const { membership, ledger, shares, registration } = context;
   const { own, peers, parties } = membership;
   const fault = requestFault(request, keyId, parties);
@@ -126,7 +126,7 @@ export function resharingContext(
 function requestFault(request: ResharingRequest, keyId: string, parties: readonly PartyIndex[]): string | null {
   const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
   if (threshold < minSigners(parties.length) || threshold > parties.length) return 'threshold';
-  if (baseEpoch < 1 || epoch <= baseEpoch || epoch > LARGEST_EPOCH) return 'epoch';
+  if (baseEpoch < 1 || epoch <= baseEpoch || epoch > MAX_EPOCH) return 'epoch';
   if (!isAscending(dealers) || dealers.length !== threshold || !dealers.every((dealer) => parties.includes(dealer)))
     return 'dealers';
   if (keyIdOf(scheme, publicKey) !== keyId) return 'publicKey';
@@ -180,7 +180,7 @@ async function policiesOf(
     const unregistered = await registration.complete(own);
     return unregistered === null ? sameAs(own, policies) : refused(unregistered);
   }
-  const chain = await readChain(sentPoliciesOf(policies), {
+  const chain = await readChain(parsePolicies(policies), {
     nowMs: Date.now(),
     isJoining: true,
     isAttested: async (head) =>
@@ -199,7 +199,7 @@ async function policiesOf(
 /** The policies of a list where they are those of this key. It reads no more than one beyond them. */
 function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[], Refused> {
   let read = 0;
-  for (const { policy } of sentPoliciesOf(sent)) {
+  for (const { policy } of parsePolicies(sent)) {
     const known = own[read];
     if (known === undefined) return refused(refusal('policy-behind', String(own.length)));
     if (policyHashOf(policy) !== policyHashOf(known)) return refused(refusal('policy-mismatch'));

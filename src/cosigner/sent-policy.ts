@@ -20,7 +20,7 @@ import {
   Malformed,
   present,
   textOf,
-  voteOf,
+  approvalOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
 
@@ -151,17 +151,17 @@ function assetOf(chain: unknown, tokenAddress: unknown) {
 }
 
 /** What brought a policy in force. Whose voices they are, and for what, is looked at later. */
-export function mandateOf(value: unknown): SentMandate {
+export function mandateOf(value: unknown): ApprovedMandate {
   const fields = fieldsOf(value, ['id', 'note', 'createdAtMs', 'expiresAtMs', 'approvals']);
   return {
     id: present(parsePolicyChangeId(textOf(fields['id'], 64))),
     note: fields['note'] === null ? null : textOf(fields['note']),
     createdAtMs: wholeNumberOf(fields['createdAtMs']),
     expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
-    approvals: listOf(fields['approvals'], 100, voteOf),
+    approvals: listOf(fields['approvals'], 100, approvalOf),
   };
 }
 
-export interface SentMandate extends Omit<PolicyMandate, 'policy'> {
+export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {
   readonly approvals: readonly Approval[];
 }

@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import type { Membership } from '#cosigner/membership.ts';
-import type { Ledger } from '#cosigner/ledger.ts';
-import type { Inbox, Preparation, Round, Step } from '#cosigner/protocol.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
+import type { CosignerStorage } from '#cosigner/ledger.ts';
+import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { base64Of } from '#cosigner/wire.ts';
@@ -26,7 +26,7 @@ interface OpeningAnswer {
 }
 
 /** What a session begins with: the answers to all openings, by the node that gave them. */
-interface Invitation {
+interface SessionStart {
   readonly nonces: ReadonlyMap<PartyIndex, string>;
   readonly openings: ReadonlyMap<PartyIndex, Uint8Array>;
   /** Of co-signers that do not take part: see receipt.ts. */
@@ -50,12 +50,12 @@ export interface RoundMessage {
 
 /** A session that this co-signer has opened, with its secret for it. */
 interface Opened {
-  readonly preparation: Preparation;
+  readonly preparation: SessionPlan;
   readonly protocol: string;
   readonly ephemeral: EphemeralKey;
 }
 
-interface Running extends Pick<Preparation, 'participants' | 'isRationed'> {
+interface Running extends Pick<SessionPlan, 'participants' | 'isRateLimited'> {
   /**
    * With each peer. None are left once there is a result: nothing that was sealed can be opened
    * from then on.
@@ -71,16 +71,16 @@ interface Running extends Pick<Preparation, 'participants' | 'isRationed'> {
 }
 
 /** Leave for one round; given back when its outcome is written down. */
-export type Permit = () => void;
+export type RoundPermit = () => void;
 
 /** More sessions at once than this are a coordinator gone wild; the oldest are forgotten, which only aborts them. */
-const MOST_SESSIONS = 64;
+const MAX_SESSIONS = 64;
 const NONCE_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
 export interface SessionsContext {
-  readonly membership: Membership;
-  readonly ledger: Ledger;
+  readonly membership: CosignerSet;
+  readonly ledger: CosignerStorage;
   /**
    * Digests of the protocols that this co-signer speaks, the newest first (protocol-version.ts).
    */
@@ -88,7 +88,7 @@ export interface SessionsContext {
   /** Called before the answer leaves, for a peer that was caught cheating. */
   readonly ban: (abort: Abort) => Promise<void>;
   /** Asked at every round of a protocol that is rationed and takes messages: null when a participant is banned or too many rounds with it are under way. */
-  readonly permit: (participants: readonly PartyIndex[]) => Promise<Permit | null>;
+  readonly permit: (participants: readonly PartyIndex[]) => Promise<RoundPermit | null>;
 }
 
 /**
@@ -111,7 +111,7 @@ export class Sessions {
    */
   async open(
     protocol: string,
-    prepare: () => Promise<Result<Preparation, Refused>>,
+    prepare: () => Promise<Result<SessionPlan, Refused>>,
   ): Promise<Result<OpeningAnswer, Refused>> {
     const { membership, protocols } = this.#context;
     if (!protocols.includes(protocol)) return refused(refusal('protocol-mismatch', protocols.join(' ')));
@@ -133,7 +133,7 @@ export class Sessions {
    * opening that its node has not signed for this session, or, with the detail `ephemeral-key` and
    * the culprit, a key of small order), what the preparation does not admit, `aborted`.
    */
-  async start(invitation: Invitation): Promise<Result<RoundAnswer, Refused>> {
+  async start(invitation: SessionStart): Promise<Result<RoundAnswer, Refused>> {
     const { membership, ledger } = this.#context;
     const { nonces } = invitation;
     const own = nonces.get(membership.own.index) ?? '';
@@ -146,13 +146,13 @@ export class Sessions {
     const sid = sessionId(opened, nonces, said);
     const channels = await this.#channels(opened, sid, said);
     if (!channels.ok) return channels;
-    const { participants, isRationed, begin, admit } = opened.preparation;
+    const { participants, isRateLimited: isRationed, begin, admit } = opened.preparation;
     const unfit = (await admit?.(invitation.receipts)) ?? null;
     if (unfit !== null) return refused(unfit);
     ledger.openSession(sid, Date.now());
     const running: Running = {
       participants,
-      isRationed,
+      isRateLimited: isRationed,
       channels: channels.value,
       round: 1,
       next: begin(sid),
@@ -168,7 +168,7 @@ export class Sessions {
    * has not signed it: a coordinator that changes one must neither make a cheater of an honest node
    * nor put a key of its own in the place of a co-signer's.
    */
-  async #verified(opened: Opened, { nonces, openings }: Invitation): Promise<Inbox | null> {
+  async #verified(opened: Opened, { nonces, openings }: SessionStart): Promise<PeerMessages | null> {
     const { own, peers } = this.#context.membership;
     const all = new Map([[own.index, saidBy(opened)]]);
     for (const party of opened.preparation.participants) {
@@ -188,7 +188,11 @@ export class Sessions {
    * The keys of the session with each peer. From here on the ephemeral secret is needed no more,
    * and nothing holds it.
    */
-  async #channels(opened: Opened, sid: Uint8Array, said: Inbox): Promise<Result<Map<PartyIndex, Channel>, Refused>> {
+  async #channels(
+    opened: Opened,
+    sid: Uint8Array,
+    said: PeerMessages,
+  ): Promise<Result<Map<PartyIndex, Channel>, Refused>> {
     const { own, peers } = this.#context.membership;
     const channels = new Map<PartyIndex, Channel>();
     for (const [party, peer] of peers) {
@@ -214,7 +218,7 @@ export class Sessions {
   async #run(running: Running, message: RoundMessage): Promise<Result<RoundAnswer, Refused>> {
     const inbox = await this.#openAll(running, message);
     if (inbox === null) return refused(refusal('envelope-refused'));
-    if (!running.isRationed) return this.#compute(running, message, inbox);
+    if (!running.isRateLimited) return this.#compute(running, message, inbox);
     const release = await this.#context.permit(running.participants);
     if (release === null) return this.#end(message, refusal('peer-banned'));
     try {
@@ -224,7 +228,7 @@ export class Sessions {
     }
   }
 
-  async #compute(running: Running, message: RoundMessage, inbox: Inbox): Promise<Result<RoundAnswer, Refused>> {
+  async #compute(running: Running, message: RoundMessage, inbox: PeerMessages): Promise<Result<RoundAnswer, Refused>> {
     const { ledger, ban } = this.#context;
     // The ledger moves first, then the state is used up, and nothing waits in between.
     if (message.round > 1 && (message.round !== running.round + 1 || !ledger.advance(message.sid, message.round))) {
@@ -247,7 +251,7 @@ export class Sessions {
   }
 
   /** One round. A session that fails in it is over: its keys do not stay behind in memory. */
-  async #step(current: Round, inbox: Inbox, { sid }: RoundMessage): ReturnType<Round['run']> {
+  async #step(current: Round, inbox: PeerMessages, { sid }: RoundMessage): ReturnType<Round['run']> {
     try {
       return await current.run(inbox);
     } catch (error) {
@@ -256,7 +260,7 @@ export class Sessions {
     }
   }
 
-  async #openAll(running: Running, message: RoundMessage): Promise<Inbox | null> {
+  async #openAll(running: Running, message: RoundMessage): Promise<PeerMessages | null> {
     const { own, peers } = this.#context.membership;
     const inbox = new Map<PartyIndex, Uint8Array>();
     for (const party of running.participants) {
@@ -302,7 +306,7 @@ function saidBy({ preparation, ephemeral }: Opened): Uint8Array {
   return concatBytes(ephemeral.publicKey, preparation.opening ?? new Uint8Array());
 }
 
-function protocolPart(said: Inbox): Inbox {
+function protocolPart(said: PeerMessages): PeerMessages {
   return new Map([...said].map(([party, bytes]) => [party, bytes.slice(EXCHANGE_KEY_BYTES)] as const));
 }
 
@@ -313,7 +317,7 @@ function protocolPart(said: Inbox): Inbox {
 function sessionId(
   { preparation, protocol }: Opened,
   nonces: ReadonlyMap<PartyIndex, string>,
-  said: Inbox,
+  said: PeerMessages,
 ): Uint8Array {
   const { participants, purpose, context } = preparation;
   const parts = participants.flatMap((party) => [
@@ -340,7 +344,7 @@ function isComplete(nonces: ReadonlyMap<PartyIndex, string>, participants: reado
 
 function remember<T>(map: Map<string, T>, key: string, value: T): void {
   const oldest = map.keys().next();
-  if (map.size >= MOST_SESSIONS && oldest.done !== true) map.delete(oldest.value);
+  if (map.size >= MAX_SESSIONS && oldest.done !== true) map.delete(oldest.value);
   map.set(key, value);
 }
 

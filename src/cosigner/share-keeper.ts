@@ -2,8 +2,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Ledger, StoredRecord } from '#cosigner/ledger.ts';
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerStorage, StoredShare } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
@@ -32,12 +32,12 @@ export interface HeldShare {
  * epochs is cut off, and whichever nodes are lost then, it can be brought to its end by those that are left; and where none of these uses the
  * new shares they sign with each other as before.
  */
-export class ShareKeeper {
-  readonly #membership: Membership;
-  readonly #ledger: Ledger;
+export class ShareStore {
+  readonly #membership: CosignerSet;
+  readonly #ledger: CosignerStorage;
   readonly #opened = new Map<number, KeyShare>();
 
-  constructor(membership: Membership, ledger: Ledger) {
+  constructor(membership: CosignerSet, ledger: CosignerStorage) {
     this.#membership = membership;
     this.#ledger = ledger;
   }
@@ -118,7 +118,7 @@ export class ShareKeeper {
     return accepted(null);
   }
 
-  async #open(keyId: string, { epoch, madeAtMs, record }: StoredRecord): Promise<KeyShare> {
+  async #open(keyId: string, { epoch, madeAtMs, record }: StoredShare): Promise<KeyShare> {
     const known = this.#opened.get(epoch);
     if (known !== undefined) return known;
     const { own, keyEncryption } = this.#membership;
@@ -132,10 +132,10 @@ export class ShareKeeper {
 
 /** A share as it is stored, made just now. */
 export async function sealedShare(
-  { own, keyEncryption }: Membership,
+  { own, keyEncryption }: CosignerSet,
   share: KeyShare,
   statement: Uint8Array,
-): Promise<StoredRecord> {
+): Promise<StoredShare> {
   const madeAtMs = Date.now();
   const { epoch } = share;
   const record = await seal(keyEncryption, sharePlace(own.index, { ...share, madeAtMs }), encodeKeyShare(share));

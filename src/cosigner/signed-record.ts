@@ -2,8 +2,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CanonicalField } from '#domain/canonical.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
-import type { Ledger } from '#cosigner/ledger.ts';
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerStorage } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import {
@@ -36,25 +36,25 @@ export interface SignedRecord {
 }
 
 /** A record with the signatures of nodes that have it. */
-export interface WitnessedRecord {
+export interface AttestedRecord {
   readonly record: SignedRecord;
-  readonly witnesses: ReadonlyMap<PartyIndex, Uint8Array>;
+  readonly attesters: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
 const SIGNATURE_BYTES = 64;
 
 /** What this node has of a transaction, each line with its own signature: for the coordinator to show to others. */
-export async function testify(
-  { membership, ledger }: { readonly membership: Membership; readonly ledger: Ledger },
+export async function attestRecords(
+  { membership, ledger }: { readonly membership: CosignerSet; readonly ledger: CosignerStorage },
   keyId: string,
   transactionId: string,
 ) {
-  const testimony: { readonly record: SignedRecord; readonly signature: string }[] = [];
+  const attestedRecords: { readonly record: SignedRecord; readonly signature: string }[] = [];
   for (const record of ledger.signedFor(transactionId)) {
     const signature = await signAsCosigner(membership.own, recordBytes(keyId, record));
-    testimony.push({ record, signature: Buffer.from(signature).toString('hex') });
+    attestedRecords.push({ record, signature: Buffer.from(signature).toString('hex') });
   }
-  return testimony;
+  return attestedRecords;
 }
 
 /**
@@ -63,14 +63,14 @@ export async function testify(
  *
  * @param threshold of the key. Refuses `not-enough-witnesses`, `second-digest` (this node has signed something else).
  */
-export async function witness(
-  { membership, ledger }: { readonly membership: Membership; readonly ledger: Ledger },
+export async function importRecord(
+  { membership, ledger }: { readonly membership: CosignerSet; readonly ledger: CosignerStorage },
   keyId: string,
-  { record, witnesses, threshold }: WitnessedRecord & { readonly threshold: number },
+  { record, attesters, threshold }: AttestedRecord & { readonly threshold: number },
 ): Promise<Result<null, Refused>> {
   const bytes = recordBytes(keyId, record);
   let proven = 0;
-  for (const [party, signature] of witnesses) {
+  for (const [party, signature] of attesters) {
     const peer = membership.peers.get(party);
     if (peer !== undefined && (await verifyAsCosigner(peer, bytes, signature))) proven += 1;
   }
@@ -85,9 +85,9 @@ function nonceOf(value: unknown): string {
   return text;
 }
 
-export function witnessedRecordOf(value: unknown): WitnessedRecord {
+export function witnessedRecordOf(value: unknown): AttestedRecord {
   const { record, witnesses } = fieldsOf(value, ['record', 'witnesses']);
-  return { record: recordOf(record), witnesses: byPartyOf(witnesses, (one) => bytesOf(one, SIGNATURE_BYTES)) };
+  return { record: recordOf(record), attesters: byPartyOf(witnesses, (one) => bytesOf(one, SIGNATURE_BYTES)) };
 }
 
 function recordOf(value: unknown): SignedRecord {

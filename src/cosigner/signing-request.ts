@@ -5,17 +5,17 @@ import {
   fieldsOf,
   intentOf,
   listOf,
-  MOST_EVIDENCE,
+  MAX_EVIDENCE_ITEMS,
   payloadOf,
   purposeOf,
-  voteOf,
+  approvalOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { Policy } from '#domain/policy.ts';
 
 const FIELDS = ['intent', 'payload', 'attempt', 'purpose', 'approvals', 'policyVersion', 'evidence'] as const;
-const MOST_APPROVALS = 100;
+const MAX_APPROVALS = 100;
 
 /** What a coordinator asks to have signed. Throws `Malformed`. */
 export function signingRequestOf(value: unknown): SigningRequest {
@@ -25,9 +25,9 @@ export function signingRequestOf(value: unknown): SigningRequest {
     payload: payloadOf(fields['payload']),
     attempt: wholeNumberOf(fields['attempt']),
     purpose: purposeOf(fields['purpose']),
-    approvals: listOf(fields['approvals'], MOST_APPROVALS, voteOf),
+    approvals: listOf(fields['approvals'], MAX_APPROVALS, approvalOf),
     policyVersion: wholeNumberOf(fields['policyVersion']),
-    evidence: listOf(fields['evidence'], MOST_EVIDENCE, evidenceOf),
+    evidence: listOf(fields['evidence'], MAX_EVIDENCE_ITEMS, evidenceOf),
   };
 }
 
@@ -35,7 +35,7 @@ export function signingRequestOf(value: unknown): SigningRequest {
  * What names a signature besides the key and the bytes. Two honest co-signers that have different policies in force never sign
  * together, because their sessions have different names: a co-signer that was never shown a revocation is no help to a revoked device.
  */
-export function occasionOf(
+export function bindingContext(
   { intent, attempt }: Pick<SigningRequest, 'intent' | 'attempt'>,
   policy: Policy,
 ): Uint8Array {

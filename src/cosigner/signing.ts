@@ -1,5 +1,5 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Inbox, Preparation, Round } from '#cosigner/protocol.ts';
+import type { PeerMessages, SessionPlan, Round } from '#cosigner/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import { type Aborted, completed, type RoundResult } from '#mpc/abort.ts';
@@ -25,7 +25,7 @@ export interface SigningSessionRequest {
   /** What else names this signature: the transaction and attempt, or the proof of a key. */
   readonly occasion: Uint8Array;
   /** The check of receipts and of the policy at the start (`Preparation.admit`). */
-  readonly admit?: Preparation['admit'];
+  readonly admit?: SessionPlan['admit'];
   /** Writes the sign-once row. Called before the first message; what it refuses ends the session. */
   readonly commitTo: () => Refused | null;
   /** Everything that was checked at the beginning, once more before the last round. False ends the session. */
@@ -39,7 +39,7 @@ export type Pairs = ReadonlyMap<PartyIndex, PairSetup>;
  * This node's share in one signature, or in several at once. What is signed is fixed before the first round, and part of the
  * session's name.
  */
-export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Preparation {
+export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): SessionPlan {
   const { share, signers, messages, occasion } = request;
   const context = taggedHash(
     'cosigner/sign',
@@ -56,7 +56,7 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Pr
   return {
     ...common,
     opening: null,
-    isRationed: true,
+    isRateLimited: true,
     begin: (sid) => {
       const fault = request.commitTo();
       return fault === null ? ecdsaRound(request, pairs, sid) : endedRound(share, fault);
@@ -73,7 +73,7 @@ function frostRounds(request: SigningSessionRequest & { readonly share: FrostSha
   const { share, signers, messages } = request;
   const drawn = messages.map((message) => commitToNonces({ share, signers, message }));
   const second: Round = {
-    run: async (inbox: Inbox) => {
+    run: async (inbox: PeerMessages) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
       const shares = each(
         drawn.map(({ state }) => state),
@@ -86,7 +86,7 @@ function frostRounds(request: SigningSessionRequest & { readonly share: FrostSha
   return {
     opening: concatBytes(...drawn.map(({ message }) => message)),
     // Who sends wrong commitments or shares spoils a signature, and learns nothing.
-    isRationed: false,
+    isRateLimited: false,
     begin: () => {
       const fault = request.commitTo();
       return fault === null ? second : endedRound(share, fault);
@@ -112,14 +112,14 @@ function endedRound({ self }: KeyShare, { code }: Refused): Round {
 function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Array): Round {
   const { share, signers, messages: digests } = request;
   const third = (states: readonly Parameters<typeof signRound3>[0][]): Round => ({
-    run: async (inbox: Inbox) => {
+    run: async (inbox: PeerMessages) => {
       if (!(await request.stillAllowed())) return notAllowed(share);
       const rounds = each(states, inbox, (state, part, i) => signRound3(state, part, digests[i] ?? NOTHING));
       return rounds.ok ? finished({ partial: bytesToHex(concatBytes(...rounds.value)) }) : aborted(rounds.abort);
     },
   });
   const second = (states: readonly Parameters<typeof checkRound1>[0][]): Round => ({
-    run: async (inbox: Inbox) => {
+    run: async (inbox: PeerMessages) => {
       const checked = each(states, inbox, checkRound1);
       if (!checked.ok) return aborted(checked.abort);
       const rounds = checked.value.map(answerRound1);
@@ -144,8 +144,8 @@ function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Arra
  */
 function each<S, T>(
   states: readonly S[],
-  inbox: Inbox,
-  step: (state: S, part: Inbox, i: number) => RoundResult<T>,
+  inbox: PeerMessages,
+  step: (state: S, part: PeerMessages, i: number) => RoundResult<T>,
 ): RoundResult<readonly T[]> {
   const parts = new Map([...inbox].map(([peer, bytes]) => [peer, equalParts(bytes, states.length)] as const));
   const values: T[] = [];
@@ -159,7 +159,7 @@ function each<S, T>(
 }
 
 /** To each peer the messages of all sessions, one after the other. */
-function joined(rounds: readonly { readonly messages: Inbox }[]): Inbox {
+function joined(rounds: readonly { readonly messages: PeerMessages }[]): PeerMessages {
   const peers = [...(rounds[0]?.messages.keys() ?? [])];
   const toPeer = (peer: PartyIndex) => concatBytes(...rounds.map(({ messages }) => messages.get(peer) ?? NOTHING));
   return new Map(peers.map((peer) => [peer, toPeer(peer)] as const));

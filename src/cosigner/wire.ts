@@ -71,11 +71,11 @@ export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): Readon
 }
 
 /** The largest message of any round, with room, in base64: twelve signing rounds of 54 kB each. */
-const LONGEST_ENVELOPE = 1_000_000;
+const MAX_ENVELOPE_LENGTH = 1_000_000;
 
 /** Base64, as whole groups of four. A character that is none of it makes the bytes fewer than the text says: no need to look at each. */
 export function envelopeOf(value: unknown): Uint8Array {
-  const text = textOf(value, LONGEST_ENVELOPE);
+  const text = textOf(value, MAX_ENVELOPE_LENGTH);
   const bytes = new Uint8Array(Buffer.from(text, 'base64'));
   const padding = text.length - text.replace(/={1,2}$/, '').length;
   if (text.length % 4 !== 0 || bytes.length !== (text.length / 4) * 3 - padding) throw new Malformed('not base64');
@@ -101,7 +101,7 @@ const FRAME_FIELDS = [
 ] as const;
 
 /** Calldata and messages are the longest texts that there are; what they may hold is looked at later. */
-const LONGEST_CONTENT = 64 * 1024;
+const MAX_CONTENT_LENGTH = 64 * 1024;
 
 export function intentOf(value: unknown): Intent {
   const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : null;
@@ -130,7 +130,7 @@ export function intentOf(value: unknown): Intent {
         ...frameOf(fields),
         ...endIn(fields),
         to: textOf(fields['to'], 128),
-        data: textOf(fields['data'], LONGEST_CONTENT),
+        data: textOf(fields['data'], MAX_CONTENT_LENGTH),
         value: amountOf(fields['value']),
         maxFee: amountOf(fields['maxFee']),
         lookalikeOf: lookalikeOf(fields),
@@ -154,7 +154,7 @@ export function intentOf(value: unknown): Intent {
       const fields = fieldsOf(value, [...FRAME_FIELDS, 'format', 'message']);
       const format = MESSAGE_FORMATS.find((one) => one === fields['format']);
       if (format === undefined) throw new Malformed('format');
-      return { kind, ...frameOf(fields), format, message: textOf(fields['message'], LONGEST_CONTENT) };
+      return { kind, ...frameOf(fields), format, message: textOf(fields['message'], MAX_CONTENT_LENGTH) };
     }
     default:
       throw new Malformed('kind');
@@ -205,15 +205,15 @@ function lookalikeOf(fields: Fields): string | null {
 
 /** The bytes to sign: hex of calldata and a frame, or of a message. */
 export function payloadOf(value: unknown): string {
-  return textOf(value, LONGEST_CONTENT);
+  return textOf(value, MAX_CONTENT_LENGTH);
 }
 
 /** A transaction that nodes of Bitcoin relay has 100 kB at most, and as many as coins are spent at once by ECDSA. */
-const LONGEST_EVIDENCE = 200_000;
-export const MOST_EVIDENCE = 12;
+const MAX_EVIDENCE_LENGTH = 200_000;
+export const MAX_EVIDENCE_ITEMS = 12;
 
 export function evidenceOf(value: unknown): string {
-  const text = textOf(value, LONGEST_EVIDENCE);
+  const text = textOf(value, MAX_EVIDENCE_LENGTH);
   if (!/^([0-9a-f]{2})+$/.test(text)) throw new Malformed('not hex');
   return text;
 }
@@ -230,7 +230,7 @@ export function schemeOf(value: unknown): KeyScheme {
   return scheme;
 }
 
-export function voteOf(value: unknown): Approval {
+export function approvalOf(value: unknown): Approval {
   const fields = fieldsOf(value, ['actor', 'digest', 'device', 'atMs']);
   const actor = fieldsOf(fields['actor'], ['userId', 'tokenId']);
   return {
@@ -251,19 +251,19 @@ function deviceSignatureOf(value: unknown): DeviceSignature {
   const parts = assertion === null ? null : fieldsOf(assertion, ['authenticatorData', 'clientDataJson']);
   return {
     keyId: present(parseDeviceKeyId(textOf(keyId, 64))),
-    signature: textOf(signature, LONGEST_PART),
+    signature: textOf(signature, MAX_PART_LENGTH),
     assertion:
       parts === null
         ? null
         : {
-            authenticatorData: textOf(parts['authenticatorData'], LONGEST_PART),
-            clientDataJson: textOf(parts['clientDataJson'], LONGEST_PART),
+            authenticatorData: textOf(parts['authenticatorData'], MAX_PART_LENGTH),
+            clientDataJson: textOf(parts['clientDataJson'], MAX_PART_LENGTH),
           },
   };
 }
 
 /** Of what an authenticator signs; longer ones have extensions that nobody has asked for. */
-const LONGEST_PART = 8192;
+const MAX_PART_LENGTH = 8192;
 
 export function amountOf(value: unknown): Amount {
   return present(parseAmount(textOf(value, 80)));

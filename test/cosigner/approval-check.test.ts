@@ -8,7 +8,7 @@ import { scriptOf } from '#chains/bitcoin/address.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/compose.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest } from '#cosigner/approval-check.ts';
-import { follows, policyHashOf } from '#cosigner/policy-chain.ts';
+import { isSuccessor, policyHashOf } from '#cosigner/policy-chain.ts';
 import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt, signingEndsAtMs } from '#domain/intent.ts';
@@ -298,19 +298,19 @@ describe('the next policy', () => {
   const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
   test('is taken with the voices that the one before asks for, and with none less', async () => {
-    expect(await follows(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
-    expect(await follows(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
-    expect(await follows(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
-    expect(await follows(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
-    expect(await follows(policy, wanted, null)).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, null)).toBe(false);
   });
 
   test('takes as many as the most that the one before asks for anything', async () => {
     const steps = { ...NO_RULES, unreadableThreshold: 3 };
     const strict = { ...policy, rules: steps };
     const looser = next(strict, { rules: NO_RULES });
-    expect(await follows(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
-    expect(await follows(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
+    expect(await isSuccessor(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
+    expect(await isSuccessor(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
   });
 
   test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
@@ -320,14 +320,14 @@ describe('the next policy', () => {
     const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
     const foreign = { ...wanted, vaultId: present(parseVaultId(2)) };
     for (const changed of [other, skipping, elsewhere, foreign]) {
-      expect(await follows(policy, changed, mandate(approvals))).toBe(false);
+      expect(await isSuccessor(policy, changed, mandate(approvals))).toBe(false);
     }
     for (const changed of [skipping, elsewhere, foreign]) {
-      expect(await follows(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
+      expect(await isSuccessor(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
     }
     // Nor with other terms than those that were approved.
-    expect(await follows(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
-    expect(await follows(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
+    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
+    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
   });
 });
 

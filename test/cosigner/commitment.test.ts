@@ -2,7 +2,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { composeTransaction } from '#chains/evm/compose.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import { alice, bob, NOON_MS, policy } from '../domain/cast.ts';
 import { next, QUOTE, request, votes } from './check-scene.ts';
 import { KEY_ID, pausedSignature } from './last-round-scene.ts';
@@ -20,7 +20,7 @@ async function scene() {
     const { payload } = composeTransaction(intent, QUOTE, nonce);
     return request({ payload, approvals: votes(intent, alice, bob) }, intent);
   };
-  const opened = async (asked: SigningRequest): Promise<Preparation> => {
+  const opened = async (asked: SigningRequest): Promise<SessionPlan> => {
     const prepared = await keeper.prepareSignature(KEY_ID, [HONEST, MALLORY], asked);
     if (!prepared.ok) throw new Error(prepared.refusal.code);
     return prepared.value;
@@ -30,7 +30,7 @@ async function scene() {
 }
 
 /** The first step of a session that begins: `messages`, or why it ends. */
-async function started(preparation: Preparation): Promise<unknown> {
+async function started(preparation: SessionPlan): Promise<unknown> {
   const { step, next: following } = await preparation.begin(randomBytes(32)).run(new Map());
   return step.type === 'abort' ? { ...step.abort, goesOn: following !== null } : step.type;
 }

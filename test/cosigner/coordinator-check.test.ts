@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimOf, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
@@ -39,7 +39,7 @@ async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
 /** A request to node 2 as it arrives, at noon. */
 async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.example.com', body = '{}' } = {}) {
   const request = new Request(`https://${host}/key/abc/open`, { method: 'POST', headers });
-  const claim = claimOf(request, { env, nowMs: NOON_MS });
+  const claim = parseClaim(request, { env, nowMs: NOON_MS });
   if (claim === null || !(await isFromCoordinator(claim, { request, env }))) return false;
   return isClaimedBody(claim, utf8ToBytes(body));
 }
@@ -76,7 +76,7 @@ test('without a signature, with half of one, or with words in place of a time, n
 test('a node that has pinned nobody is there for its account alone', () => {
   const ask = (host: string) => {
     const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
-    return claimOf(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
+    return parseClaim(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
   };
   expect([ask('cosigner'), ask('cosigner-2.example.com')]).toEqual([{ from: 'binding' }, null]);
 });

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { follows, policyHashOf } from '#cosigner/policy-chain.ts';
+import { isSuccessor, policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DeviceSignature } from '#domain/device.ts';
 import { sortedByKeyId } from '#domain/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
@@ -81,16 +81,16 @@ test('the way back to tokens takes the voices of devices', async () => {
   const mandate = (...approvals: readonly Approval[]) => ({ ...terms, approvals });
   const said = (actor: Actor, device: DeviceSignature | null): Approval => ({ actor, digest, device, atMs: NOON_MS });
   const signed = [said(alice, laptop.signed(digest)), said(bob, phone.signed(digest))];
-  expect(await follows(byDevice, back, mandate(...signed))).toBe(true);
-  expect(await follows(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
-  expect(await follows(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
+  expect(await isSuccessor(byDevice, back, mandate(...signed))).toBe(true);
+  expect(await isSuccessor(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
+  expect(await isSuccessor(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
   // Voices for a transfer are none for a policy.
   const stolen = [byAlice(), byBob()].map((one) => ({ ...one, digest }));
-  expect(await follows(byDevice, back, mandate(...stolen))).toBe(false);
+  expect(await isSuccessor(byDevice, back, mandate(...stolen))).toBe(false);
   // And nobody sneaks in a device that nobody has approved.
   const mallorys = ScriptDevice.create().asDevice(bob.userId);
   const wider = { ...back, devices: sortedByKeyId([...back.devices, mallorys]) };
-  expect(await follows(byDevice, wider, mandate(...signed))).toBe(false);
+  expect(await isSuccessor(byDevice, wider, mandate(...signed))).toBe(false);
 });
 
 test('a device that was taken out has no voice in what it has approved', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from '@noble/hashes/utils.js';
-import type { Preparation, Round } from '#cosigner/protocol.ts';
+import type { SessionPlan, Round } from '#cosigner/protocol.ts';
 import type { Pairs, SigningSessionRequest } from '#cosigner/signing.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
 import type { PartyIndex } from '#mpc/party.ts';
@@ -33,7 +33,7 @@ export type Lie = (message: Uint8Array, round: number) => void;
 export function signatureOf(
   key: EcdsaKey,
   { digest = randomBytes(32), lie = () => {} }: { readonly digest?: Uint8Array; readonly lie?: Lie } = {},
-): (self: PartyIndex) => Preparation {
+): (self: PartyIndex) => SessionPlan {
   return (self) => {
     const request: SigningSessionRequest = {
       share: key.share(self),

@@ -4,13 +4,13 @@ import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { ExportLog } from '#cosigner/export-log.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import { CosignerKey } from '#cosigner/key-keeper.ts';
 import type { KeyRegistration } from '#cosigner/key-registration.ts';
-import { Ledger } from '#cosigner/ledger.ts';
-import type { Membership } from '#cosigner/membership.ts';
-import { membershipOf } from '#cosigner/membership.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
+import { loadCosignerSet } from '#cosigner/membership.ts';
 import { pairPlace } from '#cosigner/pair-keeper.ts';
-import type { Inbox, Round, Step } from '#cosigner/protocol.ts';
+import type { PeerMessages, Round, Step } from '#cosigner/protocol.ts';
 import { sealedShare } from '#cosigner/share-keeper.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -32,8 +32,8 @@ import { registrationIn } from './vault-scene.ts';
 export const KEY_ID = 'a'.repeat(26);
 
 export interface Paused {
-  readonly ledger: Ledger;
-  readonly keeper: KeyKeeper;
+  readonly ledger: CosignerStorage;
+  readonly keeper: CosignerKey;
   /** A transfer by the wallet of the key, under a policy. */
   readonly transfer: (governedBy: Policy) => OnChainIntent;
   /** Gives 'signs', the code of the refusal at the beginning, or the step that ended the last round. */
@@ -46,14 +46,14 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
   const key = ecdsaKey(KEY_ID);
   const membership = await honestMembership();
   const sql = memorySql();
-  const ledger = new Ledger(sql);
+  const ledger = new CosignerStorage(sql);
   const keep = async (epoch: number, isActive: boolean) => {
     const share = { ...key.share(HONEST), epoch };
     ledger.putSealed({ ...(await sealedShare(membership, share, new Uint8Array(32))), baseEpoch: epoch - 1, isActive });
   };
   ledger.putPolicy(governedBy);
   await keep(1, true);
-  const keeper = new KeyKeeper({
+  const keeper = new CosignerKey({
     membership,
     ledger,
     exportLog: new ExportLog(sql),
@@ -87,7 +87,7 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
 /** Rounds 1 and 2 of both, the pause, and the last round of the honest one. */
 async function play(honest: Round, mallory: Round, pause: () => Promise<void>): Promise<string> {
   let rounds: readonly [Round, Round] = [honest, mallory];
-  let inboxes: readonly [Inbox, Inbox] = [new Map(), new Map()];
+  let inboxes: readonly [PeerMessages, PeerMessages] = [new Map(), new Map()];
   for (let number = 1; number < LAST_ROUND; number++) {
     const [own, theirs] = [await rounds[0].run(inboxes[0]), await rounds[1].run(inboxes[1])];
     if (own.next === null || theirs.next === null) throw new Error(`round ${number} is not the last`);
@@ -102,13 +102,13 @@ async function play(honest: Round, mallory: Round, pause: () => Promise<void>): 
 
 const LAST_ROUND = 3;
 
-function inboxOf(step: Step, [from, to]: readonly [PartyIndex, PartyIndex]): Inbox {
+function inboxOf(step: Step, [from, to]: readonly [PartyIndex, PartyIndex]): PeerMessages {
   const message = step.type === 'messages' ? step.messages.get(to) : undefined;
   if (message === undefined) throw new Error('a round before the last one sends messages');
   return new Map([[from, message]]);
 }
 
-async function honestMembership(): Promise<Membership> {
+async function honestMembership(): Promise<CosignerSet> {
   const secret = () => bytesToHex(randomBytes(32));
   const [own, other] = [secret(), secret()];
   const env: Omit<CosignerEnv, 'NODE'> = {
@@ -117,10 +117,10 @@ async function honestMembership(): Promise<Membership> {
     IDENTITY_SECRET: own,
     KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: secret() }]),
   };
-  return membershipOf(env as CosignerEnv);
+  return loadCosignerSet(env as CosignerEnv);
 }
 
-async function pairState({ keyEncryption }: Membership, key: EcdsaKey) {
+async function pairState({ keyEncryption }: CosignerSet, key: EcdsaKey) {
   const setup = key.pairs.get(HONEST)?.get(MALLORY);
   if (setup === undefined) throw new Error('the pair is set up');
   const sealed = await seal(keyEncryption, pairPlace(HONEST, MALLORY, 1), encodePairSetup(setup));

@@ -1,14 +1,14 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { CheckedRequest as Checked } from '#cosigner/approval-check.ts';
-import type { Ledger } from '#cosigner/ledger.ts';
+import type { CosignerStorage } from '#cosigner/ledger.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { policy } from '../domain/cast.ts';
 
 /** One node's storage. */
 export interface Book {
   /** As after a restart: nothing of the ledger before is left in memory. */
-  readonly open: <T>(use: (ledger: Ledger, sql: SqlStorage) => T) => Promise<T>;
+  readonly open: <T>(use: (ledger: CosignerStorage, sql: SqlStorage) => T) => Promise<T>;
   /** Takes everything from the memory of whoever holds the storage. */
   readonly restart: () => Promise<void>;
 }
@@ -42,7 +42,7 @@ const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
 
 /** Asks and, where that is allowed, writes; 'signs' or the refusal. */
-function ask(ledger: Ledger, transactionId: string, attempt: number, what: CheckedRequest): string {
+function ask(ledger: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
   const answer = ledger.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }

@@ -1,4 +1,4 @@
-import { Ledger } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import type { Book } from './ledger-stories.ts';
 import { tellLedgerStories } from './ledger-stories.ts';
@@ -8,7 +8,7 @@ import { tellSessionStories } from './session-stories.ts';
 
 const book = (): Book => {
   const sql = memorySql();
-  return { open: async (use) => use(new Ledger(sql), sql), restart: async () => {} };
+  return { open: async (use) => use(new CosignerStorage(sql), sql), restart: async () => {} };
 };
 
 tellLedgerStories(book);

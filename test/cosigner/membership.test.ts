@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { membershipOf } from '#cosigner/membership.ts';
+import { loadCosignerSet } from '#cosigner/membership.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 
 const SECRETS = ['11'.repeat(32), '22'.repeat(32)] as const;
@@ -17,8 +17,10 @@ function settings(exchange: string) {
 }
 
 test('a co-signer with an exchange key of small order among its peers serves nothing', async () => {
-  expect((await membershipOf(settings(publicIdentity(SECRETS[1]).exchange))).parties).toEqual([1, 2]);
+  expect((await loadCosignerSet(settings(publicIdentity(SECRETS[1]).exchange))).parties).toEqual([1, 2]);
   for (const exchange of ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`]) {
-    await expect(membershipOf(settings(exchange))).rejects.toThrow('PEERS pins an exchange key of small order for 2');
+    await expect(loadCosignerSet(settings(exchange))).rejects.toThrow(
+      'PEERS pins an exchange key of small order for 2',
+    );
   }
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Ledger } from '#cosigner/ledger.ts';
-import { PairKeeper } from '#cosigner/pair-keeper.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import { PairStore } from '#cosigner/pair-keeper.ts';
 import { NOON_MS } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { memorySql } from '../objects/memory-sql.ts';
@@ -13,10 +13,10 @@ const mallory = party(2);
 
 /** A new pair object whose peer has the given identity. */
 function pairWith(identity: () => string) {
-  return new PairKeeper(new Ledger(memorySql()), identity);
+  return new PairStore(new CosignerStorage(memorySql()), identity);
 }
 
-function permits(pair: PairKeeper, count: number, nowMs: number): readonly (string | null)[] {
+function permits(pair: PairStore, count: number, nowMs: number): readonly (string | null)[] {
   return Array.from({ length: count }, () => pair.permit(mallory, nowMs));
 }
 

@@ -7,15 +7,15 @@ import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import { preparePairing } from '#cosigner/pairing.ts';
-import type { Preparation, Round } from '#cosigner/protocol.ts';
-import { sentPoliciesOf } from '#cosigner/policy-chain.ts';
+import type { SessionPlan, Round } from '#cosigner/protocol.ts';
+import { parsePolicies } from '#cosigner/policy-chain.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/resharing.ts';
 import { attest } from '#cosigner/attestation.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';
 import { receiptBytes } from '#cosigner/receipt.ts';
 import { prepareSigning } from '#cosigner/signing.ts';
-import { occasionOf } from '#cosigner/signing-request.ts';
+import { bindingContext } from '#cosigner/signing-request.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';
 import { actionOfAttempt, intentBytes } from '#domain/intent.ts';
@@ -43,7 +43,7 @@ export type Lie = (message: Uint8Array, about: { readonly purpose: string; reado
 
 /** What the puppet has opened: as an honest co-signer, it has an ephemeral key for each session. */
 interface Opened {
-  readonly preparation: Preparation;
+  readonly preparation: SessionPlan;
   readonly protocol: string;
   readonly ephemeral: EphemeralKey;
 }
@@ -166,7 +166,7 @@ export class Puppet implements CosignerClient {
     const { intent, payload, purpose } = request;
     const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
-    const occasion = occasionOf(request, this.inForce);
+    const occasion = bindingContext(request, this.inForce);
     return { signers, messages: inspected.value.signedMessages, occasion };
   }
 
@@ -197,7 +197,7 @@ export class Puppet implements CosignerClient {
     return { nonce, opening: Buffer.concat([said, await signAsCosigner(this.#own, statement)]).toString('base64') };
   }
 
-  #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): Preparation {
+  #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): SessionPlan {
     const [own, peers] = [this.#own, this.#peers];
     if (kind === 'pair') {
       const peer = party(Number.parseInt(name, 10));
@@ -225,7 +225,7 @@ export class Puppet implements CosignerClient {
       const request = resharingRequestOf(fields);
       const { scheme, threshold, epoch, dealers, publicShares } = request;
       const parties = this.#parties();
-      const policies = [...sentPoliciesOf(request.policies)].map(({ policy }) => policy);
+      const policies = [...parsePolicies(request.policies)].map(({ policy }) => policy);
       const context = resharingContext(name, { ...request, policies }, parties);
       const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
       const store = async (share: KeyShare) => {

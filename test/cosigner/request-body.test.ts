@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimsAtMost, readBody } from '#cosigner/request-body.ts';
+import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 
 /** What a co-signer reads of a request, through a service binding as well, where no signature is asked for. */
 
@@ -52,5 +52,5 @@ test.each<[string, string | null, boolean]>([
   ['a length of twenty digits', '1'.repeat(20), false],
 ])('%s is judged before the body', (_name, length, isTaken) => {
   const headers = length === null ? {} : { 'content-length': length };
-  expect(claimsAtMost(new Request(URL_OF_NOBODY, { method: 'POST', headers }), 4000)).toBe(isTaken);
+  expect(declaresAtMost(new Request(URL_OF_NOBODY, { method: 'POST', headers }), 4000)).toBe(isTaken);
 });

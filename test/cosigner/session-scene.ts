@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { Ledger } from '#cosigner/ledger.ts';
-import { membershipOf } from '#cosigner/membership.ts';
-import type { Preparation, Round } from '#cosigner/protocol.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import { loadCosignerSet } from '#cosigner/membership.ts';
+import type { SessionPlan, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import { Sessions } from '#cosigner/sessions.ts';
 import { byPartyOf, envelopeOf } from '#cosigner/wire.ts';
@@ -55,12 +55,12 @@ export class SessionNode implements CosignerClient {
   readonly #sessions: Sessions;
   readonly #release: Release;
 
-  private constructor(index: PartyIndex, membership: Awaited<ReturnType<typeof membershipOf>>, release: Release) {
+  private constructor(index: PartyIndex, membership: Awaited<ReturnType<typeof loadCosignerSet>>, release: Release) {
     this.index = index;
     this.#release = release;
     this.#sessions = new Sessions({
       membership,
-      ledger: new Ledger(memorySql()),
+      ledger: new CosignerStorage(memorySql()),
       protocols: release.protocols,
       ban: async ({ step }) => void this.bans.push(step),
       permit: async () => () => {},
@@ -73,7 +73,7 @@ export class SessionNode implements CosignerClient {
     const peers = { 1: publicIdentity(secrets[0]), 2: publicIdentity(secrets[1]) };
     const node = async (index: 1 | 2, release: Release) => {
       const secret = secrets[index - 1] ?? '';
-      const membership = await membershipOf({
+      const membership = await loadCosignerSet({
         NODE: null as never,
         NODE_INDEX: String(index),
         PEERS: JSON.stringify(peers),
@@ -115,7 +115,7 @@ export class SessionNode implements CosignerClient {
     }
   }
 
-  #prepare(constant: string): Preparation {
+  #prepare(constant: string): SessionPlan {
     const peer = party(3 - this.index);
     const expected = (sid: Uint8Array) => taggedHash('test/constant', sid, utf8ToBytes(constant));
     const last = (sid: Uint8Array): Round => ({
@@ -128,6 +128,6 @@ export class SessionNode implements CosignerClient {
       run: async () => sent(new Map([[peer, expected(sid)]]), last(sid)),
     });
     const participants = [party(1), party(2)];
-    return { participants, purpose: 'test', context: new Uint8Array(), opening: null, isRationed: true, begin };
+    return { participants, purpose: 'test', context: new Uint8Array(), opening: null, isRateLimited: true, begin };
   }
 }

@@ -1,9 +1,9 @@
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { Ledger } from '#cosigner/ledger.ts';
-import { membershipOf, pinnedSigningKeys } from '#cosigner/membership.ts';
-import { PairKeeper } from '#cosigner/pair-keeper.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/membership.ts';
+import { PairStore } from '#cosigner/pair-keeper.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import type { RoundAnswer, RoundMessage } from '#cosigner/sessions.ts';
 import { Sessions } from '#cosigner/sessions.ts';
 import { accepted } from '#domain/result.ts';
@@ -29,8 +29,8 @@ type PeerRound = Pick<RoundMessage, 'sid' | 'round'>;
 export interface Cosigner {
   readonly index: PartyIndex;
   readonly sql: SqlStorage;
-  readonly ledger: Ledger;
-  readonly pair: PairKeeper;
+  readonly ledger: CosignerStorage;
+  readonly pair: PairStore;
   readonly sessions: Sessions;
   /** In order: each permit, each release and each ban. */
   readonly log: string[];
@@ -63,11 +63,11 @@ export async function twoCosigners(): Promise<Pair> {
 }
 
 async function cosigner(env: Omit<CosignerEnv, 'NODE'>, waitBeforeBan: () => Promise<void>): Promise<Cosigner> {
-  const membership = await membershipOf(env as CosignerEnv);
+  const membership = await loadCosignerSet(env as CosignerEnv);
   const { index } = membership.own;
   const sql = memorySql();
-  const ledger = new Ledger(sql);
-  const pair = new PairKeeper(new Ledger(memorySql()), pinnedSigningKeys(env));
+  const ledger = new CosignerStorage(sql);
+  const pair = new PairStore(new CosignerStorage(memorySql()), pinnedSigningKeys(env));
   const log: string[] = [];
   const sessions = new Sessions({
     membership,
@@ -100,7 +100,7 @@ export interface Begun {
 }
 
 /** Relays the openings of both, and begins. @param prepare gives each what it takes part in */
-export async function begin(pair: Pair, prepare: (self: PartyIndex) => Preparation): Promise<Begun> {
+export async function begin(pair: Pair, prepare: (self: PartyIndex) => SessionPlan): Promise<Begun> {
   const both = [pair.honest, pair.mallory];
   const opened = await Promise.all(
     both.map(async ({ index, sessions }) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Ledger } from '#cosigner/ledger.ts';
-import type { Preparation, Round } from '#cosigner/protocol.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import type { SessionPlan, Round } from '#cosigner/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/protocol.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Pair } from './sessions-scene.ts';
@@ -16,7 +16,7 @@ interface Plot {
 
 const LAST = 3;
 
-function protocol({ compute = () => {}, isRationed = true }: Plot = {}): (self: PartyIndex) => Preparation {
+function protocol({ compute = () => {}, isRationed = true }: Plot = {}): (self: PartyIndex) => SessionPlan {
   return (self) => {
     const peer = self === HONEST ? MALLORY : HONEST;
     const round = (number: number): Round => ({
@@ -28,7 +28,7 @@ function protocol({ compute = () => {}, isRationed = true }: Plot = {}): (self: 
     });
     const context = Uint8Array.of(1);
     const participants = [HONEST, MALLORY];
-    return { participants, purpose: 'sign', context, opening: null, isRationed, begin: () => round(1) };
+    return { participants, purpose: 'sign', context, opening: null, isRateLimited: isRationed, begin: () => round(1) };
   };
 }
 
@@ -64,7 +64,7 @@ test.each([
   const pair = await twoCosigners();
   const computed: number[] = [];
   const begun = await begin(pair, protocol({ compute: (round) => computed.push(round) }));
-  const elsewhere = new Ledger(pair.honest.sql);
+  const elsewhere = new CosignerStorage(pair.honest.sql);
   for (const round of moved) elsewhere.advance(begun.sid, round);
   expect(await asked(pair, begun)).toBe('session-over');
   expect(await asked(pair, begun)).toBe('session-over');
@@ -76,7 +76,7 @@ test('a protocol without rations moves on in the ledger as well', async () => {
   const begun = await begin(pair, protocol({ isRationed: false }));
   await goOn(pair, begun);
   expect(writtenRound(pair.honest, begun)).toBe(2);
-  new Ledger(pair.honest.sql).advance(begun.sid, 3);
+  new CosignerStorage(pair.honest.sql).advance(begun.sid, 3);
   expect(await asked(pair, begun)).toBe('session-over');
 });
 

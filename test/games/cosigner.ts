@@ -2,14 +2,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { ExportLog } from '#cosigner/export-log.ts';
-import { KeyKeeper } from '#cosigner/key-keeper.ts';
+import { CosignerKey } from '#cosigner/key-keeper.ts';
 import { policiesBytes } from '#cosigner/key-generation.ts';
 import { isAttested } from '#cosigner/attestation.ts';
-import type { StoredRecord } from '#cosigner/ledger.ts';
-import { Ledger } from '#cosigner/ledger.ts';
-import type { Membership } from '#cosigner/membership.ts';
-import { membershipOf } from '#cosigner/membership.ts';
-import type { SentPolicy } from '#cosigner/policy-chain.ts';
+import type { StoredShare } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
+import { loadCosignerSet } from '#cosigner/membership.ts';
+import type { PolicyWithMandate } from '#cosigner/policy-chain.ts';
 import { statePolicy } from '#cosigner/policy-statement.ts';
 import { readChain } from '#cosigner/policy-chain.ts';
 import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
@@ -40,8 +40,8 @@ export interface Group {
   readonly threshold: number;
   readonly key: DealtKey;
   readonly keyId: string;
-  readonly memberships: ReadonlyMap<PartyIndex, Membership>;
-  readonly shares: ReadonlyMap<PartyIndex, StoredRecord>;
+  readonly memberships: ReadonlyMap<PartyIndex, CosignerSet>;
+  readonly shares: ReadonlyMap<PartyIndex, StoredShare>;
   /** As the devices of the people have pinned the co-signers. */
   readonly pins: readonly CosignerPin[];
   /** Identities that mallory made, one for each co-signer, and the pins that name them. */
@@ -63,8 +63,8 @@ async function newGroup(threshold: number, count: number): Promise<Group> {
   const parties = Array.from({ length: count }, (_, i) => party(i + 1));
   const key = dealKey(threshold, parties);
   const keyId = keyIdOf('ecdsa-secp256k1', key.publicKey);
-  const memberships = new Map<PartyIndex, Membership>();
-  const shares = new Map<PartyIndex, StoredRecord>();
+  const memberships = new Map<PartyIndex, CosignerSet>();
+  const shares = new Map<PartyIndex, StoredShare>();
   const secretOf = (self: PartyIndex) => bytesToHex(sha256(utf8ToBytes(`the identity of co-signer ${self}`)));
   const peers = Object.fromEntries(parties.map((self) => [String(self), publicIdentity(secretOf(self))]));
   const maxFees = Object.entries(FEE_CEILINGS).map(([chain, units]) => [chain, units.toString()]);
@@ -76,7 +76,7 @@ async function newGroup(threshold: number, count: number): Promise<Group> {
       IDENTITY_SECRET: secretOf(self),
       KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: secretOf(self) }]),
     };
-    const membership = await membershipOf(env as CosignerEnv);
+    const membership = await loadCosignerSet(env as CosignerEnv);
     memberships.set(self, membership);
     const { publicKey, publicShares } = key;
     const known = { scheme: 'ecdsa-secp256k1', keyId, epoch: 1, threshold, publicKey, publicShares } as const;
@@ -99,8 +99,8 @@ export class HonestCosigner {
   readonly index: PartyIndex;
   db = new Database();
   readonly #group: Group;
-  ledger: Ledger;
-  keeper: KeyKeeper;
+  ledger: CosignerStorage;
+  keeper: CosignerKey;
 
   constructor(group: Group, index: PartyIndex) {
     this.index = index;
@@ -108,7 +108,7 @@ export class HonestCosigner {
     [this.ledger, this.keeper] = this.#awake();
   }
 
-  get #membership(): Membership {
+  get #membership(): CosignerSet {
     return present(this.#group.memberships.get(this.index));
   }
 
@@ -117,9 +117,9 @@ export class HonestCosigner {
     [this.ledger, this.keeper] = this.#awake();
   }
 
-  #awake(): readonly [Ledger, KeyKeeper] {
+  #awake(): readonly [CosignerStorage, CosignerKey] {
     const sql = objectSql(this.db);
-    const ledger = new Ledger(sql);
+    const ledger = new CosignerStorage(sql);
     const context = {
       membership: this.#membership,
       ledger,
@@ -129,7 +129,7 @@ export class HonestCosigner {
       pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
       isBanned: async () => false,
     };
-    return [ledger, new KeyKeeper(context)];
+    return [ledger, new CosignerKey(context)];
   }
 
   /** The check at key generation (src/cosigner/node.ts): the policies that it would pin, or the code of its refusal. */
@@ -219,7 +219,7 @@ const MOST_READ = 2_000;
  * A policy as a co-signer reads it from the wire. Reading decompresses the key of each device, and the
  * games send few policies many times, so equal texts are read once.
  */
-function received({ policy, mandate }: AdoptedPolicy): SentPolicy {
+function received({ policy, mandate }: AdoptedPolicy): PolicyWithMandate {
   const text = JSON.stringify(policy);
   const known = READ.get(text) ?? policyOf(JSON.parse(text));
   if (READ.size >= MOST_READ) READ.clear();

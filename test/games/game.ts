@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
@@ -64,7 +64,7 @@ async function newWorld(chance: Chance, say: (words: string) => void): Promise<W
   const truth = { threshold, count, hostile: hostileParties, publicKey: bytesToHex(group.key.publicKey) };
   const oracle = new Oracle(truth, people.digests);
   const honest = new Map<PartyIndex, HonestCosigner>();
-  const hostile = new Map<PartyIndex, Membership>();
+  const hostile = new Map<PartyIndex, CosignerSet>();
   for (const one of group.parties) {
     if (hostileParties.has(one)) hostile.set(one, present(group.memberships.get(one)));
     else honest.set(one, new HonestCosigner(group, one));

@@ -288,7 +288,7 @@ async function forgeRecord(world: World): Promise<void> {
   for (const [index, cosigner] of honest) {
     // Where honest ones have nothing to say a hostile one signs for them.
     if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsCosigner(liar.own, statement));
-    const answer = await cosigner.keeper.witness(group.keyId, { record, witnesses });
+    const answer = await cosigner.keeper.witness(group.keyId, { record, attesters: witnesses });
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
     if (answer.ok) oracle.believed(index, proposal.digest);
   }

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Preparation, Round } from '#cosigner/protocol.ts';
+import type { SessionPlan, Round } from '#cosigner/protocol.ts';
 import { aborted, finished } from '#cosigner/protocol.ts';
 import type { Pairs, SigningSessionRequest } from '#cosigner/signing.ts';
 import { prepareSigning as production } from '#cosigner/signing.ts';
@@ -14,7 +14,7 @@ import { prepareSigning as production } from '#cosigner/signing.ts';
  * no signature before, and that no session runs twice, is what the tests of test/mpc and
  * test/cosigner prove.
  */
-export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Preparation {
+export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): SessionPlan {
   const preparation = production(request, pairs);
   return {
     ...preparation,

@@ -2,7 +2,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/payload.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { recordOf } from '#cosigner/ledger.ts';
-import type { Preparation } from '#cosigner/protocol.ts';
+import type { SessionPlan } from '#cosigner/protocol.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
@@ -53,7 +53,7 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
   const { group, honest, say, oracle, coordinator } = world;
   const names = plan.signers.map((one) => (honest.has(one) ? String(one) : `${one} (hostile)`)).join(', ');
   say(`asks ${names} for attempt ${plan.attempt} (${plan.purpose}) of: ${plan.proposal.words}`);
-  const opened = new Map<PartyIndex, { readonly preparation: Preparation; readonly request: Asked }>();
+  const opened = new Map<PartyIndex, { readonly preparation: SessionPlan; readonly request: Asked }>();
   for (const index of plan.signers) {
     const cosigner = honest.get(index);
     if (cosigner === undefined) continue;

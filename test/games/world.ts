@@ -1,4 +1,4 @@
-import type { Membership } from '#cosigner/membership.ts';
+import type { CosignerSet } from '#cosigner/membership.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { Group, HonestCosigner } from './cosigner.ts';
@@ -13,7 +13,7 @@ export interface World {
   readonly group: Group;
   readonly honest: ReadonlyMap<PartyIndex, HonestCosigner>;
   /** With the secrets of these the coordinator signs whatever it wants. */
-  readonly hostile: ReadonlyMap<PartyIndex, Membership>;
+  readonly hostile: ReadonlyMap<PartyIndex, CosignerSet>;
   readonly people: People;
   readonly signers: Signers;
   readonly oracle: Oracle;

@@ -44,15 +44,15 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'any number of rounds with one peer is under way',
     file: 'src/cosigner/pair-keeper.ts',
-    was: 'const MOST_ROUNDS_UNDER_WAY = 16;',
-    is: 'const MOST_ROUNDS_UNDER_WAY = 128;',
+    was: 'const MAX_ROUNDS_UNDER_WAY = 16;',
+    is: 'const MAX_ROUNDS_UNDER_WAY = 128;',
     caughtBy: [inAttacks('parallel-rounds')],
   },
   {
     name: 'one round too many with one peer is under way',
     file: 'src/cosigner/pair-keeper.ts',
-    was: 'this.#underWay.size >= MOST_ROUNDS_UNDER_WAY',
-    is: 'this.#underWay.size > MOST_ROUNDS_UNDER_WAY',
+    was: 'this.#underWay.size >= MAX_ROUNDS_UNDER_WAY',
+    is: 'this.#underWay.size > MAX_ROUNDS_UNDER_WAY',
     caughtBy: ['test/cosigner/pair-keeper.test.ts'],
   },
   {

@@ -101,8 +101,8 @@ export const VAULT_BUGS: readonly Bug[] = [
   {
     name: 'a co-signer reads a list of policies beyond the first fault',
     file: 'src/cosigner/resharing.ts',
-    was: 'of sentPoliciesOf(sent)) {',
-    is: 'of [...sentPoliciesOf(sent)]) {',
+    was: 'of parsePolicies(sent)) {',
+    is: 'of [...parsePolicies(sent)]) {',
     caughtBy: ['test/cosigner/refresh-attacks.test.ts'],
   },
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { follows, isExpired } from '#cosigner/policy-chain.ts';
+import { isSuccessor, isExpired } from '#cosigner/policy-chain.ts';
 import { mandateOf } from '#cosigner/sent-policy.ts';
 import { hasPermission } from '#domain/member.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -54,7 +54,7 @@ test('devices of the version before renew a mandate, those of now do not, and a 
   /** What a co-signer under version 1 says to the stored mandate. */
   const isAccepted = async () => {
     const mandate = mandateOf(structuredClone(sentPolicy(present(storage.policies.adoptedAs(2))).mandate));
-    return (await follows(byDevice, revoked, mandate)) && !isExpired(mandate, Date.now());
+    return (await isSuccessor(byDevice, revoked, mandate)) && !isExpired(mandate, Date.now());
   };
   expect(await approve(LAPTOP)).toBe('PENDING');
   expect(await isAccepted()).toBe(false);

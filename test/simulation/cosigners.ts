@@ -2,9 +2,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest } from '#cosigner/approval-check.ts';
-import type { SentPolicy } from '#cosigner/policy-chain.ts';
-import { follows, isExpired, policyHashOf, sentPolicyOf } from '#cosigner/policy-chain.ts';
-import { Ledger, recordOf } from '#cosigner/ledger.ts';
+import type { PolicyWithMandate } from '#cosigner/policy-chain.ts';
+import { isSuccessor, isExpired, policyHashOf, parsePolicy } from '#cosigner/policy-chain.ts';
+import { CosignerStorage, recordOf } from '#cosigner/ledger.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import type { SignedRecord } from '#cosigner/signed-record.ts';
@@ -45,7 +45,7 @@ export interface NodeTerms {
  */
 export class SimulatedCosigner {
   readonly db = new Database();
-  readonly ledger: Ledger;
+  readonly ledger: CosignerStorage;
   readonly #schedule: Schedule;
   readonly #terms: NodeTerms;
   readonly #secret = crypto.getRandomValues(new Uint8Array(32));
@@ -59,7 +59,7 @@ export class SimulatedCosigner {
   constructor(schedule: Schedule, terms: NodeTerms) {
     this.#schedule = schedule;
     this.#terms = terms;
-    this.ledger = new Ledger(objectSql(this.db));
+    this.ledger = new CosignerStorage(objectSql(this.db));
     this.ledger.putPolicy(terms.policy);
   }
 
@@ -108,7 +108,7 @@ export class SimulatedCosigner {
         return this.#round(body);
       case 'policy': {
         const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return this.#adopt(sentPolicyOf(adopting), attestations as Readonly<Record<string, string>>);
+        return this.#adopt(parsePolicy(adopting), attestations as Readonly<Record<string, string>>);
       }
       case 'attest':
         return this.#attest((body as { version: number }).version);
@@ -221,7 +221,7 @@ export class SimulatedCosigner {
   }
 
   async #adopt(
-    { policy, mandate }: SentPolicy,
+    { policy, mandate }: PolicyWithMandate,
     attestations: Readonly<Record<string, string>>,
   ): Promise<Result<null, Refused>> {
     const policies = this.ledger.policies();
@@ -230,7 +230,7 @@ export class SimulatedCosigner {
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    if (!(await follows(current, policy, mandate))) {
+    if (!(await isSuccessor(current, policy, mandate))) {
       return refused(refusal('policy-mismatch', String(current.version)));
     }
     const hash = policyHashOf(policy);

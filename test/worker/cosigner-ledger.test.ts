@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { Ledger } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { Book } from '../cosigner/ledger-stories.ts';
 import { tellLedgerStories } from '../cosigner/ledger-stories.ts';
@@ -15,7 +15,8 @@ const book = (): Book => {
   books += 1;
   const stub = WALLET_NONCE.getByName(`ledger-${books}`);
   return {
-    open: (use) => runInDurableObject(stub, (_object, state) => use(new Ledger(state.storage.sql), state.storage.sql)),
+    open: (use) =>
+      runInDurableObject(stub, (_object, state) => use(new CosignerStorage(state.storage.sql), state.storage.sql)),
     restart: () => evictDurableObject(stub),
   };
 };

@@ -6,7 +6,7 @@
  * Defence: The ledger moves a session on before a round is computed, and the state of a round works once.
  */
 import { expect, test } from 'vitest';
-import { Ledger } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
 import { ecdsaKey, signatureOf } from '../../cosigner/ecdsa-scene.ts';
 import type { Begun, Pair } from '../../cosigner/sessions-scene.ts';
 import { begin, goOn, MALLORY, nextFor, twoCosigners, writtenRound } from '../../cosigner/sessions-scene.ts';
@@ -69,7 +69,7 @@ test.each([1, 2])('a copy of the memory after round %i answers nothing once the 
   const begun = await comeTo(pair, round);
   // A host that resumes one snapshot of the process twice runs two of them over one storage. The
   // first one answers the next round, and all that this one can see of it is the ledger.
-  expect(new Ledger(pair.honest.sql).advance(begun.sid, round + 1)).toBe(true);
+  expect(new CosignerStorage(pair.honest.sql).advance(begun.sid, round + 1)).toBe(true);
   expect(await atOnce(pair, [nextFor(pair.honest, begun)])).toEqual(['session-over']);
   expect(writtenRound(pair.honest, begun)).toBe(round + 1);
 });

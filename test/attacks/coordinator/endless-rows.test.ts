@@ -6,8 +6,8 @@
  * Defence: rows of sessions are deleted after a day, and policies are read one by one until the first that is no successor.
  */
 import { expect, test } from 'vitest';
-import { Ledger } from '#cosigner/ledger.ts';
-import type { SentPolicy } from '#cosigner/policy-chain.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
+import type { PolicyWithMandate } from '#cosigner/policy-chain.ts';
 import { policyHashOf, readChain } from '#cosigner/policy-chain.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
@@ -18,7 +18,7 @@ const DAYS = 5;
 
 test('after many days of sessions only those of the last day have a row', () => {
   const sql = memorySql();
-  const ledger = new Ledger(sql);
+  const ledger = new CosignerStorage(sql);
   const rows = () => sql.exec('SELECT sid FROM session').toArray().length;
   let drawn = 0;
   for (let hour = 1; hour <= DAYS * 24; hour++) {
@@ -36,7 +36,7 @@ test('after many days of sessions only those of the last day have a row', () => 
 
 test('of a thousand policies without mandates two are read', async () => {
   let read = 0;
-  function* sent(): Generator<SentPolicy> {
+  function* sent(): Generator<PolicyWithMandate> {
     yield { policy: byDevice, mandate: null };
     for (let version = 2; version <= 1000; version++) {
       read += 1;

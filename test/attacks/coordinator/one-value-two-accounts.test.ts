@@ -14,7 +14,7 @@ import { storedNonce } from '#chains/solana/accounts.ts';
 import { inspectSolanaPayload } from '#chains/solana/payload.ts';
 import { type DurableNonce, nonceAccountOf } from '#chains/solana/terms.ts';
 import { messageBytes } from '#chains/solana/transaction.ts';
-import { Ledger } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/ledger.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { localCluster } from '../../chains/solana/cast.ts';
 import { present } from '../../chains/evm/cast.ts';
@@ -70,7 +70,7 @@ describe('on the chain', () => {
 
 test('so a co-signer that has signed at one account signs no further attempt at the other', () => {
   const value = getAddressDecoder().decode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
-  const ledger = new Ledger(memorySql());
+  const ledger = new CosignerStorage(memorySql());
   const attempt = (number: number, place: number) => {
     const inspected = inspectSolanaPayload(intent, `0x${bytesToHex(bytesAt({ kind: 'nonce', place, value }))}`);
     if (!inspected.ok) throw new Error(inspected.refusal);
