@@ -19,7 +19,7 @@ import { NO_RULES } from '#domain/rules.ts';
 import type { Actor, Attempt, Approval } from '#domain/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { cosignerClient, cosignersOf, doorOf } from '#nodes/cosigner-client.ts';
+import { cosignerClient, cosignersOf, transportOf } from '#nodes/cosigner-client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { proofFault } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
@@ -93,7 +93,7 @@ function allCosigners(env: SignEnv): readonly CosignerClient[] {
   const { COSIGNER_4: binding } = env;
   if (binding === undefined) return cosignersOf(env);
   const index = present(parsePartyIndex(4));
-  return [...cosignersOf(env), cosignerClient(index, { ...doorOf({ index, binding }), coordinatorSecret: null })];
+  return [...cosignersOf(env), cosignerClient(index, { ...transportOf({ index, binding }), coordinatorSecret: null })];
 }
 
 function opened(cosigners: readonly CosignerClient[], path: string): Promise<Scene> {

@@ -12,7 +12,7 @@ import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import type { Attestations } from '#nodes/show-policies.ts';
-import { sentPolicy } from '#nodes/show-policies.ts';
+import { encodePolicy } from '#nodes/show-policies.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 
 export interface KeyRequest {
@@ -64,7 +64,7 @@ export async function nextKeyStep(
 async function generated(nodes: readonly CosignerClient[], request: KeyRequest): Promise<Result<KeyStep, KeyFault>> {
   const run = bytesToHex(randomBytes(16));
   const { scheme, threshold, policies, attestations = {} } = request;
-  const body = { scheme, threshold, policies: policies.map(sentPolicy), attestations };
+  const body = { scheme, threshold, policies: policies.map(encodePolicy), attestations };
   const made = await relay({ nodes, place: () => `keygen/${run}`, request: () => body });
   if (!made.ok) return because('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));

@@ -6,7 +6,7 @@ import { pairNext, setupsOf } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import { attestationsOf, sentPolicy, showPolicies } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy, syncPolicies } from '#nodes/show-policies.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 import type { HeldShares } from '#nodes/held-shares.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
@@ -218,14 +218,14 @@ async function dealingFault(
       dealers: dealers.map(({ node }) => node.index),
       publicKey: key.publicKey,
       publicShares: base(first)?.publicShares ?? {},
-      policies: policies.map(sentPolicy),
+      policies: policies.map(encodePolicy),
       attestations,
     };
     const dealt = await relay({ nodes, place: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
     const { node, code } = dealt.refusal;
     fault = because('dealing', dealt.refusal).refusal;
-    if (code === 'policy-behind') await showPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
+    if (code === 'policy-behind') await syncPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
     if (!UNFIT_TO_DEAL.has(code)) return fault;
     unfit.add(node);
   }

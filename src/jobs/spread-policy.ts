@@ -1,7 +1,7 @@
 import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
 import type { CosignerFault } from '#nodes/cosigner-client.ts';
 import { cosignersOf, faultText } from '#nodes/cosigner-client.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -19,7 +19,7 @@ export async function spreadPolicy(env: CoordinatorEnv, vault: DurableObjectStub
   const expired = new Map<string, ExpiredAdoption>();
   for (const { keyId } of keys) {
     for (const node of all) {
-      const shown = await showPolicies({ nodes: [node], witnesses: all, keyId }, policies);
+      const shown = await syncPolicies({ nodes: [node], witnesses: all, keyId }, policies);
       if (shown.ok) continue;
       missing += 1;
       const reason = faultText(shown.refusal);

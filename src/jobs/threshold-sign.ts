@@ -14,7 +14,7 @@ import { bearWitness } from '#jobs/bear-witness.ts';
 import { groupsOf } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { receiptsOf } from '#jobs/receipts.ts';
-import { sentVote, showPolicies } from '#nodes/show-policies.ts';
+import { encodeApproval, syncPolicies } from '#nodes/show-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
@@ -164,7 +164,7 @@ async function runWith(
       payload: attempt.payload,
       attempt: attempt.number,
       purpose: attempt.purpose,
-      approvals: approvals.map(sentVote),
+      approvals: approvals.map(encodeApproval),
       policyVersion: policies.at(-1)?.policy.version ?? 0,
       evidence,
     },
@@ -182,6 +182,6 @@ async function runWith(
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
   const nodes = needsReceipts(policies) ? holders : signers;
-  const shown = await showPolicies({ nodes, witnesses: holders, keyId }, policies);
+  const shown = await syncPolicies({ nodes, witnesses: holders, keyId }, policies);
   return shown.ok ? run() : shown;
 }

@@ -8,8 +8,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { CosignerPlace, CosignerSettings } from '#nodes/cosigner-places.ts';
-import { cosignerPlaces } from '#nodes/cosigner-places.ts';
+import type { CosignerEndpoint, CosignerSettings } from '#nodes/cosigner-places.ts';
+import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
 
 /** Why a co-signer gave nothing: it refused, or nothing came back that could be understood. */
 export interface CosignerFault {
@@ -42,7 +42,7 @@ export interface CosignerClient {
 }
 
 /** Where requests to one node go, and who signs them; null where a binding says who sends them. */
-export interface CosignerDoor {
+export interface CosignerTransport {
   readonly origin: string;
   /** The network when absent. */
   readonly fetcher?: Pick<Fetcher, 'fetch'>;
@@ -72,18 +72,20 @@ const reply = z.union([
 /** The co-signers of this deployment, in order. */
 export function cosignersOf(env: CosignerSettings): readonly CosignerClient[] {
   const coordinatorSecret = env.COORDINATOR_SECRET ?? null;
-  return cosignerPlaces(env).map((place) => cosignerClient(place.index, { ...doorOf(place), coordinatorSecret }));
+  return cosignerEndpoints(env).map((place) =>
+    cosignerClient(place.index, { ...transportOf(place), coordinatorSecret }),
+  );
 }
 
 /** Where requests to a co-signer go. */
-export function doorOf(place: CosignerPlace) {
+export function transportOf(place: CosignerEndpoint) {
   return 'url' in place ? { origin: place.url } : { origin: BOUND, fetcher: place.binding };
 }
 
 /** By this name a node knows that it is asked through a binding. */
 const BOUND = 'http://cosigner';
 
-export function cosignerClient(index: PartyIndex, door: CosignerDoor): CosignerClient {
+export function cosignerClient(index: PartyIndex, door: CosignerTransport): CosignerClient {
   return {
     index,
     call: async (path, content) => {
@@ -107,7 +109,7 @@ function timeoutOf(path: string): number {
 }
 
 async function signatureOf(
-  { coordinatorSecret }: CosignerDoor,
+  { coordinatorSecret }: CosignerTransport,
   { index, path, body }: { readonly index: PartyIndex; readonly path: string; readonly body: string },
 ): Promise<Readonly<Record<string, string>>> {
   if (coordinatorSecret === null) return {};

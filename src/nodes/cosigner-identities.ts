@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { boundedFetch } from '#chains/bounded-fetch.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { arePins } from '#domain/cosigner-pin.ts';
-import { doorOf } from '#nodes/cosigner-client.ts';
+import { transportOf } from '#nodes/cosigner-client.ts';
 import type { CosignerSettings } from '#nodes/cosigner-places.ts';
-import { cosignerPlaces } from '#nodes/cosigner-places.ts';
+import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
 
 /** An identity is read from a setting. A co-signer that takes longer is away. */
 const IDENTITY_TIMEOUT_MS = 2_000;
@@ -16,8 +16,8 @@ const identity = z.object({ index: z.int(), signing: z.string().regex(/^[0-9a-f]
  * none. They need no proof here: co-signers refuse a policy with other keys than they pin.
  */
 export async function cosignerIdentities(env: CosignerSettings): Promise<readonly CosignerPin[] | null> {
-  const asked = cosignerPlaces(env).map(async (place) => {
-    const { origin, ...fetcher } = doorOf(place);
+  const asked = cosignerEndpoints(env).map(async (place) => {
+    const { origin, ...fetcher } = transportOf(place);
     const bounds = { timeoutMs: IDENTITY_TIMEOUT_MS, ...fetcher };
     const answer = await boundedFetch(`${origin}/identity`, { method: 'GET' }, bounds);
     return 'fault' in answer ? null : identityIn(answer.text);

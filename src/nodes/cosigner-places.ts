@@ -11,21 +11,21 @@ export interface CosignerSettings {
 }
 
 /** Where a co-signer is: in this account, behind a binding, or in another one, behind an address. */
-export type CosignerPlace =
+export type CosignerEndpoint =
   | { readonly index: PartyIndex; readonly binding: Fetcher }
   | { readonly index: PartyIndex; readonly url: string };
 
 /** With fewer than this, one that is away would keep everything from being signed. */
-const FEWEST = 3;
+const MIN_COSIGNERS = 3;
 
 /**
  * The co-signers of this deployment, in order: 1 to n without a gap, three to five. One with an address in COSIGNER_URLS is asked there, whatever
  * is bound. Throws where the settings do not fit together: a coordinator that is not set up signs nothing.
  */
-export function cosignerPlaces(env: CosignerSettings): readonly CosignerPlace[] {
+export function cosignerEndpoints(env: CosignerSettings): readonly CosignerEndpoint[] {
   const urls = cosignerUrls(env.COSIGNER_URLS ?? '');
   const bindings = [env.COSIGNER_1, env.COSIGNER_2, env.COSIGNER_3];
-  const places: CosignerPlace[] = [];
+  const places: CosignerEndpoint[] = [];
   for (let number = 1; number <= MAX_PARTY_INDEX; number++) {
     const index = parsePartyIndex(number);
     const [url, binding] = [urls.get(String(number)), bindings[number - 1]];
@@ -33,7 +33,8 @@ export function cosignerPlaces(env: CosignerSettings): readonly CosignerPlace[] 
     if (url !== undefined) places.push({ index, url });
     else if (binding !== undefined) places.push({ index, binding });
   }
-  if (places.length < FEWEST) throw new Error(`there are ${places.length} co-signers; at least ${FEWEST} are needed`);
+  if (places.length < MIN_COSIGNERS)
+    throw new Error(`there are ${places.length} co-signers; at least ${MIN_COSIGNERS} are needed`);
   const beyond = [...urls.keys()].find((name) => !places.some(({ index }) => name === String(index)));
   if (beyond !== undefined) throw new Error(`COSIGNER_URLS names ${beyond}, and one before it is nowhere`);
   if (urls.size > 0 && env.COORDINATOR_SECRET === undefined) throw new Error('COSIGNER_URLS needs COORDINATOR_SECRET');

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#nodes/show-policies.ts';
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
 
@@ -53,7 +53,7 @@ export interface PolicyInForce {
  * policy change when it is shown to it, and a signer would otherwise see each change as a disagreement
  * until the next signature. A co-signer that refuses the change, or is away, keeps its first answer.
  */
-export async function caughtUpStatements(
+export async function statementsAfterSync(
   cosigners: readonly CosignerClient[],
   { keyIds, nonce }: { readonly keyIds: readonly string[]; readonly nonce: string },
   inForce: PolicyInForce,
@@ -69,7 +69,7 @@ export async function caughtUpStatements(
       if (!isBehind(one) || cosigner === undefined) return one;
       const newer = history.filter(({ policy }) => policy.version > (one.statement?.policyVersion ?? 0));
       const audience = { nodes: [cosigner], witnesses: cosigners, keyId: one.keyId };
-      const shown = await showPolicies(audience, newer);
+      const shown = await syncPolicies(audience, newer);
       return shown.ok ? statementOf(cosigner, one.keyId, nonce) : one;
     }),
   );

@@ -8,7 +8,7 @@ import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 /** Number of each co-signer to its signature that it has adopted a policy. */
 export type Attestations = Readonly<Record<string, string>>;
 
-export interface PolicyAudience {
+export interface SyncTarget {
   /** The co-signers that are shown the policies. */
   readonly nodes: readonly CosignerClient[];
   /** All co-signers of the key: those that have adopted a policy attest it to one that comes late. */
@@ -20,20 +20,20 @@ export interface PolicyAudience {
  * Shows co-signers the policies that they have not adopted yet, in order, each with the mandate that makes it a successor of the one
  * before. Gives the first fault.
  */
-export async function showPolicies(
-  audience: PolicyAudience,
+export async function syncPolicies(
+  audience: SyncTarget,
   policies: readonly AdoptedPolicy[],
 ): Promise<Result<null, CosignerFault>> {
   const newest = policies.at(-1);
   if (newest === undefined) return accepted(null);
   for (const node of audience.nodes) {
-    const shown = await showOne(audience, node, newest);
+    const shown = await syncOne(audience, node, newest);
     if (shown.ok) continue;
     // A co-signer that is further behind names the version that it has in force.
     const has = shown.refusal.code === 'policy-mismatch' ? versionIn(shown.refusal.detail) : null;
     if (has === null) return shown;
     for (const adopting of policies.filter(({ policy }) => policy.version > has)) {
-      const adopted = await showOne(audience, node, adopting);
+      const adopted = await syncOne(audience, node, adopting);
       if (!adopted.ok) return adopted;
     }
   }
@@ -48,13 +48,13 @@ function versionIn(detail: string | null): number | null {
 const NEEDS_ATTESTATION: ReadonlySet<string> = new Set(['mandate-expired', 'other-cosigners']);
 
 /** Shows one policy, and once more with attestations where the co-signer needs them. */
-async function showOne(
-  { witnesses, keyId }: PolicyAudience,
+async function syncOne(
+  { witnesses, keyId }: SyncTarget,
   node: CosignerClient,
   adopting: AdoptedPolicy,
 ): Promise<Result<unknown, CosignerFault>> {
   const show = (attestations: Attestations) =>
-    node.call(`key/${keyId}/policy`, { ...sentPolicy(adopting), attestations });
+    node.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
   const shown = await show({});
   if (shown.ok || !NEEDS_ATTESTATION.has(shown.refusal.code)) return shown;
   return show(await attestationsOf(witnesses, keyId, adopting.policy.version));
@@ -79,13 +79,13 @@ export async function attestationsOf(
 }
 
 /** Where a voice came from stays with the coordinator. */
-export function sentVote({ actor: { userId, tokenId }, digest, device, atMs }: Approval) {
+export function encodeApproval({ actor: { userId, tokenId }, digest, device, atMs }: Approval) {
   return { actor: { userId, tokenId }, digest, device, atMs };
 }
 
 /** A policy and its mandate as co-signers read them. */
-export function sentPolicy({ policy, mandate }: AdoptedPolicy) {
+export function encodePolicy({ policy, mandate }: AdoptedPolicy) {
   if (mandate === null) return { policy, mandate };
   const { id, note, createdAtMs, expiresAtMs, approvals } = mandate;
-  return { policy, mandate: { id, note, createdAtMs, expiresAtMs, approvals: approvals.map(sentVote) } };
+  return { policy, mandate: { id, note, createdAtMs, expiresAtMs, approvals: approvals.map(encodeApproval) } };
 }

@@ -9,7 +9,7 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { byDevice, laptop, phone } from '../cosigner/device-scene.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
@@ -74,7 +74,7 @@ export async function shownTo(
   const attestations = await attestationsOf(attestedBy, keyId, adopting.policy.version);
   const answers: string[] = [];
   for (const node of nodes) {
-    const answer = await node.call(`key/${keyId}/policy`, { ...sentPolicy(adopting), attestations });
+    const answer = await node.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
     answers.push(answer.ok ? 'adopted' : answer.refusal.code);
   }
   return answers;

@@ -11,7 +11,7 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { accepted } from '#domain/result.ts';
 import { statementBytes } from '#domain/statement.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#nodes/show-policies.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import type { DeliveredStatement } from '#nodes/policy-statements.ts';
 import { policyStatements } from '#nodes/policy-statements.ts';
@@ -43,7 +43,7 @@ export async function showTo(
   keyId: string,
   policies: readonly AdoptedPolicy[],
 ): Promise<void> {
-  await showPolicies({ nodes: cosigners, witnesses: cosigners, keyId }, policies);
+  await syncPolicies({ nodes: cosigners, witnesses: cosigners, keyId }, policies);
 }
 
 /** A signer who asks through the coordinator, and what of the answer is proven. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CosignerSettings } from '#nodes/cosigner-places.ts';
-import { cosignerPlaces } from '#nodes/cosigner-places.ts';
+import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
 
 /** Where a coordinator finds its co-signers. */
 
@@ -11,7 +11,7 @@ const urls = (...numbers: readonly number[]) =>
   JSON.stringify(Object.fromEntries(numbers.map((number) => [number, `https://cosigner-${number}.example.com`])));
 
 function placesOf(env: CosignerSettings): readonly string[] {
-  return cosignerPlaces(env).map((place) => {
+  return cosignerEndpoints(env).map((place) => {
     return `${place.index} ${'url' in place ? place.url : 'bound'}`;
   });
 }
@@ -56,5 +56,5 @@ test.each<[string, CosignerSettings]>([
   ['an address with a path', { ...three, COSIGNER_URLS: '{"1":"https://a.example/x"}', COORDINATOR_SECRET }],
   ['a number in place of an address', { ...three, COSIGNER_URLS: '{"1":1}', COORDINATOR_SECRET }],
 ])('%s: that is no deployment', (_name, env) => {
-  expect(() => cosignerPlaces(env)).toThrow(/co-signers|COSIGNER_URLS/);
+  expect(() => cosignerEndpoints(env)).toThrow(/co-signers|COSIGNER_URLS/);
 });

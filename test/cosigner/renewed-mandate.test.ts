@@ -4,7 +4,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#nodes/show-policies.ts';
 import { approvalsOf, changeTo, first, LAPTOP, NEW_LAPTOP } from '../attacks/policy-scene.ts';
 import { NEW_PHONE, PHONE, revoked, shownTo } from '../attacks/policy-scene.ts';
 import { byDevice } from './device-scene.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => nodes.stop());
 
 /** What becomes of a payment that the new devices approve under the policy in force. */
-async function pays(policies: Parameters<typeof showPolicies>[1], governedBy: Policy): Promise<boolean> {
+async function pays(policies: Parameters<typeof syncPolicies>[1], governedBy: Policy): Promise<boolean> {
   const transfer = approvedTransfer({ key, governedBy });
   const approvals = approvalsOf(transfer.transaction.digest, NEW_LAPTOP, NEW_PHONE);
   return (await thresholdSign(nodes.all, { ...transfer, signingThreshold: 3, approvals, policies })).ok;
@@ -44,7 +44,7 @@ test('a co-signer that was away for longer than the mandate adopts the renewed o
   expect(await shownTo(nodes.some(3), key.keyId, late, nodes.all)).toEqual(['mandate-expired']);
   expect(await pays([first, late], revoked)).toBe(false);
   const audience = { nodes: nodes.all, witnesses: nodes.all, keyId: key.keyId };
-  expect(await showPolicies(audience, [first, renewed])).toMatchObject({ ok: true });
+  expect(await syncPolicies(audience, [first, renewed])).toMatchObject({ ok: true });
   expect(await pays([first, renewed], revoked)).toBe(true);
 }, 60_000);
 

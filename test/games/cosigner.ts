@@ -19,7 +19,7 @@ import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { SignedStatement } from '#domain/statement.ts';
-import { sentPolicy } from '#nodes/show-policies.ts';
+import { encodePolicy } from '#nodes/show-policies.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import type { CosignerIdentity } from '#mpc/envelope.ts';
 import { importIdentity } from '#mpc/envelope.ts';
@@ -224,6 +224,6 @@ function received({ policy, mandate }: AdoptedPolicy): PolicyWithMandate {
   const known = READ.get(text) ?? policyOf(JSON.parse(text));
   if (READ.size >= MOST_READ) READ.clear();
   READ.set(text, known);
-  const sent = sentPolicy({ policy, mandate }).mandate;
+  const sent = encodePolicy({ policy, mandate }).mandate;
   return { policy: known, mandate: sent === null ? null : mandateOf(JSON.parse(JSON.stringify(sent))) };
 }

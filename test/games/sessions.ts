@@ -7,7 +7,7 @@ import { recordBytes } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import type { AttemptPurpose } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
-import { sentVote } from '#nodes/show-policies.ts';
+import { encodeApproval } from '#nodes/show-policies.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Proposal } from './coordinator.ts';
@@ -42,7 +42,7 @@ function requestFor(cosigner: HonestCosigner, plan: Plan): Asked {
 
 /** As it comes out of the wire. */
 function received(request: SigningRequest): SigningRequest {
-  return signingRequestOf(JSON.parse(JSON.stringify({ ...request, approvals: request.approvals.map(sentVote) })));
+  return signingRequestOf(JSON.parse(JSON.stringify({ ...request, approvals: request.approvals.map(encodeApproval) })));
 }
 
 /**

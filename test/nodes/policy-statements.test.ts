@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { caughtUpStatements } from '#nodes/policy-statements.ts';
+import { statementsAfterSync } from '#nodes/policy-statements.ts';
 import { NOON_MS, policy, vaultId } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
@@ -51,7 +51,7 @@ test('a co-signer with an older policy is shown the newer one and asked again; t
   const [current, behind, stubborn] = [cosigner(1, 2), cosigner(2, 1), cosigner(3, 1, true)];
   const all = [current, behind, stubborn].map(({ client }) => client);
   const question = { keyIds: [KEY], nonce: NONCE };
-  const entries = await caughtUpStatements(all, question, { version: 2, history: async () => history });
+  const entries = await statementsAfterSync(all, question, { version: 2, history: async () => history });
   expect(entries.map(({ cosigner: index, statement }) => [index, statement?.policyVersion])).toEqual([
     [1, 2],
     [2, 2],
@@ -69,6 +69,6 @@ test('where nobody is behind, the history of the policies is not read', async ()
   };
   const cosigners = [cosigner(1, 2).client, cosigner(2, 2).client, away];
   const inForce = { version: 2, history: () => Promise.reject(new Error('the history was read')) };
-  const entries = await caughtUpStatements(cosigners, { keyIds: [KEY], nonce: NONCE }, inForce);
+  const entries = await statementsAfterSync(cosigners, { keyIds: [KEY], nonce: NONCE }, inForce);
   expect(entries.map(({ fault }) => fault)).toEqual([null, null, 'unreachable']);
 });

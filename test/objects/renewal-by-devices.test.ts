@@ -4,7 +4,7 @@ import { mandateOf } from '#cosigner/sent-policy.ts';
 import { hasPermission } from '#domain/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
-import { sentPolicy } from '#nodes/show-policies.ts';
+import { encodePolicy } from '#nodes/show-policies.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import { PolicyCommands } from '#objects/policy-desk.ts';
 import type { VaultContext } from '#objects/vault-host.ts';
@@ -53,7 +53,7 @@ test('devices of the version before renew a mandate, those of now do not, and a 
   });
   /** What a co-signer under version 1 says to the stored mandate. */
   const isAccepted = async () => {
-    const mandate = mandateOf(structuredClone(sentPolicy(present(storage.policies.adoptedAs(2))).mandate));
+    const mandate = mandateOf(structuredClone(encodePolicy(present(storage.policies.adoptedAs(2))).mandate));
     return (await isSuccessor(byDevice, revoked, mandate)) && !isExpired(mandate, Date.now());
   };
   expect(await approve(LAPTOP)).toBe('PENDING');

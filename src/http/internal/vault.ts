@@ -29,7 +29,7 @@ import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
-import { cosignerPlaces } from '#nodes/cosigner-places.ts';
+import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
 import type { VaultSpec } from '#objects/membership.ts';
 import { initialPolicy } from '#objects/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
@@ -145,7 +145,7 @@ async function found(context: HttpContext): Promise<Response> {
   }
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
   if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
-  const cosigners = cosignerPlaces(context.env).length;
+  const cosigners = cosignerEndpoints(context.env).length;
   const { signingThreshold = minSigners(cosigners) } = body;
   if (signingThreshold < minSigners(cosigners) || signingThreshold > cosigners) {
     const detail = `is ${minSigners(cosigners)} to ${cosigners}: any two groups of co-signers that could sign must share one`;

@@ -7,7 +7,7 @@ import type { HttpContext } from '#http/context.ts';
 import { askObject } from '#http/object-call.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { PolicyInForce } from '#nodes/policy-statements.ts';
-import { caughtUpStatements, signedStatement } from '#nodes/policy-statements.ts';
+import { statementsAfterSync, signedStatement } from '#nodes/policy-statements.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** A reader that verifies statements draws a nonce for each question. */
@@ -74,5 +74,5 @@ export async function statementRecord(context: HttpContext, scope: StatementScop
     },
   };
   const question = { keyIds: keys.map(({ keyId }) => keyId), nonce };
-  return { keys, statements: [...(await caughtUpStatements(cosignersOf(context.env), question, inForce))] };
+  return { keys, statements: [...(await statementsAfterSync(cosignersOf(context.env), question, inForce))] };
 }

@@ -8,7 +8,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#nodes/show-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { newKey, startNodes } from '../../cosigner/nodes.ts';
@@ -46,7 +46,7 @@ test('a co-signer that was away catches up by the attestations of the others, an
   const unapproved = changeTo(revoked, [LAPTOP], Date.now() - 1);
   expect(await shownTo(nodes.some(3), key.keyId, unapproved, nodes.some(1, 2))).toEqual(['policy-mismatch']);
   const audience = { nodes: nodes.some(3), witnesses: nodes.all, keyId: key.keyId };
-  expect(await showPolicies(audience, [first, late])).toMatchObject({ ok: true });
+  expect(await syncPolicies(audience, [first, late])).toMatchObject({ ok: true });
 });
 
 test('a co-signer that is two versions behind is shown the versions that it lacks, in order', async () => {
@@ -55,9 +55,9 @@ test('a co-signer that is two versions behind is shown the versions that it lack
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const all = [first, changeTo(revoked, [LAPTOP, PHONE]), changeTo(third, signs)];
   const audience = { nodes: nodes.all, witnesses: nodes.all, keyId: key.keyId };
-  expect(await showPolicies(audience, all)).toMatchObject({ ok: true });
+  expect(await syncPolicies(audience, all)).toMatchObject({ ok: true });
   // Version 3 asks for all three of its people.
-  expect(await showPolicies(audience, [...all, changeTo(fourth, signs)])).toMatchObject({
+  expect(await syncPolicies(audience, [...all, changeTo(fourth, signs)])).toMatchObject({
     ok: false,
     refusal: { code: 'policy-mismatch' },
   });

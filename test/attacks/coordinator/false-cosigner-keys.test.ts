@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { showPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#nodes/show-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { newKey, startNodes } from '../../cosigner/nodes.ts';
@@ -56,6 +56,6 @@ test('a co-signer that was away while keys were rotated catches up by what the o
   expect(await shownTo(nodes.some(3), key.keyId, before, nodes.some(1))).toEqual(['other-cosigners']);
   const audience = { nodes: nodes.some(3), witnesses: nodes.all, keyId: key.keyId };
   const after = changeTo(withKeys(await keysOfNow(), before.policy), signs);
-  expect(await showPolicies(audience, [first, before, after])).toMatchObject({ ok: true });
+  expect(await syncPolicies(audience, [first, before, after])).toMatchObject({ ok: true });
   expect(await shownTo(nodes.all, key.keyId, after)).toEqual(['adopted', 'adopted', 'adopted']);
 }, 60_000);

@@ -14,7 +14,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#local/script-device.ts';
-import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
@@ -67,7 +67,7 @@ const CHAINS: Readonly<Record<string, readonly AdoptedPolicy[]>> = {
 /** Opens a key generation at each co-signer; what it answers. */
 async function opened(policies: readonly AdoptedPolicy[], attestations = {}): Promise<readonly string[]> {
   const run = bytesToHex(randomBytes(16));
-  const body = { scheme: 'frost-ed25519', threshold: 2, policies: policies.map(sentPolicy), attestations };
+  const body = { scheme: 'frost-ed25519', threshold: 2, policies: policies.map(encodePolicy), attestations };
   const answers: string[] = [];
   for (const node of nodes.all) {
     const answer = await node.call(`keygen/${run}/open`, opening(body));

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sortedByKeyId } from '#domain/device.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';
@@ -50,7 +50,7 @@ async function joins(policy: AdoptedPolicy, attestations: Readonly<Record<string
     ...epochs,
     publicKey,
     publicShares,
-    policies: [sentPolicy(policy)],
+    policies: [encodePolicy(policy)],
     attestations,
   };
   const [third] = nodes.some(3);

@@ -10,7 +10,7 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { attestationsOf, sentPolicy } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { startNodes } from '../../cosigner/nodes.ts';
@@ -49,7 +49,7 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
 async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: readonly AdoptedPolicy[]) {
   const attestations = await attestationsOf(nodes.some(1, 2), keyId, policies.length);
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2], threshold: 2 };
-  const body = { scheme, publicKey, publicShares, ...epochs, policies: policies.map(sentPolicy), attestations };
+  const body = { scheme, publicKey, publicShares, ...epochs, policies: policies.map(encodePolicy), attestations };
   const [third] = nodes.some(3);
   const answer = await third?.call(`reshare/${keyId}/open`, opening(body));
   return answer?.ok === true ? 'opened' : answer?.refusal.code;
