@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { authenticate, authenticateService, sessionOnly } from '#http/authenticate.ts';
 import type { HttpContext, HttpEnv, Route } from '#http/context.ts';
-import { counted, onRoute } from '#http/counted.ts';
+import { countRequests, tagRoute } from '#http/counted.ts';
 import { docs } from '#http/docs.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import { openApi } from '#http/openapi.ts';
@@ -17,18 +17,18 @@ const RETRY_SECONDS = '2';
 
 export const app = new Hono<HttpEnv>();
 
-app.use(counted);
+app.use(countRequests);
 app.use(requestId);
 app.get('/openapi.json', (context) => context.json(openApi()));
 app.get('/docs', docs);
 for (const route of ROUTES) {
-  const steps = [onRoute(route.path), ...doorsOf(route), ...checksOf(route)];
+  const steps = [tagRoute(route.path), ...authMiddleware(route), ...bodyMiddleware(route)];
   app.on([route.method], [route.path], ...steps, (context) => route.handle(context));
 }
 app.notFound((context) => missing(context));
 app.onError((error, context) => failed(error, context));
 
-function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
+function authMiddleware(route: Route): MiddlewareHandler<HttpEnv>[] {
   // What a monitor sends says by itself whose it is; the route looks.
   if (route.access === 'anyone' || route.access === 'monitor') return [];
   if (route.access === 'service') return [authenticateService];
@@ -36,7 +36,7 @@ function doorsOf(route: Route): MiddlewareHandler<HttpEnv>[] {
 }
 
 /** What a request has to be before its route sees it: the query first, then the body. */
-function checksOf({ method, query, body, optionalBody: mayHave, access }: Route): MiddlewareHandler[] {
+function bodyMiddleware({ method, query, body, optionalBody: mayHave, access }: Route): MiddlewareHandler[] {
   const queryCheck = query === undefined ? [] : [check('query', query)];
   if (body !== undefined) return [...queryCheck, ...jsonBody, check('json', body)];
   if (mayHave !== undefined) return [...queryCheck, ...optionalBody(mayHave)];

@@ -7,10 +7,10 @@ import { WINDOW_SECONDS } from '#domain/rate-limit.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseCredential } from '#http/credential-value.ts';
 import type { HttpContext, HttpEnv } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import type { HttpFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
-import { shielded } from '#http/shield.ts';
+import { limitByAddress } from '#http/shield.ts';
 import { endedSessionCookie, isCrossSite, sessionValue } from '#http/session-cookie.ts';
 import type { LimitState } from '#objects/usage-meter.ts';
 
@@ -53,7 +53,7 @@ async function byToken(context: HttpContext, policy: RateLimitPolicy, header: st
   const value = bearerOf(header);
   const presented = value === null ? null : parseCredential('access-token', value, context.env.TOKEN_MAC_KEY);
   if (presented === null) return unauthenticated(context, 'token-invalid');
-  const admission = await askObject(
+  const admission = await callObject(
     () => context.env.ACCESS_TOKEN.getByName(`token:${presented.id}`),
     (token) => token.admit({ secretHash: presented.secretHash, policy }),
   );
@@ -79,7 +79,7 @@ async function bySession(context: HttpContext, policy: RateLimitPolicy, cookie: 
   const presented = parseCredential('session', cookie, context.env.TOKEN_MAC_KEY);
   if (presented === null) return unauthenticated(context, 'session-invalid');
   const { secretHash } = presented;
-  const admission = await askObject(
+  const admission = await callObject(
     () => sessionObject(context, presented.id),
     (session) => session.admit({ secretHash, policy }),
   );
@@ -119,7 +119,7 @@ function bearerOf(header: string): string | null {
 
 /** Answers 401, or 429 to an address that tries too often: guessing must not be free. */
 async function unauthenticated(context: HttpContext, fault: HttpFault): Promise<Response> {
-  const flood = await shielded(context);
+  const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   if (fault === 'session-invalid' || fault === 'session-expired') {
     // The browser forgets what opens nothing any more.

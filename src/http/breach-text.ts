@@ -3,7 +3,7 @@ import { unreachable } from '#domain/result.ts';
 import type { RuleViolation } from '#domain/rules.ts';
 
 /** What a rule has against a transaction, for people. */
-export function breachText(breach: RuleViolation): string {
+export function violationText(breach: RuleViolation): string {
   switch (breach.rule) {
     case 'unreadable':
       return 'The policy refuses what no standard explains, and nobody can say what this call or typed data moves.';

@@ -18,15 +18,15 @@ export function taggedJson(body: unknown): TaggedJson {
 }
 
 /** Whether the caller says that it has this already. `*` does not count: it asks whether there is anything at all. */
-export function isKnown(context: HttpContext, { tag }: TaggedJson): boolean {
+export function matchesEtag(context: HttpContext, { tag }: TaggedJson): boolean {
   const header = context.req.header('if-none-match') ?? '';
   return header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
 }
 
 /** 200 with the body, or 304 without it. */
-export function answerTagged(context: HttpContext, json: TaggedJson): Response {
+export function respondWithEtag(context: HttpContext, json: TaggedJson): Response {
   context.header('etag', json.tag);
-  return isKnown(context, json)
+  return matchesEtag(context, json)
     ? context.body(null, 304)
     : context.body(json.text, 200, { 'content-type': 'application/json' });
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { CredentialReset } from '#domain/credential-reset.ts';
 import { cancellationBytes, CREDENTIAL_RESET_STATES, resetStateAt } from '#domain/credential-reset.ts';
 import type { VaultId } from '#domain/id.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 
 const time = z.iso.datetime();
 
@@ -43,10 +43,10 @@ export function credentialResetRecord(reset: CredentialReset): z.infer<typeof cr
     userId: reset.userId,
     userName: reset.userName,
     state: resetStateAt(reset, Date.now()),
-    requestedAt: timeText(reset.requestedAtMs),
-    effectiveAt: timeText(reset.effectiveAtMs),
-    expiresAt: timeText(reset.expiresAtMs),
-    endedAt: endedAtMs === null ? null : timeText(endedAtMs),
+    requestedAt: rfc3339(reset.requestedAtMs),
+    effectiveAt: rfc3339(reset.effectiveAtMs),
+    expiresAt: rfc3339(reset.expiresAtMs),
+    endedAt: endedAtMs === null ? null : rfc3339(endedAtMs),
     cancelledBy: cancellation === null ? null : { userId: cancellation.userId, deviceKeyId: cancellation.deviceKeyId },
   };
 }

@@ -62,10 +62,10 @@ export const deviceBody = z.strictObject({
 });
 
 /** So many have proofs that fit a body. */
-export const MOST_NEW_DEVICES = 20;
+export const MAX_NEW_DEVICES = 20;
 
 /** What the caller's device says, or null where the body is empty. */
-export async function givenSignature(context: HttpContext): Promise<DeviceSignature | null> {
+export async function readDeviceSignature(context: HttpContext): Promise<DeviceSignature | null> {
   const body = await optionalBodyOf(context, deviceSignatureBody);
   const keyId = parseDeviceKeyId(body?.keyId ?? '');
   return body === null || keyId === null ? null : { keyId, ...signed(body) };

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { HistoryEntry } from '#objects/history.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 
-const LARGEST_PAGE = 500;
+const MAX_PAGE_SIZE = 500;
 const DEFAULT_PAGE = 200;
 
 const wholeNumber = z
@@ -13,7 +13,7 @@ const wholeNumber = z
 /** Oldest first, from after one line. */
 export const historyQuery = z.strictObject({
   after: wholeNumber.optional(),
-  limit: wholeNumber.refine((limit) => limit >= 1 && limit <= LARGEST_PAGE, `is 1 to ${LARGEST_PAGE}`).optional(),
+  limit: wholeNumber.refine((limit) => limit >= 1 && limit <= MAX_PAGE_SIZE, `is 1 to ${MAX_PAGE_SIZE}`).optional(),
 });
 
 export const historySchema = z
@@ -51,7 +51,7 @@ export function pageOf(query: z.infer<typeof historyQuery>) {
 export function historyPage(lines: readonly { readonly entry: string; readonly hash: string }[], limit: number) {
   const shown = lines.slice(0, limit).map(({ entry, hash }) => {
     const line = JSON.parse(entry) as HistoryEntry;
-    return { ...line, at: timeText(line.atMs), hash };
+    return { ...line, at: rfc3339(line.atMs), hash };
   });
   return { history: shown, nextAfter: lines.length > limit ? (shown.at(-1)?.seq ?? null) : null };
 }

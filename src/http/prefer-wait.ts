@@ -1,6 +1,6 @@
 import type { HttpContext } from '#http/context.ts';
 
-const LONGEST_WAIT_SECONDS = 30;
+const MAX_WAIT_SECONDS = 30;
 
 /**
  * How long the caller would wait for a change (`Prefer: wait=N`, RFC 7240): at most 30 s, 0 when it does not say so. What can not
@@ -9,5 +9,5 @@ const LONGEST_WAIT_SECONDS = 30;
 export function preferredWaitSeconds(context: HttpContext): number {
   const header = context.req.header('prefer') ?? '';
   const match = /(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,6})"?\s*(?:[,;]|$)/i.exec(header);
-  return match?.[1] === undefined ? 0 : Math.min(Number.parseInt(match[1], 10), LONGEST_WAIT_SECONDS);
+  return match?.[1] === undefined ? 0 : Math.min(Number.parseInt(match[1], 10), MAX_WAIT_SECONDS);
 }

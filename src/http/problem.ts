@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { breachText } from '#http/breach-text.ts';
+import { violationText } from '#http/breach-text.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 
 /** What HTTP itself refuses, before or around the domain. */
 export type HttpFault =
@@ -215,7 +215,7 @@ function detailsOf(refusal: Refusal): ProblemDetails {
         members: { transactionId: refusal.transactionId },
       };
     case 'not-after-passed':
-      return { detail: `notAfter is ${timeText(refusal.notAfterMs)}, which has passed. Nothing was stored.` };
+      return { detail: `notAfter is ${rfc3339(refusal.notAfterMs)}, which has passed. Nothing was stored.` };
     case 'wallet-not-ready':
       return { detail: `The vault's key for ${refusal.chain} is still being generated.` };
     case 'chain-not-enabled':
@@ -230,7 +230,7 @@ function detailsOf(refusal: Refusal): ProblemDetails {
         members: { address: refusal.address, known: refusal.known },
       };
     case 'policy-forbids':
-      return { detail: breachText(refusal.breach), members: { breach: refusal.breach } };
+      return { detail: violationText(refusal.breach), members: { breach: refusal.breach } };
     case 'policy-change-not-found':
       return { detail: 'The vault has no policy change with this id.' };
     case 'policy-change-not-pending':
@@ -247,7 +247,7 @@ function detailsOf(refusal: Refusal): ProblemDetails {
     case 'mandate-in-force':
       return {
         detail: 'Co-signers still adopt this version. Its mandate can be renewed after mandateEndsAt.',
-        members: { mandateEndsAt: timeText(refusal.expiresAtMs) },
+        members: { mandateEndsAt: rfc3339(refusal.expiresAtMs) },
       };
     case 'access-token-not-found':
       return { detail: 'You have no token with this id.' };

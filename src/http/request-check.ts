@@ -10,7 +10,7 @@ import { problem } from '#http/problem.ts';
 import { illFormedTexts } from '#http/well-formed-body.ts';
 
 /** The largest body of any endpoint. */
-const LARGEST_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 
@@ -21,9 +21,9 @@ const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
  */
 export const jsonBody = [
   bodyLimit({
-    maxSize: LARGEST_BODY_BYTES,
+    maxSize: MAX_BODY_BYTES,
     onError: (context) =>
-      problem(context as HttpContext, 'body-too-large', { detail: `A body has at most ${LARGEST_BODY_BYTES} bytes.` }),
+      problem(context as HttpContext, 'body-too-large', { detail: `A body has at most ${MAX_BODY_BYTES} bytes.` }),
   }),
   createMiddleware<HttpEnv>(async (context, next) => {
     const type = context.req.header('content-type') ?? '';

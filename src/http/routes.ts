@@ -6,11 +6,11 @@ import { status } from '#http/internal/status.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
-import { projectVault } from '#http/internal/projection.ts';
+import { rebuildReadModel } from '#http/internal/projection.ts';
 import { exportRecovery } from '#http/internal/recovery.ts';
 import {
-  collectAccessToken,
-  collectSession,
+  issueResetToken,
+  issueResetSession,
   readCredentialResets,
   releaseIdentity,
   requestCredentialReset,
@@ -132,8 +132,8 @@ const routes = [
   createSession,
   requestCredentialReset,
   readCredentialResets,
-  collectAccessToken,
-  collectSession,
+  issueResetToken,
+  issueResetSession,
   releaseIdentity,
   createVault,
   readVault,
@@ -144,7 +144,7 @@ const routes = [
   removeMember,
   proposeAsOperator,
   putWallet,
-  projectVault,
+  rebuildReadModel,
   deadLetters,
   status,
 ] as const;

@@ -3,7 +3,7 @@ import type { HttpContext } from '#http/context.ts';
 import { problem } from '#http/problem.ts';
 
 /** Counts a request that nobody has vouched for against its address; 429 beyond what one address may try, else null. */
-export async function shielded(context: HttpContext): Promise<Response | null> {
+export async function limitByAddress(context: HttpContext): Promise<Response | null> {
   const address = context.req.header('cf-connecting-ip') ?? 'local';
   const { success } = await context.env.SHIELD.limit({ key: address });
   if (success) return null;

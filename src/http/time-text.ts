@@ -1,4 +1,4 @@
 /** RFC 3339 in UTC, to the millisecond. */
-export function timeText(atMs: number): string {
+export function rfc3339(atMs: number): string {
   return new Date(atMs).toISOString();
 }

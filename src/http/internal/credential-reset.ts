@@ -5,7 +5,7 @@ import { route } from '#http/context.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
 import { issuedSessionSchema, issueSession } from '#http/internal/session.ts';
 import { withReset, withUser } from '#http/internal/user-path.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 import { refusalProblem } from '#http/problem.ts';
@@ -35,7 +35,7 @@ export const requestCredentialReset = route({
   handle: (context) =>
     withUser(context, async (user) => {
       const id = newCredentialResetId(Date.now(), randomBytes(10));
-      const requested = await askObject(
+      const requested = await callObject(
         () => personStub(context.env, user.id),
         (person) => person.requestReset({ id, userId: user.id, userName: user.name }),
       );
@@ -69,8 +69,8 @@ export const readCredentialResets = route({
   handle: (context) =>
     withUser(context, async (user) => {
       const person = () => personStub(context.env, user.id);
-      const enrolment = await askObject(person, (stub) => stub.enrolment());
-      const resets = await askObject(person, (stub) => stub.resets());
+      const enrolment = await callObject(person, (stub) => stub.enrolment());
+      const resets = await callObject(person, (stub) => stub.resets());
       return context.json({ enrolment, data: resets.map(credentialResetRecord), nextCursor: null });
     }),
 });
@@ -82,7 +82,7 @@ export const readCredentialResets = route({
  * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`, `credential-reset-not-found`,
  * `credential-reset-not-pending`, `credential-reset-not-ready`.
  */
-export const collectAccessToken = route({
+export const issueResetToken = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/access-token',
   access: 'service',
@@ -97,7 +97,7 @@ export const collectAccessToken = route({
 });
 
 /** POST /internal/user/{userId}/credential-reset/{resetId}/session (ours): the same as a session. */
-export const collectSession = route({
+export const issueResetSession = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/session',
   access: 'service',
@@ -120,7 +120,7 @@ export const releaseIdentity = route({
   refuses: COLLECTION_REFUSALS,
   handle: (context) =>
     withReset(context, async (user, id) => {
-      const released = await askObject(
+      const released = await callObject(
         () => personStub(context.env, user.id),
         (person) => person.releaseIdentity(id, user.id),
       );

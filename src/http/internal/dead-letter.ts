@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { route } from '#http/context.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 
 const SHOWN = 100;
@@ -21,6 +21,6 @@ export const deadLetters = route({
   refuses: [],
   handle: async (context) => {
     const letters = await listDeadLetters(context.env.DB, SHOWN);
-    return context.json({ deadLetters: letters.map(({ atMs, ...letter }) => ({ ...letter, at: timeText(atMs) })) });
+    return context.json({ deadLetters: letters.map(({ atMs, ...letter }) => ({ ...letter, at: rfc3339(atMs) })) });
   },
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
@@ -65,13 +65,13 @@ export const refreshKey = route({
 /** The key as it is, 200; or once new shares of it are asked for, 202. */
 async function keyAnswer(context: HttpContext, { isToRefresh }: { readonly isToRefresh: boolean }): Promise<Response> {
   const object = vaultOfPath(context);
-  const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+  const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
   if (object === null || vault === null) return noSuchVault(context);
   const key = vault.keys.find(({ keyId }) => keyId === context.req.param('keyId'));
   if (key === undefined) return problem(context, 'key-not-found', { detail: 'The vault has no key with this id.' });
   const { keyId, scheme, publicKey } = key;
-  if (isToRefresh) await askObject(object, (stub) => stub.requestRefresh(keyId));
-  const work = await askObject(object, (stub) => stub.refreshWork());
+  if (isToRefresh) await callObject(object, (stub) => stub.requestRefresh(keyId));
+  const work = await callObject(object, (stub) => stub.refreshWork());
   const shares: z.infer<typeof keySchema>['shares'] = [];
   for (const node of cosignersOf(context.env)) {
     const held = await sharesHeldBy(node, keyId);

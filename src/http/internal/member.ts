@@ -4,7 +4,7 @@ import type { Role } from '#domain/member.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
 import { findUser } from '#store/users.ts';
 
@@ -42,7 +42,7 @@ async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<R
   const user = userId === null ? null : await findUser(context.env.DB, userId);
   if (user === null) return problem(context, 'user-not-found', { detail: 'There is no user with this id.' });
   const object = vaultOfPath(context);
-  const changed = object === null ? null : await askObject(object, (vault) => vault.putMember(user.id, roles));
+  const changed = object === null ? null : await callObject(object, (vault) => vault.putMember(user.id, roles));
   if (changed === null) return noSuchVault(context);
   if (changed.ok) return context.json(vaultRecord(context, changed.value));
   const detail = 'Who signs is decided by the signers: propose it with POST /internal/vault/{vaultId}/policy-change.';

@@ -1,11 +1,11 @@
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
+import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
-import { answerChange } from '#http/vault/policy-change/answer.ts';
+import { respondWithChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 
 /**
@@ -19,25 +19,25 @@ export const proposeAsOperator = route({
   path: '/internal/vault/:vaultId/policy-change',
   access: 'service',
   summary: 'proposes the next policy of a vault to its signers',
-  body: policyWishBody,
+  body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['vault-not-found', 'policy-unchanged', 'too-many-policy-changes'],
   handle: propose,
 });
 
 async function propose(context: HttpContext): Promise<Response> {
-  const body = policyWishBody.parse(await context.req.json());
-  const wish = await readPolicyWish(context, body);
+  const body = policyPatchBody.parse(await context.req.json());
+  const wish = await readPolicyPatch(context, body);
   if (!wish.ok) return invalidRequest(context, wish.refusal);
   const object = vaultOfPath(context);
   if (object === null) return noSuchVault(context);
-  const known = await askObject(object, (vault) => vault.describe());
+  const known = await callObject(object, (vault) => vault.describe());
   const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? known?.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const pins = await pinsForChange(context, body, known?.policy);
   const proposal = { actor: null, wish: { ...wish.value, ...pins }, note: body.note ?? null };
-  const proposed = await askObject(object, (vault) => vault.proposePolicy(proposal));
+  const proposed = await callObject(object, (vault) => vault.proposePolicy(proposal));
   // Only a vault that does not exist forbids an operator anything.
   const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';
-  return missing ? noSuchVault(context) : answerChange(context, proposed, 201);
+  return missing ? noSuchVault(context) : respondWithChange(context, proposed, 201);
 }

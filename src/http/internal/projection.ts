@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 
 const projectionSchema = z
   .strictObject({
@@ -17,7 +17,7 @@ const projectionSchema = z
  *
  * Refuses, in order: the service key, `vault-not-found`.
  */
-export const projectVault = route({
+export const rebuildReadModel = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/projection',
   access: 'service',
@@ -29,6 +29,6 @@ export const projectVault = route({
 
 async function project(context: HttpContext): Promise<Response> {
   const object = vaultOfPath(context);
-  const owed = object === null ? null : await askObject(object, (stub) => stub.project());
+  const owed = object === null ? null : await callObject(object, (stub) => stub.project());
   return owed === null ? noSuchVault(context) : context.json(owed, 202);
 }

@@ -3,7 +3,7 @@ import type { Vault } from '#domain/vault.ts';
 import type { HttpContext } from '#http/context.ts';
 import { addressOf, route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 
 const text = z.string();
@@ -37,15 +37,15 @@ type Answer = z.infer<typeof recoverySchema>;
 
 async function exportAll(context: HttpContext): Promise<Response> {
   const object = vaultOfPath(context);
-  const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+  const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
   if (object === null || vault === null) return noSuchVault(context);
   const requestedBy = requesterOf(context);
   const requested = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: null })) };
-  await askObject(object, (stub) => stub.recordExport(requested));
+  await callObject(object, (stub) => stub.recordExport(requested));
   const { packages, missing } = await packagesOf(context, vault);
   const givenBy = (id: string) => packages.filter(({ keyId }) => keyId === id).map(({ node }) => node);
   const given = { requestedBy, keys: vault.keys.map(({ keyId }) => ({ keyId, givenBy: givenBy(keyId) })) };
-  await askObject(object, (stub) => stub.recordExport(given));
+  await callObject(object, (stub) => stub.recordExport(given));
   return context.json({ packages, missing });
 }
 

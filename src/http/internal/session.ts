@@ -3,10 +3,10 @@ import type { UserProfile } from '#domain/access-token.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { withUser } from '#http/internal/user-path.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { newSession, sessionEndsAtMs } from '#http/session/begin.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import { personStub } from '#objects/person-stub.ts';
 import type { Grant } from '#objects/person-storage.ts';
 
@@ -43,12 +43,12 @@ export async function issueSession(
   { user, grant }: { readonly user: UserProfile; readonly grant: Grant },
 ): Promise<Response> {
   const { id, secretHash, cookie } = await newSession(context, user);
-  const answer = await askObject(
+  const answer = await callObject(
     () => personStub(context.env, user.id),
     (person) => person.issueSession(grant, { id, user, secretHash }),
   );
   if (!answer.ok) return refusalProblem(context, answer.refusal);
   const { made: createdAtMs } = answer.value;
-  const [createdAt, endsAt] = [timeText(createdAtMs), timeText(sessionEndsAtMs(createdAtMs))];
+  const [createdAt, endsAt] = [rfc3339(createdAtMs), rfc3339(sessionEndsAtMs(createdAtMs))];
   return context.json({ id, userId: user.id, cookie, createdAt, endsAt }, 201);
 }

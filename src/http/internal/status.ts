@@ -4,7 +4,7 @@ import { approvalOrigin } from '#devices/approval-origin.ts';
 import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -84,13 +84,13 @@ async function show(context: HttpContext): Promise<Response> {
     readHealth(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOrigin(context.env) }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
-  const timeOrNull = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
+  const timeOrNull = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
   const { outstanding, quietest } = condition;
   return context.json({
     attention: alertsFor(condition, cosigners, Date.now()),
     transactions: {
       outstanding,
-      quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: timeText(updatedAtMs) })),
+      quietest: quietest.map(({ updatedAtMs, ...rest }) => ({ ...rest, updatedAt: rfc3339(updatedAtMs) })),
     },
     deliveries: {
       open: condition.openDeliveries,

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/plain-text.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { personStub } from '#objects/person-stub.ts';
 import { insertUser, findUserByEmail } from '#store/users.ts';
 
@@ -29,7 +29,7 @@ export const createUser = route({
     if (known !== null) return context.json(known, 200);
     const id = newUserId(nowMs, randomBytes(10));
     // Before the directory has the person: a person without an object counts as enrolled, and gets no first credential.
-    await askObject(
+    await callObject(
       () => personStub(context.env, id),
       (person) => person.open(),
     );

@@ -14,16 +14,16 @@ import { defaultRules } from '#domain/optional-rules.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { DEFAULT_DECISION_PERIOD_SECONDS, DEFAULT_MAX_PENDING } from '#domain/vault.ts';
-import { deviceBody, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
+import { deviceBody, MAX_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { askObject, ObjectUnavailable } from '#http/object-call.ts';
+import { callObject, ObjectUnavailable } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { askedPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
+import { fetchPins, pinnedKeysFault } from '#http/vault/pinned-keys.ts';
 import { cosignersBody, policyProblem, readRules, rulesBody } from '#http/vault/policy-body.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
@@ -37,7 +37,7 @@ import { formerWalletsOf } from '#objects/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 /** In one request: the next one goes on behind them. */
-const MOST_TAKEN_NUMBERS = 50;
+const MAX_TAKEN_NUMBERS = 50;
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const vaultBody = z.strictObject({
@@ -68,7 +68,7 @@ const vaultBody = z.strictObject({
       "'token' (the coordinator and the holders of service keys are trusted to count approvals)",
   }),
   /** Devices of the signers. */
-  devices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
+  devices: z.array(deviceBody).max(MAX_NEW_DEVICES).optional(),
   /**
    * The identity keys of the co-signers. In device mode the co-signers are asked when it is absent.
    * Null or an empty list pins none.
@@ -124,7 +124,7 @@ export const readVault = route({
   refuses: ['vault-not-found'],
   handle: async (context) => {
     const object = vaultOfPath(context);
-    const vault = object === null ? null : await askObject(object, (stub) => stub.describe());
+    const vault = object === null ? null : await callObject(object, (stub) => stub.describe());
     return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
   },
 });
@@ -187,7 +187,7 @@ async function found(context: HttpContext): Promise<Response> {
   const foreign = await pinnedKeysFault(context, named);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const asksForPins = body.cosigners === undefined && approvalMode === 'device';
-  const pins = asksForPins ? { cosigners: await askedPins(context) } : {};
+  const pins = asksForPins ? { cosigners: await fetchPins(context) } : {};
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
   const founded = await underNextNumber(context, { ...foundation, ...pins, reference, foundedAtMs: nowMs });
@@ -205,18 +205,18 @@ async function underNextNumber(
   foundation: Omit<VaultSpec, 'id'>,
 ): Promise<Result<Vault, PolicyFault>> {
   const { reference, foundedAtMs: createdAtMs, configuration } = foundation;
-  for (let tries = 0; tries < MOST_TAKEN_NUMBERS; tries++) {
+  for (let tries = 0; tries < MAX_TAKEN_NUMBERS; tries++) {
     const entry = { name: configuration.name, reference, createdAtMs };
     const id = parseVaultId(await allocateVault(context.env.DB, entry));
     if (id === null) throw new Error('an allocated vault id must parse');
     const stub = () => vaultStub(context.env, id);
-    const founded = await askObject(stub, (vault) => vault.initialise({ id, ...foundation }));
+    const founded = await callObject(stub, (vault) => vault.initialise({ id, ...foundation }));
     if (founded.ok) return founded;
     if (founded.refusal !== 'number-taken') return refused(founded.refusal);
-    await askObject(stub, (vault) => vault.project());
-    await askObject(stub, (vault) => vault.describe());
+    await callObject(stub, (vault) => vault.project());
+    await callObject(stub, (vault) => vault.describe());
   }
-  throw new ObjectUnavailable(`${MOST_TAKEN_NUMBERS} numbers in a row were taken`);
+  throw new ObjectUnavailable(`${MAX_TAKEN_NUMBERS} numbers in a row were taken`);
 }
 
 function withUser<R>(userId: UserId | null, roles: R) {

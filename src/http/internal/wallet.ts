@@ -2,7 +2,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { invalidRequest } from '#http/request-check.ts';
 
 /**
@@ -27,6 +27,6 @@ async function enable(context: HttpContext): Promise<Response> {
     return invalidRequest(context, [{ pointer: 'chain', code: 'unknown-chain', detail: 'is not known' }]);
   }
   const object = vaultOfPath(context);
-  const vault = object === null ? null : await askObject(object, (stub) => stub.enableChain(chain.name));
+  const vault = object === null ? null : await callObject(object, (stub) => stub.enableChain(chain.name));
   return vault === null ? noSuchVault(context) : context.json(vaultRecord(context, vault));
 }

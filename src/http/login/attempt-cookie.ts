@@ -4,7 +4,7 @@ import { cookieValue, hostCookie } from '#http/session-cookie.ts';
 import type { LoginAttempt } from '#login/openid.ts';
 
 /** A login on its way, in the browser that has begun it. It says nothing to anybody else, and nothing of it is stored here. */
-export interface KeptAttempt extends LoginAttempt {
+export interface StoredAttempt extends LoginAttempt {
   /** A path of this service: where to go afterwards. */
   readonly to: string;
 }
@@ -15,7 +15,7 @@ const SECONDS = 15 * 60;
 
 const kept = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
 
-export function attemptCookie(attempt: KeptAttempt): string {
+export function attemptCookie(attempt: StoredAttempt): string {
   const value = Buffer.from(JSON.stringify(attempt)).toString('base64url');
   return hostCookie(NAME, value, SECONDS);
 }
@@ -25,7 +25,7 @@ export function endedAttemptCookie(): string {
 }
 
 /** Null without one, or with what this service has not written. */
-export function attemptOf(context: HttpContext): KeptAttempt | null {
+export function attemptOf(context: HttpContext): StoredAttempt | null {
   const value = cookieValue(context, NAME, 2048);
   if (value === null) return null;
   try {

@@ -3,7 +3,7 @@ import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { attemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
 import { problem } from '#http/problem.ts';
-import { shielded } from '#http/shield.ts';
+import { limitByAddress } from '#http/shield.ts';
 import { beginLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
 
@@ -27,7 +27,7 @@ export const beginLoginRoute = route({
 });
 
 async function begin(context: HttpContext): Promise<Response> {
-  const flood = await shielded(context);
+  const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
   if (settings === null) return problem(context, 'login-not-configured', { detail: 'This service knows no issuer.' });

@@ -1,10 +1,10 @@
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { attemptOf, endedAttemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
 import { beginSession } from '#http/session/begin.ts';
-import { shielded } from '#http/shield.ts';
+import { limitByAddress } from '#http/shield.ts';
 import { endLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
 import { personStub } from '#objects/person-stub.ts';
@@ -28,7 +28,7 @@ export const endLoginRoute = route({
 });
 
 async function end(context: HttpContext): Promise<Response> {
-  const flood = await shielded(context);
+  const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
   if (settings === null) return problem(context, 'login-not-configured', { detail: 'This service knows no issuer.' });
@@ -53,7 +53,7 @@ async function end(context: HttpContext): Promise<Response> {
     return problem(context, 'login-unknown', { detail, headers });
   }
   // Before a session opens anything: from now on an operator issues nothing without a credential reset.
-  await askObject(
+  await callObject(
     () => personStub(context.env, user.id),
     (person) => person.recordLogin(),
   );

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { UserProfile } from '#domain/access-token.ts';
 import type { HttpContext } from '#http/context.ts';
 import { newSecret, newTokenId } from '#http/credential-value.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
@@ -16,7 +16,7 @@ import { insertAccessToken, markDeleted, tokenCount } from '#store/access-tokens
 export const newTokenBody = z.strictObject({ name: tokenName, expiresAt: tokenExpiry.nullish() });
 
 /** A list asks the object of each, and nobody oversees more. */
-const MOST_TOKENS = 50;
+const MAX_TOKENS = 50;
 
 /** Issues a token to a person. Its value is in this answer and nowhere else. Refuses `too-many-access-tokens`. */
 export async function issueToken(
@@ -27,7 +27,7 @@ export async function issueToken(
   const full = await tooMany(context, user);
   if (full !== null) return full;
   const { token, value } = newToken(context, user, body);
-  const made = await askObject(
+  const made = await callObject(
     () => tokenObject(context, token.id),
     (stub) => stub.create(token),
   );
@@ -48,7 +48,7 @@ export async function issueGranted(
   const full = await tooMany(context, user);
   if (full !== null) return full;
   const { token, value } = newToken(context, user, body);
-  const answer = await askObject(
+  const answer = await callObject(
     () => personStub(context.env, user.id),
     (person) => person.issueToken(grant, token),
   );
@@ -60,8 +60,8 @@ export async function issueGranted(
 }
 
 async function tooMany(context: HttpContext, user: UserProfile): Promise<Response | null> {
-  if ((await tokenCount(context.env.DB, user.id)) < MOST_TOKENS) return null;
-  const detail = `A person has at most ${MOST_TOKENS} tokens. Delete some first.`;
+  if ((await tokenCount(context.env.DB, user.id)) < MAX_TOKENS) return null;
+  const detail = `A person has at most ${MAX_TOKENS} tokens. Delete some first.`;
   return problem(context, 'too-many-access-tokens', { detail });
 }
 

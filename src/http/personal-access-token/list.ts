@@ -1,6 +1,6 @@
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenListSchema, accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokensOf } from '#store/access-tokens.ts';
@@ -26,7 +26,7 @@ async function list(context: HttpContext): Promise<Response> {
   const ids = await tokensOf(context.env.DB, user.id);
   const read = await Promise.all(
     ids.map((id) =>
-      askObject(
+      callObject(
         () => tokenObject(context, id),
         (stub) => stub.read(user.id),
       ),

@@ -3,7 +3,7 @@ import { parseTokenId } from '#domain/id.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import type { TokenOwner, TokenView } from '#objects/access-token.ts';
@@ -30,7 +30,7 @@ export async function withOwnToken(
     return invalidRequest(context, [{ pointer: 'id', code: 'invalid-id', detail: 'is not the id of a token' }]);
   }
   const { user, tokenId } = context.get('caller');
-  const asked = await askObject(
+  const asked = await callObject(
     () => tokenObject(context, id),
     (stub) => ask(stub, { userId: user.id, tokenId }),
   );

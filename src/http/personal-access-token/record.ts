@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import type { TokenView } from '#objects/access-token.ts';
 
 const time = z.iso.datetime();
@@ -31,14 +31,14 @@ export const issuedTokenSchema = z
 
 /** A token as every endpoint answers it: its name, its dates and whether it is enabled. Never its value. */
 export function accessTokenRecord(view: TokenView): z.infer<typeof accessTokenSchema> {
-  const timeOf = (atMs: number | null) => (atMs === null ? null : timeText(atMs));
+  const timeOf = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
   return {
     id: view.id,
     name: view.name,
     expiresAt: view.expiresAt,
     enabled: view.enabled,
-    createdAt: timeText(view.createdAtMs),
-    updatedAt: timeText(view.updatedAtMs),
+    createdAt: rfc3339(view.createdAtMs),
+    updatedAt: rfc3339(view.updatedAtMs),
     rotatedAt: timeOf(view.rotatedAtMs),
     lastUsedAt: timeOf(view.lastUsedAtMs),
     previousValueUntil: timeOf(view.previousUntilMs),

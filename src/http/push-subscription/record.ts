@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
 
 /** The keys and the address of a browser stay here: whoever has them can write to it. */
@@ -12,5 +12,5 @@ export const subscriptionSchema = z
   .meta({ id: 'PushSubscription' });
 
 export function subscriptionRecord({ id, endpoint, createdAtMs }: PushSubscriptionRow) {
-  return { id, service: new URL(endpoint).host, createdAt: timeText(createdAtMs) };
+  return { id, service: new URL(endpoint).host, createdAt: rfc3339(createdAtMs) };
 }

@@ -33,7 +33,7 @@ const subscriptionBody = z
   });
 
 /** Nobody looks at more screens. */
-const MOST_SUBSCRIPTIONS = 10;
+const MAX_SUBSCRIPTIONS = 10;
 
 /**
  * POST /push-subscription (ours; spec part 6 rule 5): notifies the caller in one more browser. The same browser again is the same
@@ -67,8 +67,8 @@ async function enter(context: HttpContext): Promise<Response> {
   const id = bytesToHex(sha256(utf8ToBytes(endpoint)));
   const own = await subscriptionsOf(context.env.DB, user.id);
   const before = own.find((one) => one.id === id);
-  if (before === undefined && own.length >= MOST_SUBSCRIPTIONS) {
-    const detail = `A person is notified in at most ${MOST_SUBSCRIPTIONS} browsers. Take one out first.`;
+  if (before === undefined && own.length >= MAX_SUBSCRIPTIONS) {
+    const detail = `A person is notified in at most ${MAX_SUBSCRIPTIONS} browsers. Take one out first.`;
     return problem(context, 'too-many-push-subscriptions', { detail });
   }
   const { p256dh, auth } = keys;

@@ -3,7 +3,7 @@ import { SESSION_SECONDS } from '#domain/session.ts';
 import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { newSecret, newTokenId } from '#http/credential-value.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { sessionCookie } from '#http/session-cookie.ts';
 import { insertSession } from '#store/sessions.ts';
 
@@ -12,7 +12,7 @@ import { insertSession } from '#store/sessions.ts';
  */
 export async function beginSession(context: HttpContext, user: UserProfile): Promise<string> {
   const { id, secretHash, cookie } = await newSession(context, user);
-  const createdAtMs = await askObject(
+  const createdAtMs = await callObject(
     () => sessionObject(context, id),
     (stub) => stub.create({ id, user, secretHash }),
   );

@@ -2,7 +2,7 @@ import { SESSION_SECONDS } from '#domain/session.ts';
 import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { endedSessionCookie } from '#http/session-cookie.ts';
 import { sessionsOf } from '#store/sessions.ts';
 
@@ -27,7 +27,7 @@ async function endAll(context: HttpContext): Promise<Response> {
   const { user, tokenId } = context.get('caller');
   const sinceMs = Date.now() - SESSION_SECONDS * 1000;
   for (const id of new Set([...(await sessionsOf(context.env.DB, user.id, sinceMs)), tokenId])) {
-    await askObject(
+    await callObject(
       () => sessionObject(context, id),
       (session) => session.end(),
     );

@@ -1,7 +1,7 @@
 import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { endedSessionCookie } from '#http/session-cookie.ts';
 
 /**
@@ -22,7 +22,7 @@ export const endSession = route({
 
 async function end(context: HttpContext): Promise<Response> {
   const { tokenId } = context.get('caller');
-  await askObject(
+  await callObject(
     () => sessionObject(context, tokenId),
     (session) => session.end(),
   );

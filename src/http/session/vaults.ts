@@ -5,12 +5,12 @@ import { ROLES } from '#domain/member.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 
 /** Nobody oversees more; each is asked itself. */
-const MOST_VAULTS = 50;
+const MAX_VAULTS = 50;
 
 const vaultSchema = z
   .strictObject({
@@ -56,10 +56,10 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const people = Map.groupBy(await coMembersOf(context.env.DB, actor.userId), ({ vaultId }) => vaultId);
   const data: z.infer<typeof vaultSchema>[] = [];
-  for (const { id, name, wallets: listed } of await vaultsOf(context.env.DB, actor.userId, MOST_VAULTS)) {
+  for (const { id, name, wallets: listed } of await vaultsOf(context.env.DB, actor.userId, MAX_VAULTS)) {
     const vaultId = parseVaultId(id);
     if (vaultId === null) continue;
-    const seen = await askObject(
+    const seen = await callObject(
       () => vaultStub(context.env, vaultId),
       (vault) => vault.flushProjection(actor),
     );

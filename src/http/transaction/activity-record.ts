@@ -8,7 +8,7 @@ import { nameOf } from '#domain/rules.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import type { RecordScope } from '#http/transaction/record.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 
 /** Fields that only a transaction of the vault's own has. */
 const NOT_OURS = {
@@ -70,7 +70,7 @@ export function activityRecord(
     amount: single?.amount ?? null,
     ...movementsRecord(activity, chain, activity.tokens),
     usdValue: activity.usdValue?.usd ?? null,
-    pricedAt: activity.usdValue === null ? null : timeText(activity.usdValue.pricedAtMs),
+    pricedAt: activity.usdValue === null ? null : rfc3339(activity.usdValue.pricedAtMs),
     feePaid: activity.signer === activity.wallet ? activity.fee : null,
     txHash: hash,
     explorerUrl: chain?.explorer?.replace('{hash}', hash) ?? null,
@@ -82,8 +82,8 @@ export function activityRecord(
       chain !== null && canBePaidFor(activity, chain) && hasPermission(viewer, 'create')
         ? ['child-pays-for-parent']
         : [],
-    createdAt: timeText(activity.createdAtMs),
-    updatedAt: timeText(activity.updatedAtMs),
+    createdAt: rfc3339(activity.createdAtMs),
+    updatedAt: rfc3339(activity.updatedAtMs),
   };
 }
 

@@ -1,7 +1,7 @@
-import { voteSchema } from '#http/transaction/record-schema.ts';
-import { deviceSignatureBody, givenSignature } from '#http/device-body.ts';
+import { approvalResultSchema } from '#http/transaction/record-schema.ts';
+import { deviceSignatureBody, readDeviceSignature } from '#http/device-body.ts';
 import { route } from '#http/context.ts';
-import { vote } from '#http/transaction/vote.ts';
+import { recordDecision } from '#http/transaction/vote.ts';
 
 /**
  * POST /transaction/{txId}/approve (spec part 4): one signer's voice for exactly the intent of the challenge. The voice that
@@ -17,7 +17,7 @@ export const approve = route({
   access: 'write',
   summary: 'one voice for it; the one that meets the threshold starts the signing',
   optionalBody: deviceSignatureBody,
-  answer: { status: 200, schema: voteSchema },
+  answer: { status: 200, schema: approvalResultSchema },
   refuses: [
     'forbidden',
     'transaction-not-found',
@@ -26,5 +26,5 @@ export const approve = route({
     'policy-forbids',
     'device-signature-refused',
   ],
-  handle: async (context) => vote(context, { type: 'approve', device: await givenSignature(context) }),
+  handle: async (context) => recordDecision(context, { type: 'approve', device: await readDeviceSignature(context) }),
 });

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { COIN_UNKNOWN } from '#domain/job.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { optionalBodyOf } from '#http/request-check.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const cancelBody = z.strictObject({
@@ -46,8 +46,8 @@ async function cancelTransaction(context: HttpContext): Promise<Response> {
   if (id instanceof Response) return id;
   const actor = actorOf(context);
   const endsUnknown = (await optionalBodyOf(context, cancelBody)) !== null;
-  const cancelled = await askObject(
-    () => vaultObjectOf(context, id),
+  const cancelled = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.cancel(actor, id, endsUnknown),
   );
   return cancelled.ok ? context.json(recordOf(context, cancelled.value)) : refusalProblem(context, cancelled.refusal);

@@ -9,12 +9,12 @@ import { intentBytes } from '#domain/intent.ts';
 import { policyBytes } from '#domain/policy.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { deviceRecord, deviceSchema } from '#http/vault/policy-record.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
-import { timeText } from '#http/time-text.ts';
-import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { rfc3339 } from '#http/time-text.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 import { policyHash } from '#objects/new-transaction.ts';
 import type { TransactionView } from '#objects/vault-views.ts';
 
@@ -69,8 +69,8 @@ export const challenge = route({
     const id = transactionIdOf(context);
     if (id instanceof Response) return id;
     const actor = actorOf(context);
-    const read = await askObject(
-      () => vaultObjectOf(context, id),
+    const read = await callObject(
+      () => vaultStubOf(context, id),
       (vault) => vault.challenge(actor, id),
     );
     if (!read.ok) return refusalProblem(context, read.refusal);
@@ -114,6 +114,6 @@ function challengeOf({
       canonical: bytesToHex(policyBytes(policy)),
     },
     devices: policy.devices.filter(({ userId }) => userId === viewer.userId).map(deviceRecord),
-    expiresAt: timeText(intent.expiresAtMs),
+    expiresAt: rfc3339(intent.expiresAtMs),
   };
 }

@@ -4,11 +4,11 @@ import { amountOf } from '#domain/amount.ts';
 import { hasPermission } from '#domain/member.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
 import { create, CREATION_REFUSALS } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
-import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 
 /**
  * POST /transaction/{txId}/child-pays-for-parent (ours): proposes a transaction that spends what somebody else's one, which waits to be
@@ -32,8 +32,8 @@ async function propose(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const found = await askObject(
-    () => vaultObjectOf(context, id),
+  const found = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.read(actor, id),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);

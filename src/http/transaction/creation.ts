@@ -12,7 +12,7 @@ import { actorOf } from '#http/context.ts';
 import type { FieldReader } from '#http/field-reader.ts';
 import { fieldReader } from '#http/field-reader.ts';
 import { idempotencyOf } from '#http/idempotency.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
@@ -25,14 +25,14 @@ import type { CreationRequest } from '#objects/new-transaction.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** Where it happens: in every creating body and in the estimate. */
-export const placeFields = {
+export const targetFields = {
   vaultId: z.int().positive(),
   chain: z.string().min(1).max(64),
 };
 
 /** What every creating body may say besides. */
 export const creationFields = {
-  ...placeFields,
+  ...targetFields,
   note: plainText(500).nullish(),
   externalId: z
     .string()
@@ -119,12 +119,12 @@ export async function create(context: HttpContext, body: CreationBody, action: A
     const detail = 'has 1 to 64 letters, digits or . _ : / = + -';
     return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
   }
-  const { vaultId, wish } = read.value;
-  const request = { ...wish, idempotency };
-  const rehearsed = await rehearse(context, vaultId, request);
+  const { vaultId, creation } = read.value;
+  const request = { ...creation, idempotency };
+  const rehearsed = await precheckOnChain(context, vaultId, request);
   if (rehearsed instanceof Response) return rehearsed;
   const actor = actorOf(context);
-  const created = await askObject(
+  const created = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.create(actor, { ...request, ...rehearsed }),
   );
@@ -138,7 +138,7 @@ export async function create(context: HttpContext, body: CreationBody, action: A
 /** A body with every value parsed. */
 interface ReadCreation {
   readonly vaultId: VaultId;
-  readonly wish: Omit<CreationRequest, 'idempotency'>;
+  readonly creation: Omit<CreationRequest, 'idempotency'>;
 }
 
 /** The body with every value parsed by its chain. */
@@ -166,15 +166,15 @@ export function readCreation(
   const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
   const notAfterMs = body.notAfter == null ? null : Date.parse(body.notAfter);
-  const wish = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
-  return accepted({ vaultId, wish: joins === undefined ? wish : { ...wish, joins } });
+  const creation = { chain: chain.name, action, note, externalId, acceptLookalikeOf, speed, notAfterMs };
+  return accepted({ vaultId, creation: joins === undefined ? creation : { ...creation, joins } });
 }
 
 /**
  * Asks the chain what the transaction would meet now, and how large it would be; an answer where something speaks against it. A chain without nodes is not asked.
  * A fee above the cap does not stop it here: fees fall again in the time that approvals take; and what is on its way arrives in it.
  */
-async function rehearse(
+async function precheckOnChain(
   context: HttpContext,
   vaultId: VaultId,
   request: CreationRequest,
@@ -183,7 +183,7 @@ async function rehearse(
   const adapter = chain === null ? null : chainClientFor(context.env, chain);
   if (adapter === null || request.action.kind === 'message') return {};
   const actor = actorOf(context);
-  const rehearsed = await askObject(
+  const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.rehearse(actor, request),
   );
@@ -194,7 +194,7 @@ async function rehearse(
   const { speed, joins = 0 } = request;
   const quote = await adapter.quote(intent, null, { speed, joins });
   const isTooDear = !quote.ok && quote.refusal.kind === 'permanent' && quote.refusal.reason === 'FEE_CAP_EXCEEDED';
-  if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return preparationProblem(context, quote.refusal);
+  if (!quote.ok && quote.refusal.kind !== 'busy' && !isTooDear) return chainProblem(context, quote.refusal);
   const { virtualSize = null } = quote.ok ? quote.value : {};
   return { virtualSize: virtualSize ?? (await virtualSizeOf(adapter, intent)) };
 }
@@ -211,7 +211,7 @@ const LACKS_FUNDS: ReadonlySet<string> = new Set(['INSUFFICIENT_FUNDS', 'TOO_MAN
 const RETRY_SECONDS = '5';
 
 /** What the chain says against a transaction, as an answer. */
-export function preparationProblem(context: HttpContext, fault: PreparationFault): Response {
+export function chainProblem(context: HttpContext, fault: PreparationFault): Response {
   if (fault.kind === 'transient') {
     const headers = { 'retry-after': RETRY_SECONDS };
     const detail = 'No node of the chain could be asked, and nothing was stored. Try again.';

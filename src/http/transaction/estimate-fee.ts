@@ -3,15 +3,15 @@ import { chainClientFor } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import {
   CREATION_REFUSALS,
   addressField,
   amountField,
-  placeFields,
-  preparationProblem,
+  targetFields,
+  chainProblem,
   readCreation,
 } from '#http/transaction/creation.ts';
 import { readTransfer, solanaFields } from '#http/transaction/transfer.ts';
@@ -19,7 +19,7 @@ import { vaultStub } from '#objects/vault-stub.ts';
 
 const estimateBody = z
   .strictObject({
-    ...placeFields,
+    ...targetFields,
     to: addressField,
     amount: amountField,
     /** Ours: a token transfer takes other gas than a payment. */
@@ -117,21 +117,21 @@ async function estimate(context: HttpContext): Promise<Response> {
   const body = estimateBody.parse(await context.req.json());
   const read = readCreation(context, body, readTransfer(body));
   if (!read.ok) return invalidRequest(context, read.refusal);
-  const { vaultId, wish } = read.value;
+  const { vaultId, creation } = read.value;
   const actor = actorOf(context);
-  const rehearsed = await askObject(
+  const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.rehearse(actor, { ...wish, idempotency: null }),
+    (vault) => vault.rehearse(actor, { ...creation, idempotency: null }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { intent } = rehearsed.value.view.transaction;
-  const chain = findChain(chainsFrom(context.env), wish.chain);
+  const chain = findChain(chainsFrom(context.env), creation.chain);
   const adapter = chain === null ? null : chainClientFor(context.env, chain);
   if (chain === null || adapter === null || intent.kind === 'message') {
-    return problem(context, 'chain-unavailable', { detail: `No node is configured for ${wish.chain}.` });
+    return problem(context, 'chain-unavailable', { detail: `No node is configured for ${creation.chain}.` });
   }
   const estimated = await adapter.estimate(intent);
-  if (!estimated.ok) return preparationProblem(context, estimated.refusal);
+  if (!estimated.ok) return chainProblem(context, estimated.refusal);
   const { nativeSymbol: symbol, nativeDecimals: decimals } = chain;
   return context.json({ chain: chain.name, feeAsset: { tokenAddress: null, symbol, decimals }, ...estimated.value });
 }

@@ -1,9 +1,9 @@
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 import { vaultOfTransaction } from '#domain/id.ts';
 import { historyLines } from '#store/audit.ts';
 
@@ -29,8 +29,8 @@ async function readHistory(context: HttpContext): Promise<Response> {
   if (id instanceof Response) return id;
   const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
   const actor = actorOf(context);
-  const found = await askObject(
-    () => vaultObjectOf(context, id),
+  const found = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.flushTransaction(actor, id),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);

@@ -1,10 +1,10 @@
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { answerTagged, isKnown, taggedJson } from '#http/conditional.ts';
-import { askObject } from '#http/object-call.ts';
+import { respondWithEtag, matchesEtag, taggedJson } from '#http/conditional.ts';
+import { callObject } from '#http/object-call.ts';
 import { preferredWaitSeconds } from '#http/prefer-wait.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 import { versionOf } from '#objects/vault-views.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
@@ -30,21 +30,21 @@ async function read(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const found = await askObject(
-    () => vaultObjectOf(context, id),
+  const found = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.read(actor, id),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
   const json = taggedJson(recordOf(context, found.value));
   const waitSeconds = preferredWaitSeconds(context);
-  const isNews = context.req.header('if-none-match') !== undefined && !isKnown(context, json);
-  if (waitSeconds === 0 || isNews) return answerTagged(context, json);
+  const isNews = context.req.header('if-none-match') !== undefined && !matchesEtag(context, json);
+  if (waitSeconds === 0 || isNews) return respondWithEtag(context, json);
   const version = versionOf(found.value);
-  const later = await askObject(
-    () => vaultObjectOf(context, id),
+  const later = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.readLater(actor, id, { seen: version, waitMs: waitSeconds * 1000 }),
   );
   if (!later.ok) return refusalProblem(context, later.refusal);
   context.header('preference-applied', `wait=${waitSeconds}`);
-  return answerTagged(context, taggedJson(recordOf(context, later.value)));
+  return respondWithEtag(context, taggedJson(recordOf(context, later.value)));
 }

@@ -147,7 +147,7 @@ const transactionFields = {
 export const transactionSchema = z.strictObject(transactionFields).meta({ id: 'Transaction' });
 
 /** What approve and reject answer. */
-export const voteSchema = z
+export const approvalResultSchema = z
   .strictObject({ ...transactionFields, alreadyCounted: z.boolean() })
   .meta({ id: 'TransactionAfterVote' });
 

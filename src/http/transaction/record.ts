@@ -16,10 +16,10 @@ import { nameOf, ruleViolation, triggeredThresholds } from '#domain/rules.ts';
 import type { Approval } from '#domain/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
-import { breachText } from '#http/breach-text.ts';
+import { violationText } from '#http/breach-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { deviceSignatureRecord } from '#http/device-body.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
 
 /** What a record is shown against: the policy of now, the reader, and the chain it is on. */
@@ -55,7 +55,7 @@ export function transactionRecord(
     ...actionRecord(intent, scope.chain),
     warnings: warningsOf(intent),
     usdValue: inclusion?.usdValue?.usd ?? null,
-    pricedAt: inclusion?.usdValue == null ? null : timeText(inclusion.usdValue.pricedAtMs),
+    pricedAt: inclusion?.usdValue == null ? null : rfc3339(inclusion.usdValue.pricedAtMs),
     feePaid: inclusion?.feePaid ?? null,
     nonce: transaction.attempts.at(-1)?.nonce ?? null,
     txHash: hash,
@@ -75,14 +75,14 @@ export function transactionRecord(
     ...explanation(transaction, scope.policy),
     requiredApprovals: requiredApprovalsNow(transaction, scope.policy),
     approvalsCounted: currentApprovers(transaction, scope.policy).length,
-    approvals: transaction.approvals.map(voteRecord),
-    rejection: transaction.rejection === null ? null : voteRecord(transaction.rejection),
+    approvals: transaction.approvals.map(approvalRecord),
+    rejection: transaction.rejection === null ? null : approvalRecord(transaction.rejection),
     actionsForMe: actionsFor(transaction, scope),
     createdBy: transaction.createdBy.userId,
-    createdAt: timeText(transaction.createdAtMs),
-    updatedAt: timeText(transaction.updatedAtMs),
-    expiresAt: timeText(intent.expiresAtMs),
-    notAfter: intent.kind === 'message' || intent.notAfterMs === undefined ? null : timeText(intent.notAfterMs),
+    createdAt: rfc3339(transaction.createdAtMs),
+    updatedAt: rfc3339(transaction.updatedAtMs),
+    expiresAt: rfc3339(intent.expiresAtMs),
+    notAfter: intent.kind === 'message' || intent.notAfterMs === undefined ? null : rfc3339(intent.notAfterMs),
   };
 }
 
@@ -174,7 +174,7 @@ function explanation(transaction: PublicTransaction, policy: Policy) {
           ]
         : []),
     ],
-    forbiddenBy: breach === null ? null : breachText(breach),
+    forbiddenBy: breach === null ? null : violationText(breach),
   };
 }
 
@@ -188,13 +188,13 @@ function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicA
     outcome: sent?.outcome ?? null,
     answer: sent?.answer ?? null,
     sentTimes: sent?.times ?? 0,
-    sentAt: sent === null ? null : timeText(sent.atMs),
+    sentAt: sent === null ? null : rfc3339(sent.atMs),
   };
 }
 
-export function voteRecord(vote: Approval) {
+export function approvalRecord(vote: Approval) {
   const device = vote.device === null ? null : deviceSignatureRecord(vote.device);
-  return { userId: vote.actor.userId, digest: vote.digest, device, at: timeText(vote.atMs) };
+  return { userId: vote.actor.userId, digest: vote.digest, device, at: rfc3339(vote.atMs) };
 }
 
 type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up';

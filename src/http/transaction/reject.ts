@@ -1,6 +1,6 @@
-import { voteSchema } from '#http/transaction/record-schema.ts';
+import { approvalResultSchema } from '#http/transaction/record-schema.ts';
 import { route } from '#http/context.ts';
-import { vote } from '#http/transaction/vote.ts';
+import { recordDecision } from '#http/transaction/vote.ts';
 
 /**
  * POST /transaction/{txId}/reject (spec part 4): ends a pending transaction for good; any one signer can.
@@ -12,7 +12,7 @@ export const reject = route({
   path: '/transaction/:txId/reject',
   access: 'write',
   summary: 'ends a pending transaction',
-  answer: { status: 200, schema: voteSchema },
+  answer: { status: 200, schema: approvalResultSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
-  handle: (context) => vote(context, { type: 'reject' }),
+  handle: (context) => recordDecision(context, { type: 'reject' }),
 });

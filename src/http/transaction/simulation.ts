@@ -9,9 +9,9 @@ import { isPending } from '#domain/transaction.ts';
 import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/asset-record.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
-import { transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 
 const simulationSchema = z
   .strictObject({
@@ -53,8 +53,8 @@ async function simulate(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const read = await askObject(
-    () => vaultObjectOf(context, id),
+  const read = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.read(actor, id),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);

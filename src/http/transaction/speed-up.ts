@@ -1,8 +1,8 @@
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
@@ -26,8 +26,8 @@ async function speedUpTransaction(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const asked = await askObject(
-    () => vaultObjectOf(context, id),
+  const asked = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.speedUp(actor, id),
   );
   return asked.ok ? context.json(recordOf(context, asked.value)) : refusalProblem(context, asked.refusal);

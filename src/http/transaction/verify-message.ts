@@ -9,12 +9,12 @@ import { route } from '#http/context.ts';
 import { fieldReader } from '#http/field-reader.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { addressField, placeFields } from '#http/transaction/creation.ts';
+import { addressField, targetFields } from '#http/transaction/creation.ts';
 
 /** The same message and signature, as `GET /transaction/{txId}` shows them for a signed message. */
 const claimBody = z
   .strictObject({
-    chain: placeFields.chain,
+    chain: targetFields.chain,
     address: addressField,
     format: z
       .enum(MESSAGE_FORMATS)

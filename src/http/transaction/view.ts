@@ -31,6 +31,6 @@ export function transactionIdOf(context: HttpContext): TransactionId | Response 
 }
 
 /** The object of the vault that a transaction belongs to. */
-export function vaultObjectOf(context: HttpContext, id: TransactionId) {
+export function vaultStubOf(context: HttpContext, id: TransactionId) {
   return vaultStub(context.env, vaultOfTransaction(id));
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const visibilityBody = z.strictObject({ visible: z.boolean() }).meta({
@@ -33,8 +33,8 @@ async function setVisibility(context: HttpContext): Promise<Response> {
   if (id instanceof Response) return id;
   const { visible } = visibilityBody.parse(await context.req.json());
   const actor = actorOf(context);
-  const changed = await askObject(
-    () => vaultObjectOf(context, id),
+  const changed = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => vault.setVisibility(actor, id, visible),
   );
   return changed.ok ? context.json(recordOf(context, changed.value)) : refusalProblem(context, changed.refusal);

@@ -1,20 +1,20 @@
 import type { DeviceSignature } from '#domain/device.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultObjectOf } from '#http/transaction/view.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
 
 /** What somebody says to a transaction; a device signs its digest. */
 type Voice = { readonly type: 'approve'; readonly device: DeviceSignature | null } | { readonly type: 'reject' };
 
 /** Gives the caller's voice and answers the record after it. The same voice again is 200 and says that it was counted before. */
-export async function vote(context: HttpContext, voice: Voice): Promise<Response> {
+export async function recordDecision(context: HttpContext, voice: Voice): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const voted = await askObject(
-    () => vaultObjectOf(context, id),
+  const voted = await callObject(
+    () => vaultStubOf(context, id),
     (vault) => (voice.type === 'approve' ? vault.approve(actor, id, voice.device) : vault.reject(actor, id)),
   );
   if (!voted.ok) return refusalProblem(context, voted.refusal);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { actorOf, route } from '#http/context.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { resetIdOf } from '#http/vault/credential-reset/path.ts';
 import { personStub } from '#objects/person-stub.ts';
@@ -25,7 +25,7 @@ export const ownCredentialResets = route({
   refuses: [],
   handle: async (context) => {
     const { user } = context.get('caller');
-    const resets = await askObject(
+    const resets = await callObject(
       () => personStub(context.env, user.id),
       (person) => person.resets(),
     );

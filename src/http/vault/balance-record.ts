@@ -5,7 +5,7 @@ import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
 import { ASSET_KINDS, isCollectible } from '#domain/movement.ts';
 import { usdText, usdValueAtPrice } from '#domain/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/asset-record.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import type { BalanceView } from '#objects/ledger-desk.ts';
 import { assetName } from '#prices/price-source.ts';
 import type { CachedPrice, CachedToken } from '#store/tokens.ts';
@@ -121,7 +121,7 @@ function balanceRecord(
     outgoing: view.outgoing.toString(),
     agreement: difference !== null || isMissing ? 'differs' : check === null ? 'unchecked' : 'agrees',
     checkedBlock: check?.blockNumber ?? null,
-    checkedAt: check === null ? null : timeText(check.atMs),
+    checkedAt: check === null ? null : rfc3339(check.atMs),
     adjustment:
       adjustment === null
         ? null
@@ -130,12 +130,12 @@ function balanceRecord(
             reason: adjustment.reason,
             fromBlock: adjustment.fromBlock,
             toBlock: adjustment.toBlock,
-            at: timeText(adjustment.atMs),
+            at: rfc3339(adjustment.atMs),
           },
   };
 }
 
 function worthRecord(units: bigint, decimals: number | null, price: CachedPrice | undefined) {
   if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
-  return { usdValue: usdText(usdValueAtPrice(units, decimals, price.usdE12)), pricedAt: timeText(price.atMs) };
+  return { usdValue: usdText(usdValueAtPrice(units, decimals, price.usdE12)), pricedAt: rfc3339(price.atMs) };
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
-import { answerTagged, taggedJson } from '#http/conditional.ts';
+import { respondWithEtag, taggedJson } from '#http/conditional.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { balanceRecords, balanceSchema } from '#http/vault/balance-record.ts';
@@ -12,7 +12,7 @@ import type { BalanceView } from '#objects/ledger-desk.ts';
 import type { ChainAsset } from '#objects/ledger-storage.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 const balancesQuery = z.strictObject({
   cursor: z.string().max(512).optional(),
@@ -51,16 +51,16 @@ async function listBalances(context: HttpContext): Promise<Response> {
     return invalidRequest(context, [{ pointer: 'cursor', code: 'invalid', detail: 'is not a cursor of this list' }]);
   }
   const actor = actorOf(context);
-  const found = await askObject(
+  const found = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.balances(actor, after, { limit: LARGEST_PAGE + 1, hiddenToo: visible === 'all' }),
+    (vault) => vault.balances(actor, after, { limit: MAX_PAGE_SIZE + 1, hiddenToo: visible === 'all' }),
   );
   if (!found.ok) return refusalProblem(context, found.refusal);
-  const page = found.value.slice(0, LARGEST_PAGE);
-  const last = found.value.length > LARGEST_PAGE ? page.at(-1) : undefined;
+  const page = found.value.slice(0, MAX_PAGE_SIZE);
+  const last = found.value.length > MAX_PAGE_SIZE ? page.at(-1) : undefined;
   const chains = chainsFrom(context.env);
   const balances = await balanceRecords(context.env.DB, page, chains);
-  return answerTagged(context, taggedJson({ balances, nextCursor: last === undefined ? null : writeCursor(last) }));
+  return respondWithEtag(context, taggedJson({ balances, nextCursor: last === undefined ? null : writeCursor(last) }));
 }
 
 /** A cursor is the last asset that was shown; opaque, so that it may become something else. */

@@ -4,7 +4,7 @@ import type { Actor } from '#domain/transaction.ts';
 import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
@@ -44,7 +44,7 @@ async function openStream(context: HttpContext): Promise<Response> {
     return invalidRequest(context, [{ pointer: 'Last-Event-ID', code: 'invalid', detail: 'is no id of an event' }]);
   }
   const actor = actorOf(context);
-  const begun = await askObject(
+  const begun = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.beginFeed(actor),
   );

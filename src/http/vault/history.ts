@@ -2,7 +2,7 @@ import { parseVaultIdText } from '#domain/id.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { historyLines } from '#store/audit.ts';
@@ -32,7 +32,7 @@ async function readHistory(context: HttpContext): Promise<Response> {
   }
   const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
   const actor = actorOf(context);
-  const entered = await askObject(
+  const entered = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.flushProjection(actor),
   );

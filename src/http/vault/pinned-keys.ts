@@ -29,7 +29,7 @@ export async function pinnedKeysFault(
  * otherwise. A co-signer that is away ends the request: without the keys the signers could verify no
  * statement. Throws `ObjectUnavailable`.
  */
-export async function askedPins(context: HttpContext): Promise<readonly CosignerPin[]> {
+export async function fetchPins(context: HttpContext): Promise<readonly CosignerPin[]> {
   const pins = await cosignerIdentities(context.env);
   if (pins === null) throw new ObjectUnavailable('a co-signer gives no identity');
   return pins;
@@ -48,5 +48,5 @@ export async function pinsForChange(
 ): Promise<{ readonly cosigners?: readonly CosignerPin[] }> {
   const turnsToDevices = body.approvalMode === 'device' && inForce?.approvalMode === 'token';
   const isNamed = body.cosigners !== undefined || inForce?.cosigners !== undefined;
-  return turnsToDevices && !isNamed ? { cosigners: await askedPins(context) } : {};
+  return turnsToDevices && !isNamed ? { cosigners: await fetchPins(context) } : {};
 }

@@ -6,10 +6,10 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { mandateBytes } from '#domain/policy-change.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { timeText } from '#http/time-text.ts';
-import { voteRecord } from '#http/transaction/record.ts';
+import { rfc3339 } from '#http/time-text.ts';
+import { approvalRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
@@ -71,7 +71,7 @@ async function list(context: HttpContext): Promise<Response> {
   const { cursor } = listQuery.parse(context.req.query());
   const before = cursor === undefined ? null : Number.parseInt(cursor, 10);
   const actor = actorOf(context);
-  const read = await askObject(
+  const read = await callObject(
     () => vaultStub(context.env, vaultId),
     // One more than is shown says whether there is another page.
     (vault) => vault.policyHistory(actor, before, PAGE + 1),
@@ -93,9 +93,9 @@ function adoptedRecord({ policy, mandate }: AdoptedPolicy, chains: readonly Chai
             id: mandate.id,
             canonical: bytesToHex(mandateBytes(mandate, policyHash(policy))),
             note: mandate.note,
-            createdAt: timeText(mandate.createdAtMs),
-            expiresAt: timeText(mandate.expiresAtMs),
-            approvals: mandate.approvals.map(voteRecord),
+            createdAt: rfc3339(mandate.createdAtMs),
+            expiresAt: rfc3339(mandate.expiresAtMs),
+            approvals: mandate.approvals.map(approvalRecord),
           },
   };
 }

@@ -14,7 +14,7 @@ import type { AssetLimit, AddressBookEntry, HigherThreshold, Rules } from '#doma
 import { MAX_RULES } from '#domain/rules.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
-import { deviceBody, deviceKeyId, MOST_NEW_DEVICES, readDevices } from '#http/device-body.ts';
+import { deviceBody, deviceKeyId, MAX_NEW_DEVICES, readDevices } from '#http/device-body.ts';
 import { fieldReader } from '#http/field-reader.ts';
 import type { FieldReader } from '#http/field-reader.ts';
 import { plainText } from '#http/plain-text.ts';
@@ -71,12 +71,12 @@ export const cosignersBody = z
   )
   .max(MAX_PARTY_INDEX);
 
-export const policyWishBody = z
+export const policyPatchBody = z
   .strictObject({
     signers: z.array(z.string().max(64)).min(1).max(50).optional(),
     threshold: z.int().positive().optional(),
     approvalMode: z.enum(APPROVAL_MODES).optional(),
-    addDevices: z.array(deviceBody).max(MOST_NEW_DEVICES).optional(),
+    addDevices: z.array(deviceBody).max(MAX_NEW_DEVICES).optional(),
     removeDevices: z.array(deviceKeyId).max(MAX_DEVICES).optional(),
     ...rulesBody,
     /** A change from token mode to device mode names them when it is absent; null keeps what the policy has. */
@@ -106,9 +106,9 @@ export const policyWishBody = z
 type RulesBody = z.infer<z.ZodObject<typeof rulesBody>>;
 
 /** What a body wishes for, in the spelling of its chains; or every fault of it. */
-export async function readPolicyWish(
+export async function readPolicyPatch(
   context: HttpContext,
-  body: z.infer<typeof policyWishBody>,
+  body: z.infer<typeof policyPatchBody>,
 ): Promise<Result<PolicyPatch, readonly FieldFault[]>> {
   const rules = readRules(context, body);
   if (!rules.ok) return rules;

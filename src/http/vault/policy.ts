@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
@@ -51,7 +51,7 @@ async function read(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
-  const view = await askObject(
+  const view = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.policy(actor),
   );

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseVaultIdText } from '#domain/id.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
@@ -46,9 +46,9 @@ async function readExports(context: HttpContext): Promise<Response> {
   const { nonce } = exportsQuery.parse(context.req.query());
   const actor = actorOf(context);
   const object = () => vaultStub(context.env, vaultId);
-  const entered = await askObject(object, (vault) => vault.flushProjection(actor));
+  const entered = await callObject(object, (vault) => vault.flushProjection(actor));
   if (!entered.ok) return refusalProblem(context, entered.refusal);
-  const vault = await askObject(object, (stub) => stub.describe());
+  const vault = await callObject(object, (stub) => stub.describe());
   const lists: SignedExportList[] = [];
   const missing: z.infer<typeof exportsSchema>['missing'] = [];
   for (const node of cosignersOf(context.env)) {

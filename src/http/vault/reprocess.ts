@@ -3,7 +3,7 @@ import { chainClientFor } from '#chains/access.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { requestScan, reopenFailed } from '#store/deliveries.ts';
@@ -39,7 +39,7 @@ async function lookAgain(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
-  const wallets = await askObject(
+  const wallets = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.lookAgain(actor),
   );

@@ -4,7 +4,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { HttpContext } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { PolicyInForce } from '#nodes/policy-statements.ts';
 import { statementsAfterSync, signedStatement } from '#nodes/policy-statements.ts';
@@ -45,7 +45,7 @@ export const statementFields = {
 };
 
 /** More policies than this take longer to show than a reader waits. */
-const MOST_SHOWN = 1000;
+const MAX_SHOWN = 1000;
 
 /** What the co-signers are asked about. */
 interface StatementScope {
@@ -66,9 +66,9 @@ export async function statementRecord(context: HttpContext, scope: StatementScop
   const inForce: PolicyInForce = {
     version: policy.version,
     history: async () => {
-      const read = await askObject(
+      const read = await callObject(
         () => vaultStub(context.env, policy.vaultId),
-        (vault) => vault.policyHistory(actor, null, MOST_SHOWN),
+        (vault) => vault.policyHistory(actor, null, MAX_SHOWN),
       );
       return read.ok ? read.value.toReversed() : [];
     },

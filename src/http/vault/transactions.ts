@@ -5,8 +5,8 @@ import type { VaultId } from '#domain/id.ts';
 import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { answerTagged, taggedJson } from '#http/conditional.ts';
-import { askObject } from '#http/object-call.ts';
+import { respondWithEtag, taggedJson } from '#http/conditional.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
@@ -15,7 +15,7 @@ import type { ListedRecord } from '#objects/projection.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { list } from '#store/transactions.ts';
 
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE = 50;
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -25,7 +25,7 @@ const listQuery = z.strictObject({
     .string()
     .regex(/^[1-9][0-9]{0,2}$/, 'is a whole number')
     .transform((text) => Number.parseInt(text, 10))
-    .refine((limit) => limit <= LARGEST_PAGE, `is at most ${LARGEST_PAGE}`)
+    .refine((limit) => limit <= MAX_PAGE_SIZE, `is at most ${MAX_PAGE_SIZE}`)
     .optional(),
   cursor: z.string().max(128).optional(),
   state: z.enum(TRANSACTION_STATES).optional(),
@@ -71,7 +71,7 @@ async function listTransactions(context: HttpContext): Promise<Response> {
   const chain = query.chain === undefined ? null : findChain(chains, query.chain);
   if (query.chain !== undefined && chain === null) return fault(context, 'chain', 'is not known');
   const actor = actorOf(context);
-  const scope = await askObject(
+  const scope = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.flushProjection(actor),
   );
@@ -95,7 +95,7 @@ async function listTransactions(context: HttpContext): Promise<Response> {
     return listedRecord(record, { ...scope.value, chain: findChain(chains, record.chain) });
   });
   const nextCursor = page.next === null ? null : btoa(page.next);
-  return answerTagged(context, taggedJson({ transactions, nextCursor }));
+  return respondWithEtag(context, taggedJson({ transactions, nextCursor }));
 }
 
 /** A cursor is the id of the last transaction that was shown; opaque, so that it may become something else. */

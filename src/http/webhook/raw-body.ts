@@ -1,12 +1,12 @@
 /** Of a delivery, also after it is unpacked: what is stored of it has to fit into one row of D1. */
-export const LARGEST_DELIVERY_BYTES = 1024 * 1024;
+export const MAX_DELIVERY_BYTES = 1024 * 1024;
 
 /**
- * The bytes that were signed: unpacked where they came packed. Null for more than `LARGEST_DELIVERY_BYTES`, announced or found, and
+ * The bytes that were signed: unpacked where they came packed. Null for more than `MAX_DELIVERY_BYTES`, announced or found, and
  * for what is not the gzip that it says it is; a small packet that unpacks to gigabytes is cut off at the limit.
  */
 export async function rawBody(request: Request): Promise<Uint8Array | null> {
-  if (Number.parseInt(request.headers.get('content-length') ?? '0', 10) > LARGEST_DELIVERY_BYTES) return null;
+  if (Number.parseInt(request.headers.get('content-length') ?? '0', 10) > MAX_DELIVERY_BYTES) return null;
   const { body } = request;
   if (body === null) return new Uint8Array();
   const encoding = (request.headers.get('content-encoding') ?? 'identity').toLowerCase();
@@ -27,7 +27,7 @@ async function readWhole(stream: ReadableStream<Uint8Array>): Promise<Uint8Array
     const { done, value } = await reader.read();
     if (done) break;
     length += value.length;
-    if (length > LARGEST_DELIVERY_BYTES) {
+    if (length > MAX_DELIVERY_BYTES) {
       await reader.cancel();
       return null;
     }

@@ -6,7 +6,7 @@ import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
-import { LARGEST_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
+import { MAX_DELIVERY_BYTES, rawBody } from '#http/webhook/raw-body.ts';
 import { verifyDelivery, monitorOf } from '#monitors/endpoint.ts';
 import type { Delivery } from '#monitors/monitor.ts';
 import { insertDelivery } from '#store/deliveries.ts';
@@ -35,7 +35,7 @@ export const receiveWebhook = route({
 async function receive(context: HttpContext): Promise<Response> {
   const body = await rawBody(context.req.raw);
   if (body === null) {
-    const detail = `A delivery has at most ${LARGEST_DELIVERY_BYTES} bytes, in gzip or as it is.`;
+    const detail = `A delivery has at most ${MAX_DELIVERY_BYTES} bytes, in gzip or as it is.`;
     return problem(context, 'body-too-large', { detail });
   }
   const delivery: Delivery = { body, header: (name) => context.req.header(name) ?? null };

@@ -1,10 +1,10 @@
 import { route } from '#http/context.ts';
 import type { HttpContext } from '#http/context.ts';
 import { credentialResetSchema } from '#http/credential-reset-record.ts';
-import { deviceSignatureBody, givenSignature } from '#http/device-body.ts';
-import { askObject } from '#http/object-call.ts';
+import { deviceSignatureBody, readDeviceSignature } from '#http/device-body.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
-import { shielded } from '#http/shield.ts';
+import { limitByAddress } from '#http/shield.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
@@ -35,15 +35,15 @@ export const cancelByDevice = route({
 });
 
 async function cancel(context: HttpContext): Promise<Response> {
-  const flood = await shielded(context);
+  const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const named = vaultResetOf(context);
   if (named instanceof Response) return named;
-  const given = await givenSignature(context);
+  const given = await readDeviceSignature(context);
   if (given === null) {
     return refusalProblem(context, { code: 'device-signature-refused', fault: 'unknown-device' });
   }
-  const heard = await askObject(
+  const heard = await callObject(
     () => vaultStub(context.env, named.vaultId),
     (vault) => vault.verifyResetCancellation(named.resetId, given),
   );

@@ -2,7 +2,7 @@ import type { Cancellation, CredentialReset } from '#domain/credential-reset.ts'
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { personStub } from '#objects/person-stub.ts';
@@ -28,7 +28,7 @@ async function cancel(context: HttpContext): Promise<Response> {
   const named = vaultResetOf(context);
   if (named instanceof Response) return named;
   const actor = actorOf(context);
-  const read = await askObject(
+  const read = await callObject(
     () => vaultStub(context.env, named.vaultId),
     (vault) => vault.credentialResets(actor, named.resetId),
   );
@@ -44,7 +44,7 @@ export async function cancelled(
   { id, userId }: Pick<CredentialReset, 'id' | 'userId'>,
   cancellation: Cancellation,
 ): Promise<Response> {
-  const answer = await askObject(
+  const answer = await callObject(
     () => personStub(context.env, userId),
     (person) => person.cancelReset(id, cancellation),
   );

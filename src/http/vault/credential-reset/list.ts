@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/credential-reset-record.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
@@ -33,7 +33,7 @@ async function list(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
-  const read = await askObject(
+  const read = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.credentialResets(actor, null),
   );

@@ -5,7 +5,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
@@ -28,7 +28,7 @@ export function changeOf(
 }
 
 /** What became of a change, or why nothing did. */
-export function answerChange(
+export function respondWithChange(
   context: HttpContext,
   result: Result<PolicyChangeView, PolicyPatchFault | Refusal>,
   status: 200 | 201,
@@ -43,9 +43,9 @@ export async function decideOnChange(context: HttpContext, decision: ChangeDecis
   const named = changeOf(context);
   if (named instanceof Response) return named;
   const actor = actorOf(context);
-  const decided = await askObject(
+  const decided = await callObject(
     () => vaultStub(context.env, named.vaultId),
     (vault) => vault.decidePolicyChange(actor, named.changeId, decision),
   );
-  return answerChange(context, decided, 200);
+  return respondWithChange(context, decided, 200);
 }

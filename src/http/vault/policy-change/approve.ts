@@ -1,4 +1,4 @@
-import { deviceSignatureBody, givenSignature } from '#http/device-body.ts';
+import { deviceSignatureBody, readDeviceSignature } from '#http/device-body.ts';
 import { decideOnChange } from '#http/vault/policy-change/answer.ts';
 import { route } from '#http/context.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
@@ -24,5 +24,5 @@ export const approvePolicyChange = route({
     'device-signature-required',
     'device-signature-refused',
   ],
-  handle: async (context) => decideOnChange(context, { type: 'approve', device: await givenSignature(context) }),
+  handle: async (context) => decideOnChange(context, { type: 'approve', device: await readDeviceSignature(context) }),
 });

@@ -3,7 +3,7 @@ import { chainsFrom } from '#chains/registry.ts';
 import { parsePolicyChangeId } from '#domain/id.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
@@ -45,7 +45,7 @@ async function list(context: HttpContext): Promise<Response> {
   const { cursor } = listQuery.parse(context.req.query());
   const before = cursor === undefined ? null : parsePolicyChangeId(cursor);
   const actor = actorOf(context);
-  const read = await askObject(
+  const read = await callObject(
     () => vaultStub(context.env, vaultId),
     // One more than is shown says whether there is another page.
     (vault) => vault.policyChanges(actor, before, PAGE + 1),

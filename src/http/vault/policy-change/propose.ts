@@ -1,10 +1,10 @@
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { policyWishBody, readPolicyWish } from '#http/vault/policy-body.ts';
-import { answerChange } from '#http/vault/policy-change/answer.ts';
+import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
+import { respondWithChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
@@ -21,7 +21,7 @@ export const proposePolicyChange = route({
   path: '/vault/:vaultId/policy-change',
   access: 'write',
   summary: 'proposes the next policy of a vault',
-  body: policyWishBody,
+  body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes'],
   handle: propose,
@@ -30,23 +30,23 @@ export const proposePolicyChange = route({
 async function propose(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
-  const body = policyWishBody.parse(await context.req.json());
+  const body = policyPatchBody.parse(await context.req.json());
   const actor = actorOf(context);
   // First, or an outsider could find out here who is a user.
-  const seen = await askObject(
+  const seen = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.policy(actor),
   );
   if (!seen.ok) return refusalProblem(context, seen.refusal);
-  const wish = await readPolicyWish(context, body);
+  const wish = await readPolicyPatch(context, body);
   if (!wish.ok) return invalidRequest(context, wish.refusal);
   const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? seen.value.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const pins = await pinsForChange(context, body, seen.value.policy);
   const proposal = { actor, wish: { ...wish.value, ...pins }, note: body.note ?? null };
-  const proposed = await askObject(
+  const proposed = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.proposePolicy(proposal),
   );
-  return answerChange(context, proposed, 201);
+  return respondWithChange(context, proposed, 201);
 }

@@ -1,7 +1,7 @@
 import { chainsFrom } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { changeOf } from '#http/vault/policy-change/answer.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
@@ -41,7 +41,7 @@ async function read(context: HttpContext): Promise<Response> {
   const named = changeOf(context);
   if (named instanceof Response) return named;
   const actor = actorOf(context);
-  const found = await askObject(
+  const found = await callObject(
     () => vaultStub(context.env, named.vaultId),
     (vault) => vault.policyChange(actor, named.changeId),
   );

@@ -3,10 +3,10 @@ import * as z from 'zod';
 import type { Chain } from '#domain/chain.ts';
 import { hasPermission, mayCancel } from '#domain/member.ts';
 import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
-import { voteRecord } from '#http/transaction/record.ts';
+import { approvalRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyHash } from '#objects/new-transaction.ts';
-import { timeText } from '#http/time-text.ts';
+import { rfc3339 } from '#http/time-text.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import type { PolicyChangeView } from '#objects/vault-views.ts';
 
@@ -60,14 +60,14 @@ export function policyChangeRecord(
     digest: change.digest,
     canonical: bytesToHex(mandateBytes(change, policyHash(change.policy))),
     requiredApprovals: change.requiredApprovals,
-    approvals: change.approvals.map(voteRecord),
-    rejection: change.rejection === null ? null : voteRecord(change.rejection),
+    approvals: change.approvals.map(approvalRecord),
+    rejection: change.rejection === null ? null : approvalRecord(change.rejection),
     actionsForMe: actionsFor(view),
     createdBy: change.createdBy?.userId ?? null,
-    createdAt: timeText(change.createdAtMs),
-    updatedAt: timeText(change.updatedAtMs),
-    expiresAt: timeText(decisionEndOf(change)),
-    mandateEndsAt: timeText(change.expiresAtMs),
+    createdAt: rfc3339(change.createdAtMs),
+    updatedAt: rfc3339(change.updatedAtMs),
+    expiresAt: rfc3339(decisionEndOf(change)),
+    mandateEndsAt: rfc3339(change.expiresAtMs),
   };
 }
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
-import { askObject } from '#http/object-call.ts';
+import { callObject } from '#http/object-call.ts';
 import { plainText } from '#http/plain-text.ts';
 import { invalidRequest, optionalBodyOf } from '#http/request-check.ts';
-import { answerChange } from '#http/vault/policy-change/answer.ts';
+import { respondWithChange } from '#http/vault/policy-change/answer.ts';
 import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
@@ -39,9 +39,9 @@ async function renew(context: HttpContext): Promise<Response> {
   }
   const body = await optionalBodyOf(context, renewalBody);
   const request = { version: Number.parseInt(text, 10), note: body?.note ?? null, actor: actorOf(context) };
-  const renewed = await askObject(
+  const renewed = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.renewMandate(request),
   );
-  return answerChange(context, renewed, 201);
+  return respondWithChange(context, renewed, 201);
 }
