@@ -10,7 +10,7 @@ const EVERY_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
 
 /** Logs what wants a person, each as an `alarm`, four times an hour: often enough to be seen, and seldom enough to be read. */
-export async function raiseAlarms(env: CoordinatorEnv, nowMs: number): Promise<void> {
+export async function raiseAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (nowMs % EVERY_MS >= MINUTE_MS) return;
   // The quietest tells whether any is stuck.
   const condition = await readHealth(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });

@@ -16,7 +16,7 @@ import type { CachedPrice, CachedToken } from '#store/tokens.ts';
 import { saveValuation, cachedPrices, cachedTokens } from '#store/tokens.ts';
 
 /** Of one transaction; what is beyond has no price. A stranger's transaction can move any number of tokens. */
-const MOST_TOKENS = 20;
+const MAX_TOKENS = 20;
 
 /** A price is asked for again after this; a source that was away, and one that knew nothing, after these. */
 const KNOWN_MS = 5 * 60_000;
@@ -27,18 +27,18 @@ const UNAVAILABLE_MS = 30_000;
 const METADATA_MS = 7 * 24 * 60 * 60_000;
 
 /** What can be found out about everything that a transaction brought to some wallets, or took from them. */
-export async function appraise(
+export async function valueAssets(
   env: CoordinatorEnv,
   chain: Chain,
   { movements, wallets }: Pick<ChainTransaction, 'movements'> & { readonly wallets: readonly string[] },
 ): Promise<Valuation> {
   const concerning = movements.filter((one) => wallets.some((wallet) => concerns(wallet, one)));
   const addresses = concerning.flatMap(({ tokenAddress }) => tokenAddress ?? []);
-  return appraiseTokens(env, chain, [...new Set(addresses)].slice(0, MOST_TOKENS));
+  return valueTokens(env, chain, [...new Set(addresses)].slice(0, MAX_TOKENS));
 }
 
 /** What can be found out about a chain's coin and some of its tokens; kept for a while for whoever asks next. */
-export async function appraiseTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Valuation> {
+export async function valueTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Valuation> {
   const nowMs = Date.now();
   const metadata = await metadataOf(env, chain, { addresses: some, nowMs });
   const assets = [null, ...some].map((address) => assetName(chain.caip2, address));

@@ -4,9 +4,9 @@ import { isStale } from '#domain/unsigned-attempt.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
 /** How one run of the signing job asks co-signers for one set of bytes. */
-export interface Asking {
+export interface SigningContact {
   /** Asked when a group of co-signers is there and none has begun. */
-  readonly mayBegin: () => Promise<boolean>;
+  readonly mayStart: () => Promise<boolean>;
   /** Reports whether the bytes were too old when a group was there. */
   readonly isStale: () => boolean;
   /** Called when no signature came of it. */
@@ -18,15 +18,15 @@ export interface Asking {
  * for a price that is too old. The run that prepares an attempt says in the end that it has reached nobody; every other run says
  * before it begins that it does. So the usual way, on which one run prepares and signs, stores nothing more.
  */
-export function askingOf(
+export function trackContact(
   vault: DurableObjectStub<VaultObject>,
   { id }: Pick<Transaction, 'id'>,
   { attempt, run }: { readonly attempt: Attempt; readonly run: string },
-): Asking {
+): SigningContact {
   const { signingDigest } = attempt;
   const isOwn = attempt.preparedBy === run;
   const seen = { hasBegun: false, isStale: false };
-  const mayBegin = async (): Promise<boolean> => {
+  const mayStart = async (): Promise<boolean> => {
     if (isOwn || attempt.isAsked === true) seen.hasBegun = true;
     if (seen.hasBegun) return true;
     seen.isStale = isStale(attempt, Date.now());
@@ -39,5 +39,5 @@ export function askingOf(
   const end = async (): Promise<void> => {
     if (isOwn && !seen.hasBegun) await vault.record(id, { type: 'askInVain', signingDigest, run });
   };
-  return { mayBegin, isStale: () => seen.isStale, end };
+  return { mayStart, isStale: () => seen.isStale, end };
 }

@@ -12,7 +12,7 @@ const testimony = z.array(
  *
  * @param threshold of the key: so many have to say it
  */
-export async function bearWitness(
+export async function propagateSignedRecord(
   nodes: readonly CosignerClient[],
   {
     keyId,
@@ -35,9 +35,9 @@ export async function bearWitness(
   const proven = [...known.values()].filter((all) => all.length >= threshold);
   for (const all of proven.toSorted(([one], [other]) => (one?.record.attempt ?? 0) - (other?.record.attempt ?? 0))) {
     const witnesses = Object.fromEntries(all.map(({ node, signature }) => [String(node.index), signature]));
-    const strangers = present.filter(({ node }) => !(String(node.index) in witnesses));
+    const uninformed = present.filter(({ node }) => !(String(node.index) in witnesses));
     await Promise.all(
-      strangers.map(({ node }) => node.call(`key/${keyId}/witness`, { record: all[0]?.record, witnesses })),
+      uninformed.map(({ node }) => node.call(`key/${keyId}/witness`, { record: all[0]?.record, witnesses })),
     );
   }
 }

@@ -4,7 +4,7 @@ import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainClientFor } from '#chains/access.ts';
-import { allocatorOf, ordersNonces } from '#jobs/nonce-allocation.ts';
+import { allocatorOf, hasOrderedNonces } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -30,7 +30,7 @@ export async function broadcast(
   const verdict = await adapter.broadcast(attempt.signed.raw, attempt.signed.hash);
   const { number } = attempt;
   const { transaction, chain } = work;
-  const mayEnd = ordersNonces(chain) && signedAttempts(transaction).length === 1;
+  const mayEnd = hasOrderedNonces(chain) && signedAttempts(transaction).length === 1;
   // An earlier run may have been about to end it, and have been cut off there.
   if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });
   switch (verdict.outcome) {

@@ -7,7 +7,7 @@ import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainClientFor } from '#chains/access.ts';
-import { appraise } from '#jobs/appraise.ts';
+import { valueAssets } from '#jobs/appraise.ts';
 import { recordBlocker } from '#jobs/nonce-allocation.ts';
 import { reprice } from '#jobs/reprice.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
@@ -28,10 +28,10 @@ export async function confirm(
   if (work === null) return;
   const adapter = chainClientFor(env, work.chain);
   if (adapter === null) return;
-  const observed = await whereabouts(adapter, work.transaction);
+  const observed = await observeAttempts(adapter, work.transaction);
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;
-  await report({ env, vault, work }, observed.value);
+  await recordObservation({ env, vault, work }, observed.value);
   if (observed.value.type === 'absent' && observed.value.isTooCheap === true) {
     await reprice({ vault, adapter, transaction: work.transaction });
   }
@@ -53,7 +53,7 @@ async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Prom
 }
 
 /** Where the attempts of a transaction are that could be anywhere. Throws where none is signed: nobody looks for it. */
-export async function whereabouts(
+export async function observeAttempts(
   adapter: ChainAdapter,
   transaction: Transaction,
 ): Promise<Result<Observation, ChainFault>> {
@@ -86,7 +86,7 @@ interface Watch {
 }
 
 /** Tells the vault what was seen. */
-export async function report({ env, vault, work }: Watch, seen: Observation): Promise<void> {
+export async function recordObservation({ env, vault, work }: Watch, seen: Observation): Promise<void> {
   const { id, inclusion } = work.transaction;
   // Others are at work beside this one, and may have signed another since.
   const lookedFor = signedAttempts(work.transaction).length;
@@ -118,19 +118,19 @@ function worthBefore(before: AppraisedInclusion | null, { hash, blockHash, movem
 }
 
 /** A price that is known already is there in a moment. */
-const MOST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
 
 /** No confirmation waits for a price: where nothing is found out in a moment the record says nothing. */
 async function worthOf(env: CoordinatorEnv, work: TransactionWork, found: Inclusion): Promise<Worth> {
   const { movements, changes } = found;
   // What its tokens call themselves is known, where more of it is seen than before.
   const nothing: Worth = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
-  const asked = appraise(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
+  const asked = valueAssets(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
     (appraisal) => ({ usdValue: usdValueOf(changes, appraisal), tokens: labelsOf(changes, appraisal) }),
     (error: unknown) => {
       console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: errorText(error) }));
       return nothing;
     },
   );
-  return Promise.race([asked, scheduler.wait(MOST_WAIT_MS).then(() => nothing)]);
+  return Promise.race([asked, scheduler.wait(MAX_WAIT_MS).then(() => nothing)]);
 }

@@ -4,15 +4,15 @@ import { parseVaultId } from '#domain/id.ts';
 import { unreachable } from '#domain/result.ts';
 import { broadcast } from '#jobs/broadcast.ts';
 import { confirm } from '#jobs/confirm.ts';
-import { bury } from '#jobs/dead-letter.ts';
-import { follow } from '#jobs/follow.ts';
+import { storeDeadLetters } from '#jobs/dead-letter.ts';
+import { refreshActivity } from '#jobs/follow.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { refreshVaultKey } from '#jobs/refresh-vault-key.ts';
 import { ingest } from '#jobs/ingest.ts';
-import { newsOf, notify } from '#jobs/notify.ts';
+import { notificationSubjectOf, notify } from '#jobs/notify.ts';
 import { reconcile } from '#jobs/reconcile.ts';
-import { settle } from '#jobs/settle.ts';
-import { spreadPolicy } from '#jobs/spread-policy.ts';
+import { releaseNonce } from '#jobs/settle.ts';
+import { adoptPolicy } from '#jobs/spread-policy.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
@@ -40,7 +40,7 @@ const jobMessage = z.strictObject({
 const activityMessage = z.strictObject({ deliveryId: z.string() });
 
 /** What one message asks for, or several together. */
-interface Errand {
+interface MessageGroup {
   readonly name: string;
   readonly messages: readonly Message<unknown>[];
   readonly run: () => Promise<void>;
@@ -52,20 +52,20 @@ interface Errand {
  * one vault, which are first told together.
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
-  if (batch.queue.endsWith('-dead')) return bury(env, batch);
+  if (batch.queue.endsWith('-dead')) return storeDeadLetters(env, batch);
   const errands = batch.queue.endsWith('-activity') ? deliveriesIn(batch, env) : jobsIn(batch, env);
-  await Promise.all(errands.map((errand) => carryOut(errand, env)));
+  await Promise.all(errands.map((errand) => runGroup(errand, env)));
 }
 
-function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
+function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
   return messages.map((message) => {
     const parsed = activityMessage.safeParse(message.body);
-    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : tellMalformed(message));
+    const run = async () => (parsed.success ? ingest(env, parsed.data.deliveryId) : logMalformed(message));
     return { name: 'ingest', messages: [message], run };
   });
 }
 
-function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly Errand[] {
+function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
   const asked = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
   // What has failed together is tried alone: one of them may be why.
   const together = Map.groupBy(asked, ({ message, job }) =>
@@ -76,17 +76,17 @@ function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): reado
     const [job] = jobs;
     const texts = jobs.map(({ transactionId }) => transactionId);
     const run = async () =>
-      job === undefined ? some.forEach(({ message }) => tellMalformed(message)) : work(job, texts, env);
+      job === undefined ? some.forEach(({ message }) => logMalformed(message)) : work(job, texts, env);
     return { name: job?.job ?? 'malformed', messages: some.map(({ message }) => message), run };
   });
 }
 
 /** Nothing that this version sends: somebody should know, and it can not be worked on. */
-function tellMalformed({ id }: Message<unknown>): void {
+function logMalformed({ id }: Message<unknown>): void {
   console.error(JSON.stringify({ event: 'job-malformed', messageId: id }));
 }
 
-async function carryOut({ name, messages, run }: Errand, env: CoordinatorEnv): Promise<void> {
+async function runGroup({ name, messages, run }: MessageGroup, env: CoordinatorEnv): Promise<void> {
   try {
     await run();
     for (const message of messages) {
@@ -122,13 +122,13 @@ async function work(
   const vault = vaultStub(env, vaultId);
   if (job === 'generate-key') return generateVaultKey(env, vault);
   if (job === 'refresh-key') return refreshVaultKey(env, vault);
-  if (job === 'adopt-policy') return spreadPolicy(env, vault);
+  if (job === 'adopt-policy') return adoptPolicy(env, vault);
   if (job === 'reconcile') return reconcile(env, vault, vaultId);
   if (job === 'notify')
     return notify(
       env,
       vault,
-      texts.flatMap((text) => newsOf(text) ?? []),
+      texts.flatMap((text) => notificationSubjectOf(text) ?? []),
     );
   for (const id of texts.flatMap((text) => transactionOf(text) ?? [])) await transactionWork(job, { env, vault, id });
 }
@@ -145,9 +145,9 @@ function transactionWork(
     case 'confirm':
       return confirm(on.env, on.vault, on.id);
     case 'settle':
-      return settle(on.env, on.vault, on.id);
+      return releaseNonce(on.env, on.vault, on.id);
     case 'follow':
-      return follow(on.env, on.vault, on.id);
+      return refreshActivity(on.env, on.vault, on.id);
     default:
       return unreachable(job);
   }

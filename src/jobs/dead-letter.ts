@@ -5,7 +5,7 @@ import { addDeadLetter } from '#store/dead-letters.ts';
  * Keeps what a queue has given up on where an operator sees it (GET /internal/dead-letter). Nothing is lost by it: the vault
  * still owes the job and sends it again; a row here says that something has failed many times in a row.
  */
-export async function bury(env: CoordinatorEnv, batch: MessageBatch<unknown>): Promise<void> {
+export async function storeDeadLetters(env: CoordinatorEnv, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {
     console.error(JSON.stringify({ event: 'dead-letter', queue: batch.queue, messageId: message.id }));
     await addDeadLetter(env.DB, {

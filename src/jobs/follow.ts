@@ -1,6 +1,6 @@
 import { chainClientFor } from '#chains/access.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { appraise } from '#jobs/appraise.ts';
+import { valueAssets } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 
@@ -8,7 +8,7 @@ import type { VaultObject } from '#objects/vault.ts';
  * Looks again at what others did, until its block is beyond any reorganisation, or gone. There is no waiting here: the vault decides
  * what the look means and when the next one is due.
  */
-export async function follow(
+export async function refreshActivity(
   env: CoordinatorEnv,
   vault: DurableObjectStub<VaultObject>,
   id: TransactionId,
@@ -23,6 +23,6 @@ export async function follow(
   if (!seen.ok) return;
   const isAppraised = wantsAppraisal && seen.value !== null && seen.value.block !== null;
   const { movements = [] } = seen.value ?? {};
-  const appraisal = isAppraised ? await appraise(env, chain, { movements, wallets: [wallet] }) : null;
+  const appraisal = isAppraised ? await valueAssets(env, chain, { movements, wallets: [wallet] }) : null;
   await vault.recordActivity({ chain: chain.name, hash, seen: seen.value, appraisal });
 }

@@ -7,9 +7,9 @@ import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { pairNext } from '#jobs/pair-nodes.ts';
+import { pairNextCosigners } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
-import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
+import { withReason, groupName, signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import type { Attestations } from '#nodes/show-policies.ts';
 import { encodePolicy } from '#nodes/show-policies.ts';
@@ -47,12 +47,12 @@ export async function nextKeyStep(
   candidate: KeyCandidate | null,
 ): Promise<Result<KeyStep, KeyFault>> {
   if (candidate === null) {
-    const paired = await pairNext(nodes);
-    if (!paired.ok) return because('pairing', paired.refusal);
+    const paired = await pairNextCosigners(nodes);
+    if (!paired.ok) return withReason('pairing', paired.refusal);
     return paired.value ? accepted({ type: 'paired' }) : generated(nodes, request);
   }
   const { provenBy, ...key } = candidate;
-  const unproven = groupsOf(nodes, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
+  const unproven = signerGroups(nodes, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
   const [signers] = unproven;
   if (signers === undefined) return accepted({ type: 'key', key });
   const fault = await proofFault(signers, { ...candidate, threshold: request.threshold, epoch: FIRST_EPOCH });
@@ -66,7 +66,7 @@ async function generated(nodes: readonly CosignerClient[], request: KeyRequest):
   const { scheme, threshold, policies, attestations = {} } = request;
   const body = { scheme, threshold, policies: policies.map(encodePolicy), attestations };
   const made = await relay({ nodes, place: () => `keygen/${run}`, request: () => body });
-  if (!made.ok) return because('key generation', made.refusal);
+  if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
   const [first] = keys;
   const same = keys.every((key) => key.success && JSON.stringify(key.data) === JSON.stringify(first?.data));

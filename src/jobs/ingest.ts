@@ -5,7 +5,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { appraise } from '#jobs/appraise.ts';
+import { valueAssets } from '#jobs/appraise.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/activity-desk.ts';
@@ -20,11 +20,11 @@ type HintOutcome = ActivityOutcome | 'away' | 'later' | 'unknown-chain';
 /** A monitor may be ahead of the node by some blocks, and a node may be away for some hours. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** What a chain does not have by then was never there, or is in no hurry: a forged delivery is not asked after for a day. */
-const ABSENT_MS = 10 * 60 * 1000;
+const HINT_GRACE_MS = 10 * 60 * 1000;
 /** In one go: each is some questions to a node, and a consumer has so many minutes and so many questions. */
-const MOST_HINTS = 25;
+const MAX_HINTS = 25;
 const FIRST_RETRY_MS = 2_000;
-const LONGEST_RETRY_MS = 10 * 60 * 1000;
+const MAX_RETRY_MS = 10 * 60 * 1000;
 
 /**
  * Works on one delivery: asks the chain what happened under each hash, and tells every vault that it concerns. The delivery itself is
@@ -39,15 +39,15 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   if (report.alarm !== null) {
     console.error(JSON.stringify({ event: 'monitor-alarm', endpointId: delivery.endpointId, detail: report.alarm }));
   }
-  if (report.hints.length > MOST_HINTS) {
+  if (report.hints.length > MAX_HINTS) {
     await split(env, delivery, report.hints);
     return;
   }
   const ageMs = nowMs - delivery.receivedAtMs;
   const outcomes: HintOutcome[] = report.isWhole ? [] : ['away'];
   // A node that was away has to catch up first: what it does not have at once may be in the blocks that it has missed.
-  const isYoung = ageMs < ABSENT_MS;
-  const isPatient = isYoung || wasAway(delivery);
+  const isYoung = ageMs < HINT_GRACE_MS;
+  const isPatient = isYoung || wasUnreachable(delivery);
   for (const hint of report.hints) outcomes.push(await follow(env, hint, isPatient));
   const outcome = JSON.stringify(countsOf(outcomes));
   if (!outcomes.includes('later') && !outcomes.includes('away')) {
@@ -60,7 +60,7 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
     return;
   }
   // The last look for what should have been there long ago is no hasty one.
-  const delayMs = isYoung || outcomes.includes('away') ? backoffMs(delivery) : LONGEST_RETRY_MS;
+  const delayMs = isYoung || outcomes.includes('away') ? backoffMs(delivery) : MAX_RETRY_MS;
   await putOff(env, delivery, { nowMs, outcome, delayMs });
 }
 
@@ -71,12 +71,12 @@ async function split(
   hints: readonly Hint[],
 ): Promise<void> {
   const nowMs = Date.now();
-  for (let start = 0; start < hints.length; start += MOST_HINTS) {
+  for (let start = 0; start < hints.length; start += MAX_HINTS) {
     const part = { id: `${id}.${start}`, provider: 'part', endpointId, receivedAtMs: nowMs };
-    const body = JSON.stringify(hints.slice(start, start + MOST_HINTS));
+    const body = JSON.stringify(hints.slice(start, start + MAX_HINTS));
     if (await insertDelivery(env.DB, { ...part, body })) await env.ACTIVITY_QUEUE.send({ deliveryId: part.id });
   }
-  const outcome = JSON.stringify({ parts: Math.ceil(hints.length / MOST_HINTS) });
+  const outcome = JSON.stringify({ parts: Math.ceil(hints.length / MAX_HINTS) });
   await updateDelivery(env.DB, id, { state: 'done', tries: tries + 1, dueAtMs: nowMs, outcome });
 }
 
@@ -114,7 +114,7 @@ const scanOrder = z.strictObject({
 });
 
 function backoffMs({ tries }: StoredDelivery): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS);
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), MAX_RETRY_MS);
 }
 
 /** Comes back by a message; should that be lost, by the sweep. */
@@ -133,22 +133,22 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
   if (chain === null || adapter === null) return 'unknown-chain';
   const seen = await adapter.activity(hint.hash, null);
   if (!seen.ok) return 'away';
-  if (seen.value !== null && seen.value.block !== null) return tell(env, chain, seen.value);
+  if (seen.value !== null && seen.value.block !== null) return recordInVaults(env, chain, seen.value);
   // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
     await vault.pollActivityNow(chain.name, hint.hash);
   }
   // What waits is shown, and it is not all that there will be: contracts pay, and tokens move, when it is mined.
-  const outcome = seen.value === null ? 'none' : await tell(env, chain, seen.value);
+  const outcome = seen.value === null ? 'none' : await recordInVaults(env, chain, seen.value);
   return isPatient ? 'later' : outcome;
 }
 
 /** Tells every vault that it concerns. */
-async function tell(env: CoordinatorEnv, chain: Chain, seen: ChainTransaction): Promise<ActivityOutcome> {
+async function recordInVaults(env: CoordinatorEnv, chain: Chain, seen: ChainTransaction): Promise<ActivityOutcome> {
   const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
   const wallets = concerned.map(({ address }) => address);
-  const appraisal = await appraise(env, chain, { movements: seen.movements, wallets });
+  const appraisal = await valueAssets(env, chain, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
   for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
     outcomes.push(await vault.recordActivity({ chain: chain.name, hash: seen.hash, seen, appraisal }));
@@ -173,7 +173,7 @@ function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, num
 }
 
 /** When it was tried last its chain could not be asked. */
-function wasAway({ outcome }: StoredDelivery): boolean {
+function wasUnreachable({ outcome }: StoredDelivery): boolean {
   const counts = outcome === null ? null : parsedJson(outcome);
   return isObject(counts) && counts['away'] !== undefined;
 }

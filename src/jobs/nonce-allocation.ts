@@ -39,12 +39,12 @@ export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Tr
 }
 
 /** Reports whether a transaction of a wallet waits for the one before. */
-export function ordersNonces(chain: Chain): boolean {
+export function hasOrderedNonces(chain: Chain): boolean {
   const { maxInFlight: mostInFlight, spendsUtxos: paysWithCoins } = adapterFor(chain, []);
   return mostInFlight === null && !paysWithCoins;
 }
 
-export interface GivenNonce {
+export interface AllocatedNonce {
   /** Decimal text. */
   readonly nonce: string;
   /** What the transaction takes at most from now on, of each asset; absent where coins are claimed. */
@@ -52,7 +52,7 @@ export interface GivenNonce {
 }
 
 /** The nonce of a transaction, with what it takes reserved in the same call. Asked again it is the same one. */
-export async function allocateNonce(allocation: Allocation): Promise<Result<GivenNonce, NonceFault>> {
+export async function allocateNonce(allocation: Allocation): Promise<Result<AllocatedNonce, NonceFault>> {
   const { env, adapter, transaction } = allocation;
   let answer: AllocationResult = { nonce: null, why: 'unproven' };
   for (const requiresProof of [false, true]) {
@@ -134,7 +134,7 @@ async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Res
  * may give back: they are in a block, and not settled. Else the refusal itself. The dry run is of the newest block and not of
  * the one whose balance was compared, so a transfer of tokens that reverts counts as such a want.
  */
-export async function wantOfFunds(
+export async function fundsFault(
   { vault, transaction }: Pick<Allocation, 'vault' | 'transaction'>,
   refusal: NonceFault,
 ): Promise<NonceFault> {
@@ -171,7 +171,7 @@ const POLLS_BEFORE_BLOCKER = 8;
  */
 export async function recordBlocker({ env, vault, adapter, transaction }: Allocation): Promise<void> {
   const { id, chain, intent, stateReason } = transaction;
-  if (!ordersNonces(adapter.chain)) return;
+  if (!hasOrderedNonces(adapter.chain)) return;
   const sinceMs = signedAttempts(transaction)[0]?.signed.atMs ?? Date.now();
   const isYoung = Date.now() - sinceMs < POLLS_BEFORE_BLOCKER * adapter.chain.pollIntervalMs;
   if (isYoung && stateReason !== WAITS_FOR_NONCE) return;

@@ -14,7 +14,7 @@ import { removeSubscription, subscriptionsOfAll } from '#store/push-subscription
 /** A push service that is busy is asked once more, and then left in peace: nothing waits for it. */
 const TRIES = 2;
 /** An invocation may ask a thousand others, and each may be asked twice. */
-const MOST_PUSHES = 400;
+const MAX_PUSHES = 400;
 
 /**
  * Tells the members of a vault (spec part 6 rule 5), each in every browser that has subscribed. The news of one vault are told together: the
@@ -50,10 +50,10 @@ interface Errand extends NotificationWork {
 /** Of the news, those that fit into one invocation: the others are owed on, and come with a later message. */
 function withinReach(errands: readonly Errand[]): readonly Errand[] {
   const taken: Errand[] = [];
-  let room = MOST_PUSHES;
+  let room = MAX_PUSHES;
   for (const errand of errands) {
     if (taken.length > 0 && errand.readers.length > room) break;
-    taken.push({ ...errand, readers: errand.readers.slice(0, MOST_PUSHES) });
+    taken.push({ ...errand, readers: errand.readers.slice(0, MAX_PUSHES) });
     room -= errand.readers.length;
   }
   return taken;
@@ -71,7 +71,7 @@ function messageOf({ id, vaultId, notification: { kind, title, body } }: Notific
 }
 
 /** Reads the id of a message that asks to notify people; null for one that no version of this service has sent. */
-export function newsOf(text: string | null): NotificationSubjectId | null {
+export function notificationSubjectOf(text: string | null): NotificationSubjectId | null {
   return text === null ? null : (parseCredentialResetId(text) ?? transactionOf(text));
 }
 

@@ -11,7 +11,7 @@ import { relay } from '#jobs/relay.ts';
  *
  * @param stale ids of set-ups that are to be replaced
  */
-export async function pairNext(
+export async function pairNextCosigners(
   nodes: readonly CosignerClient[],
   stale: ReadonlySet<string> = new Set(),
 ): Promise<Result<boolean, CosignerFault>> {
@@ -27,7 +27,7 @@ export async function pairNext(
 }
 
 /** The ids of all set-ups that there are. */
-export async function setupsOf(nodes: readonly CosignerClient[]): Promise<Result<readonly string[], CosignerFault>> {
+export async function pairSetups(nodes: readonly CosignerClient[]): Promise<Result<readonly string[], CosignerFault>> {
   const known = await statesOf(nodes);
   if (!known.ok) return known;
   const ids = known.value.flatMap((states) => Object.values(states).map(({ setupId }) => setupId));

@@ -53,12 +53,12 @@ export function groupName(group: readonly CosignerClient[]): string {
 }
 
 /** Every choice of `size` nodes, in order. */
-export function groupsOf<T>(nodes: readonly T[], size: number): readonly (readonly T[])[] {
+export function signerGroups<T>(nodes: readonly T[], size: number): readonly (readonly T[])[] {
   if (size === 0) return [[]];
-  return nodes.flatMap((node, i) => groupsOf(nodes.slice(i + 1), size - 1).map((rest) => [node, ...rest]));
+  return nodes.flatMap((node, i) => signerGroups(nodes.slice(i + 1), size - 1).map((rest) => [node, ...rest]));
 }
 
 /** What may be better next time. */
-export function because(what: string, fault: CosignerFault) {
+export function withReason(what: string, fault: CosignerFault) {
   return refused({ reason: `${what}: ${faultText(fault)}`, isUseless: false });
 }

@@ -1,6 +1,6 @@
 import { chainClientFor } from '#chains/access.ts';
 import type { VaultId } from '#domain/id.ts';
-import { appraiseTokens } from '#jobs/appraise.ts';
+import { valueTokens } from '#jobs/appraise.ts';
 import { isFungible } from '#domain/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
@@ -31,7 +31,7 @@ export async function reconcile(
     });
     // So that whoever looks at the balances sees what they are worth.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
-    await appraiseTokens(env, chain, tokens);
+    await valueTokens(env, chain, tokens);
     if (stretch === null) continue;
     const { since } = stretch;
     const deliveryId = await requestScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());

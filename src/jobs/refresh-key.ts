@@ -2,9 +2,9 @@ import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { pairNext, setupsOf } from '#jobs/pair-nodes.ts';
+import { pairNextCosigners, pairSetups } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
-import { because, groupName, groupsOf, proofFault } from '#jobs/prove-key.ts';
+import { withReason, groupName, signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { attestationsOf, encodePolicy, syncPolicies } from '#nodes/show-policies.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
@@ -44,14 +44,14 @@ export async function nextRefreshStep(
 ): Promise<Result<RefreshStep, KeyFault>> {
   const { holding, away } = await holdingsOf(nodes, request.key.keyId);
   if (await isBroughtOn(holding, request.key.keyId)) return accepted({ type: 'progress', refresh });
-  if (away !== null) return because('shares', away);
+  if (away !== null) return withReason('shares', away);
   if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
   const ready = sharesEverywhere(holding).findLast(({ epoch }) => epoch > after);
   if (ready !== undefined) return proven(holding, ready, { request, refresh });
   if (request.key.scheme === 'ecdsa-secp256k1') {
-    const paired = await pairNext(nodes, new Set(refresh.begun.setups));
-    if (!paired.ok) return because('pairing', paired.refusal);
+    const paired = await pairNextCosigners(nodes, new Set(refresh.begun.setups));
+    if (!paired.ok) return withReason('pairing', paired.refusal);
     if (paired.value) return accepted({ type: 'progress', refresh });
   }
   const fault = await dealingFault(holding, request);
@@ -120,8 +120,8 @@ async function begun(
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
   const isPaired = key.scheme === 'ecdsa-secp256k1';
-  const setups = isPaired ? await setupsOf(holding.map(({ node }) => node)) : accepted([]);
-  if (!setups.ok) return because('pairs', setups.refusal);
+  const setups = isPaired ? await pairSetups(holding.map(({ node }) => node)) : accepted([]);
+  if (!setups.ok) return withReason('pairs', setups.refusal);
   return accepted({
     type: 'progress',
     refresh: { ...refresh, begun: { epoch: newestInUse(holding), setups: setups.value } },
@@ -156,7 +156,7 @@ async function proven(
   const isInUse = newestInUse(holding) >= epoch;
   const unproven = isInUse
     ? []
-    : groupsOf(nodes, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
+    : signerGroups(nodes, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
   const [signers] = unproven;
   if (signers === undefined) {
     const fault = await activationFault(holding, epoch, key.keyId);
@@ -183,7 +183,7 @@ async function activationFault(
   const receipts = ownReceipts(holding, epoch);
   for (const { node } of holding) {
     const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
-    if (!answer.ok) return because('activation', answer.refusal).refusal;
+    if (!answer.ok) return withReason('activation', answer.refusal).refusal;
   }
   return null;
 }
@@ -207,7 +207,7 @@ async function dealingFault(
   const attestations = joins ? await attestationsOf(nodes, key.keyId, version) : {};
   const unfit = new Set<number>();
   let fault: KeyFault | null = null;
-  for (const dealers of groupsOf(holders, threshold)) {
+  for (const dealers of signerGroups(holders, threshold)) {
     const [first] = dealers;
     if (first === undefined || dealers.some(({ node }) => unfit.has(node.index))) continue;
     const body = {
@@ -224,7 +224,7 @@ async function dealingFault(
     const dealt = await relay({ nodes, place: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
     const { node, code } = dealt.refusal;
-    fault = because('dealing', dealt.refusal).refusal;
+    fault = withReason('dealing', dealt.refusal).refusal;
     if (code === 'policy-behind') await syncPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
     if (!UNFIT_TO_DEAL.has(code)) return fault;
     unfit.add(node);

@@ -15,11 +15,11 @@ export interface Run {
   /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
   readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
   /** Called when every node has opened the session and none has begun: false ends the run there, and no node has written anything down. */
-  readonly mayBegin?: () => Promise<boolean>;
+  readonly mayStart?: () => Promise<boolean>;
 }
 
 /** More rounds than any protocol has. */
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 const opened = z.object({ nonce: z.string(), opening: z.string() });
 const answered = z.object({
@@ -42,14 +42,14 @@ export async function relay(
   const [begun, receipts] = await Promise.all([openedBy(run, protocols), run.receipts?.() ?? accepted({})]);
   if (!begun.ok) return begun;
   if (!receipts.ok) return receipts;
-  if ((await run.mayBegin?.()) === false) return refused(supersededAt(run));
+  if ((await run.mayStart?.()) === false) return refused(supersededAt(run));
   const invitation = {
     nonces: Object.fromEntries([...begun.value].map(([index, { nonce }]) => [String(index), nonce])),
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
     receipts: receipts.value,
   };
   let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, invitation, answered));
-  for (let round = 2; round <= MOST_ROUNDS && answers.ok; round++) {
+  for (let round = 2; round <= MAX_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
     if (results !== null) return accepted(results);
     const before = answers.value;

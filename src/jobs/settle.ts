@@ -9,7 +9,7 @@ import type { VaultObject } from '#objects/vault.ts';
  * transaction of the wallet, because a gap blocks everything behind it; so is one that is used and used again, as a place on Solana.
  * The coins of one that a person has ended, and that may be included all the same, stay its own while it is watched.
  */
-export async function settle(
+export async function releaseNonce(
   env: CoordinatorEnv,
   vault: DurableObjectStub<VaultObject>,
   id: TransactionId,

@@ -17,16 +17,16 @@ import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
 import { chainClientFor } from '#chains/access.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { spendingOf } from '#chains/takes.ts';
-import type { Asking } from '#jobs/asking.ts';
-import { askingOf } from '#jobs/asking.ts';
-import { bearWitness } from '#jobs/bear-witness.ts';
+import type { SigningContact } from '#jobs/asking.ts';
+import { trackContact } from '#jobs/asking.ts';
+import { propagateSignedRecord } from '#jobs/bear-witness.ts';
 import { broadcast } from '#jobs/broadcast.ts';
-import { report, whereabouts } from '#jobs/confirm.ts';
-import type { GivenNonce, NonceFault } from '#jobs/nonce-allocation.ts';
-import { allocateNonce, allocatorOf, ordersNonces, reserveFor, wantOfFunds } from '#jobs/nonce-allocation.ts';
+import { recordObservation, observeAttempts } from '#jobs/confirm.ts';
+import type { AllocatedNonce, NonceFault } from '#jobs/nonce-allocation.ts';
+import { allocateNonce, allocatorOf, hasOrderedNonces, reserveFor, fundsFault } from '#jobs/nonce-allocation.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
-import { needsReceipts, presentHolders, thresholdSign } from '#jobs/threshold-sign.ts';
+import { needsReceipts, availableHolders, thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import type { TransactionWork } from '#objects/vault-views.ts';
@@ -127,9 +127,9 @@ function delayOf(fault: NonceFault): TransactionEvent {
  */
 async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
   if (signedAttempts(work.transaction).length === 0) return false;
-  const seen = await whereabouts(adapter, work.transaction);
+  const seen = await observeAttempts(adapter, work.transaction);
   if (!seen.ok || !decides(seen.value)) return false;
-  await report({ env, vault, work }, seen.value);
+  await recordObservation({ env, vault, work }, seen.value);
   return true;
 }
 
@@ -166,7 +166,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const { joins = 0 } = transaction;
   const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken), joins });
-  if (!quote.ok) return refused(await wantOfFunds(preparation, quote.refusal));
+  if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
   const { coins = [], maxFee, spending } = quote.value;
   const limit = adapter.spendsUtxos ? automaticBumpLimit(transaction) : null;
   if (limit !== null && unitsOf(maxFee) > limit) {
@@ -187,7 +187,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   if (spending !== undefined && sumOf(spendingOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
     return refused({ kind: 'transient', detail: 'it would take more than what is reserved for it' });
   }
-  const preparedBy = ordersNonces(adapter.chain) ? { preparedBy: run } : {};
+  const preparedBy = hasOrderedNonces(adapter.chain) ? { preparedBy: run } : {};
   const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;
   const after = await vault.record(id, instead === undefined ? event : { ...event, instead });
   const attempt = after === null ? null : newestAttempt(after);
@@ -201,7 +201,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
 async function keepNonce(
   allocation: Preparation & { readonly spending?: Spending },
   { nonce }: Attempt,
-): Promise<Result<GivenNonce, NonceFault>> {
+): Promise<Result<AllocatedNonce, NonceFault>> {
   const fault = await reserveFor(allocation);
   return fault === null ? accepted({ nonce, reserved: allocation.spending?.takes ?? [] }) : refused(fault);
 }
@@ -226,7 +226,7 @@ async function signAttempt(
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
     return { isStale: false };
   }
-  const asking = isTracked(attempt, work) ? askingOf(vault, work.transaction, { attempt, run }) : null;
+  const asking = isTracked(attempt, work) ? trackContact(vault, work.transaction, { attempt, run }) : null;
   const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, asking });
   if (signatures === null) return { isStale: asking?.isStale() === true };
   const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
@@ -239,7 +239,7 @@ async function signAttempt(
   // Receipts have put the record into every co-signer already.
   if (needsReceipts(work.policies)) return { isStale: false };
   const told = { keyId: key.keyId, transactionId: id, threshold };
-  await bearWitness(presentHolders(cosignersOf(env), key), told);
+  await propagateSignedRecord(availableHolders(cosignersOf(env), key), told);
   return { isStale: false };
 }
 
@@ -264,12 +264,12 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
 async function signaturesOf(
   { env, vault, work }: SigningTurn,
   attempt: Signable,
-  { evidence, asking }: { readonly evidence: readonly string[]; readonly asking: Asking | null },
+  { evidence, asking }: { readonly evidence: readonly string[]; readonly asking: SigningContact | null },
 ): Promise<readonly ChainSignature[] | null> {
   const { key, policies, signingThreshold } = work;
   const { id, intent, approvals } = work.transaction;
   const asked = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
-  const request = asking === null ? asked : { ...asked, mayBegin: asking.mayBegin };
+  const request = asking === null ? asked : { ...asked, mayStart: asking.mayStart };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;
   if (asking?.isStale() === true) return null;
@@ -294,7 +294,7 @@ async function giveUp(
     return;
   }
   // One that fills its nonce, and for which co-signers sign not even that, ends: the next transaction gets the nonce.
-  const canFill = ordersNonces(chain) && !fillsNonce(transaction);
+  const canFill = hasOrderedNonces(chain) && !fillsNonce(transaction);
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
   const end = { reason, detail };

@@ -10,7 +10,7 @@ import type { VaultObject } from '#objects/vault.ts';
  * newest one: a co-signer that is away is shown it later, with attestations of the others when the mandate has expired by then. The
  * vault records who refuses an expired mandate even so: its members have to renew it.
  */
-export async function spreadPolicy(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
+export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.adoptionWork();
   if (work === null) return;
   const { vaultId, keys, policies } = work;

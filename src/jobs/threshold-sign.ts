@@ -10,8 +10,8 @@ import type { CosignerClient, GroupFault } from '#nodes/cosigner-client.ts';
 import { faultText } from '#nodes/cosigner-client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
-import { bearWitness } from '#jobs/bear-witness.ts';
-import { groupsOf } from '#jobs/prove-key.ts';
+import { propagateSignedRecord } from '#jobs/bear-witness.ts';
+import { signerGroups } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { receiptsOf } from '#jobs/receipts.ts';
 import { encodeApproval, syncPolicies } from '#nodes/show-policies.ts';
@@ -31,8 +31,8 @@ export interface SigningRequest {
   readonly policies: readonly AdoptedPolicy[];
   /** What the nodes have to see before they believe the bytes. */
   readonly evidence: readonly string[];
-  /** As `Run.mayBegin`. */
-  readonly mayBegin?: () => Promise<boolean>;
+  /** As `Run.mayStart`. */
+  readonly mayStart?: () => Promise<boolean>;
 }
 
 export type SigningOutcome =
@@ -65,7 +65,7 @@ export async function thresholdSign(
   const holders = holdersOf(nodes, key);
   const [away, judges] = [new Set<number>(), new Set<number>()];
   let why: GroupFault | null = null;
-  for (const signers of groupsOf(holders, signingThreshold)) {
+  for (const signers of signerGroups(holders, signingThreshold)) {
     if (signers.some(({ index }) => away.has(index) || judges.has(index))) continue;
     const outcome = await signWith(signers, holders, request);
     if (!('fault' in outcome)) return outcome;
@@ -75,7 +75,7 @@ export async function thresholdSign(
     const { node, code } = fault;
     if (node !== null && code === 'unreachable') {
       away.add(node);
-      AWAY_SINCE_MS.set(node, Date.now());
+      UNREACHABLE_SINCE_MS.set(node, Date.now());
     }
     if (node !== null && JUDGEMENTS.has(code)) judges.add(node);
     if (why === null || !JUDGEMENTS.has(why.code)) why = fault;
@@ -86,18 +86,19 @@ export async function thresholdSign(
 }
 
 /** Since when nodes have not answered, as far as this isolate has seen: whoever waits should not wait for them each time. */
-const AWAY_SINCE_MS = new Map<number, number>();
-const AWAY_MS = 60_000;
+const UNREACHABLE_SINCE_MS = new Map<number, number>();
+const UNREACHABLE_FOR_MS = 60_000;
 
 /** The nodes that have a share of the key, those last that were away a moment ago. */
 function holdersOf(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
-  const there = presentHolders(nodes, key);
+  const there = availableHolders(nodes, key);
   return [...there, ...nodes.filter((node) => !there.includes(node) && holds(node, key))];
 }
 
 /** Without those that were away a moment ago. */
-export function presentHolders(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
-  const isAway = ({ index }: CosignerClient) => Date.now() - (AWAY_SINCE_MS.get(index) ?? 0) < AWAY_MS;
+export function availableHolders(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
+  const isAway = ({ index }: CosignerClient) =>
+    Date.now() - (UNREACHABLE_SINCE_MS.get(index) ?? 0) < UNREACHABLE_FOR_MS;
   return nodes.filter((node) => holds(node, key) && !isAway(node));
 }
 
@@ -125,7 +126,7 @@ function messagesOf({ intent, attempt: { purpose, payload } }: SigningRequest): 
 
 /** Of the last wallets that signed: the way from a vault's key to a wallet's takes longer than the signature. Nothing in it is secret. */
 const WALLETS = new Map<string, SigningKey>();
-const MOST_WALLETS = 500;
+const MAX_WALLETS = 500;
 
 /** The vault's key as it is on the chain of the intent. */
 function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest): SigningKey {
@@ -136,7 +137,7 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
   const { scheme } = key;
   const [publicKey, publicShares] = [hexToBytes(key.publicKey), publicSharesFrom(key.publicShares)];
   const wallet = { threshold, ...walletOf({ scheme, publicKey, publicShares }, intent.chain) };
-  if (WALLETS.size >= MOST_WALLETS) WALLETS.clear();
+  if (WALLETS.size >= MAX_WALLETS) WALLETS.clear();
   WALLETS.set(name, wallet);
   return wallet;
 }
@@ -172,12 +173,12 @@ async function runWith(
   const { keyId } = key;
   const others = holders.filter((node) => !signers.includes(node));
   const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
-  const begins = request.mayBegin === undefined ? {} : { mayBegin: request.mayBegin };
+  const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart };
   const run = () => relay({ nodes: signers, place: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
   const first = await run();
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;
-    await bearWitness(holders, { keyId, transactionId, threshold: request.signingThreshold });
+    await propagateSignedRecord(holders, { keyId, transactionId, threshold: request.signingThreshold });
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;

@@ -21,14 +21,14 @@ test('bytes that are dropped when all co-signers are there, and none has begun, 
   let asked = 0;
   const dropped = await thresholdSign(nodes.all, {
     ...stale,
-    mayBegin: async () => {
+    mayStart: async () => {
       asked += 1;
       return false;
     },
   });
   expect([dropped, asked]).toEqual([{ ok: false, verdict: 'unavailable', reason: 'superseded' }, 1]);
   const fresh = { ...stale, attempt: attemptOf(stale.intent, { nonce: 12n }) };
-  expect(await thresholdSign(nodes.all, { ...fresh, mayBegin: async () => true })).toMatchObject({ ok: true });
+  expect(await thresholdSign(nodes.all, { ...fresh, mayStart: async () => true })).toMatchObject({ ok: true });
   // From there on the number belongs to those bytes.
   vi.spyOn(console, 'error').mockImplementation(() => {});
   expect(await thresholdSign(nodes.all, stale)).toMatchObject({ ok: false, verdict: 'refused' });
@@ -38,6 +38,6 @@ test('where a co-signer is away nobody is asked whether to begin', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 21n });
   const mayBegin = vi.fn(async () => true);
-  expect(await thresholdSign(nodes.some(1), { ...request, mayBegin })).toMatchObject({ ok: false });
+  expect(await thresholdSign(nodes.some(1), { ...request, mayStart: mayBegin })).toMatchObject({ ok: false });
   expect(mayBegin).not.toHaveBeenCalled();
 });

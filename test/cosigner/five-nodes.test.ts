@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
-import { groupsOf, proofFault } from '#jobs/prove-key.ts';
+import { signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { refused } from '#domain/result.ts';
@@ -57,7 +57,7 @@ test.each<[KeyScheme, number]>([
     const made = await generateKey(nodes.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
     if (!made.ok) throw new Error(made.refusal.reason);
     expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
-    for (const group of groupsOf(nodes.all, threshold)) {
+    for (const group of signerGroups(nodes.all, threshold)) {
       const fault = await proofFault(group, { ...made.value, threshold, epoch: 1 });
       expect([group.map(({ index }) => index), fault]).toEqual([group.map(({ index }) => index), null]);
     }
@@ -86,7 +86,7 @@ test('what one group has signed no other one signs again with other bytes: they 
   const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
   expect(await thresholdSign(nodes.all.slice(0, 3), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 5n });
-  for (const group of groupsOf(nodes.all, 3)) {
+  for (const group of signerGroups(nodes.all, 3)) {
     const again = await thresholdSign(group, { ...request, attempt });
     expect([group.map(({ index }) => index), again.ok]).toEqual([group.map(({ index }) => index), false]);
   }
@@ -173,7 +173,7 @@ test('two of five machines are replaced: the three others deal, and every three 
   await nodes.replace(5);
   const key = await new RefreshRun({ ...made.value, addresses: {} }, { threshold: 3 }).finish(nodes.all);
   expect(await epochsOf(nodes.all, key)).toEqual(Array.from({ length: 5 }, () => [2]));
-  for (const group of groupsOf(nodes.all, 3)) {
+  for (const group of signerGroups(nodes.all, 3)) {
     expect(await proofFault(group, { ...key, threshold: 3, epoch: 2 })).toBeNull();
   }
 }, 120_000);

@@ -1,6 +1,6 @@
 import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
-import { groupsOf, proofFault } from '#jobs/prove-key.ts';
+import { signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { sharesHeldBy } from '#nodes/held-shares.ts';
@@ -68,7 +68,7 @@ export async function epochsOf(nodes: readonly CosignerClient[], { keyId }: Vaul
 /** The groups that sign with the key by what each node uses now, each as the numbers of its nodes. */
 export async function signingGroups(nodes: readonly CosignerClient[], key: VaultKey): Promise<readonly string[]> {
   const able: string[] = [];
-  for (const group of groupsOf(nodes, 2)) {
+  for (const group of signerGroups(nodes, 2)) {
     const [first, second] = await epochsOf(group, key);
     const epoch = first?.[0] ?? null;
     if (epoch === null || epoch !== second?.[0]) continue;

@@ -4,7 +4,7 @@ import type { KeyScheme } from '#domain/chain.ts';
 import { KEY_SCHEMES } from '#domain/chain.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { refused } from '#domain/result.ts';
-import { setupsOf } from '#jobs/pair-nodes.ts';
+import { pairSetups } from '#jobs/pair-nodes.ts';
 import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { policy } from '../domain/cast.ts';
@@ -136,7 +136,7 @@ test('a new machine holds what is asked of it against the policy of the vault', 
 test('with the shares of ECDSA the set-ups of the pairs change, and no node deals to one whose set-up is older than its share', async () => {
   const key = await newKey(nodes.all);
   const setups = async () => {
-    const found = await setupsOf(nodes.all);
+    const found = await pairSetups(nodes.all);
     return found.ok ? found.value : [];
   };
   const before = await setups();

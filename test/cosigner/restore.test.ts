@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { bearWitness } from '#jobs/bear-witness.ts';
-import { groupsOf } from '#jobs/prove-key.ts';
+import { propagateSignedRecord } from '#jobs/bear-witness.ts';
+import { signerGroups } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { ApprovedTransfer, Nodes } from './nodes.ts';
 import { approvedTransfer, attemptOf, newKey, present, startNodes } from './nodes.ts';
@@ -19,7 +19,7 @@ afterAll(() => nodes.stop());
 afterEach(() => vi.restoreAllMocks());
 
 const tell = (of: ApprovedTransfer, threshold = 2) =>
-  bearWitness(nodes.all, { keyId: key.keyId, transactionId: of.intent.transactionId, threshold });
+  propagateSignedRecord(nodes.all, { keyId: key.keyId, transactionId: of.intent.transactionId, threshold });
 
 const linesOf = async (index: number, { intent }: ApprovedTransfer) => {
   const answer = await present(nodes.some(index)[0]).call(`key/${key.keyId}/signed`, {
@@ -34,7 +34,7 @@ async function signsAgain(request: ApprovedTransfer, nonce: bigint) {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const attempt = attemptOf(request.intent, { nonce });
   const answers: string[] = [];
-  for (const pair of groupsOf(nodes.all, 2)) {
+  for (const pair of signerGroups(nodes.all, 2)) {
     const again = await thresholdSign(pair, { ...request, attempt });
     answers.push(again.ok ? 'signs' : again.reason.replace(/^node [0-9] /, ''));
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
-import { askingOf } from '#jobs/asking.ts';
+import { trackContact } from '#jobs/asking.ts';
 import type { VaultObject } from '#objects/vault.ts';
 import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../domain/cast.ts';
 
@@ -34,12 +34,12 @@ const prepared = (differences: Partial<Attempt> = {}): Attempt => ({
 });
 const askOf = (attempt: Attempt, run: string) => {
   const { scene, stub } = vaultOf(attempt);
-  return { scene, asking: askingOf(stub, scene.transaction, { attempt, run }) };
+  return { scene, asking: trackContact(stub, scene.transaction, { attempt, run }) };
 };
 
 test('the run that prepares and signs stores nothing more', async () => {
   const { scene, asking } = askOf(prepared(), 'first');
-  expect(await asking.mayBegin()).toBe(true);
+  expect(await asking.mayStart()).toBe(true);
   await asking.end();
   expect([scene.said, asking.isStale()]).toEqual([[], false]);
 });
@@ -53,7 +53,7 @@ test('the run that prepared, and reached nobody, says so', async () => {
 test('another run says before it begins that it does, once, and never that nobody was reached', async () => {
   const { scene, asking } = askOf(prepared({ isAsked: false }), 'second');
   await asking.end();
-  expect([await asking.mayBegin(), await asking.mayBegin()]).toEqual([true, true]);
+  expect([await asking.mayStart(), await asking.mayStart()]).toEqual([true, true]);
   await asking.end();
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['ask'], true]);
 });
@@ -61,15 +61,15 @@ test('another run says before it begins that it does, once, and never that nobod
 test('bytes that are too old, and that nobody has begun with, are not begun with', async () => {
   const old = { preparedAtMs: Date.now() - HOUR_MS };
   const { scene, asking } = askOf(prepared({ ...old, isAsked: false }), 'second');
-  expect([await asking.mayBegin(), asking.isStale(), scene.said]).toEqual([false, true, []]);
+  expect([await asking.mayStart(), asking.isStale(), scene.said]).toEqual([false, true, []]);
   for (const isAsked of [{}, { isAsked: true }]) {
     const begun = askOf(prepared({ ...old, ...isAsked }), 'second').asking;
-    expect([await begun.mayBegin(), begun.isStale()]).toEqual([true, false]);
+    expect([await begun.mayStart(), begun.isStale()]).toEqual([true, false]);
   }
 });
 
 test('bytes in whose place others are stored by now are not begun with', async () => {
   const { scene, stub } = vaultOf(prepared({ signingDigest: `0x${'dd'.repeat(32)}` }));
-  const asking = askingOf(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
-  expect([await asking.mayBegin(), asking.isStale()]).toEqual([false, false]);
+  const asking = trackContact(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
+  expect([await asking.mayStart(), asking.isStale()]).toEqual([false, false]);
 });

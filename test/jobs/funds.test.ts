@@ -9,8 +9,8 @@ import type { Spending } from '#domain/reservation.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import type { NonceFault } from '#jobs/nonce-allocation.ts';
-import { allocateNonce, reserveFor, wantOfFunds } from '#jobs/nonce-allocation.ts';
-import { settle } from '#jobs/settle.ts';
+import { allocateNonce, reserveFor, fundsFault } from '#jobs/nonce-allocation.ts';
+import { releaseNonce } from '#jobs/settle.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type {
   AllocationResult,
@@ -125,7 +125,7 @@ test('what the vault does not have gives back what it reserved, and what only wa
 
 test('a payment is not failed for want of what others of its wallet took and have not settled', async () => {
   const scene = new Scene({ nonce: null, why: 'unproven' });
-  const want = (refusal: NonceFault) => wantOfFunds(scene.allocation, refusal);
+  const want = (refusal: NonceFault) => fundsFault(scene.allocation, refusal);
   const short = (units: bigint) => shortOf(null, units, 'poor');
   expect(await want(short(60n))).toEqual({ kind: 'in-flight' });
   expect(await want(permanent('INSUFFICIENT_FUNDS'))).toEqual({ kind: 'in-flight' });
@@ -143,17 +143,17 @@ test('a transfer of tokens that reverts waits for others of the same token, and 
   if (intent.kind !== 'transfer') throw new Error('the cast pays');
   const scene = new Scene({ nonce: null, why: 'unproven' }, { intent: { ...intent, tokenAddress: TOKEN } });
   const reverted = permanent('SIMULATION_REVERTED', 'transfer amount exceeds balance');
-  expect(await wantOfFunds(scene.allocation, reverted)).toBe(reverted);
+  expect(await fundsFault(scene.allocation, reverted)).toBe(reverted);
   scene.held = [{ ...OTHER, takes: [coins(3n), tokens(60n)] }];
-  expect(await wantOfFunds(scene.allocation, reverted)).toEqual({ kind: 'in-flight' });
+  expect(await fundsFault(scene.allocation, reverted)).toEqual({ kind: 'in-flight' });
 });
 
 test('the allocator learns in which block a settled transaction is, or that it is in none', async () => {
   const mined = new Scene({ nonce: '0' }, { state: 'SUCCEEDED', inclusion: inclusion({ blockNumber: '77' }) });
-  await settle(mined.env, mined.vault, id);
+  await releaseNonce(mined.env, mined.vault, id);
   expect(mined.ended).toEqual([{ transactionId: id, isSpent: true, includedIn: '77', keepsCoins: false }]);
   const failed = new Scene({ nonce: '0' }, { state: 'FAILED', inclusion: null });
-  await settle(failed.env, failed.vault, id);
+  await releaseNonce(failed.env, failed.vault, id);
   expect(failed.ended).toEqual([{ transactionId: id, isSpent: false, includedIn: null, keepsCoins: false }]);
   expect(failed.recorded).toEqual([{ type: 'settle', keepsCoins: false }]);
 });

@@ -104,8 +104,8 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'co-signers begin with bytes that are about to be dropped',
     file: 'src/jobs/relay.ts',
-    was: 'if ((await run.mayBegin?.()) === false) return refused(supersededAt(run));',
-    is: 'await run.mayBegin?.();',
+    was: 'if ((await run.mayStart?.()) === false) return refused(supersededAt(run));',
+    is: 'await run.mayStart?.();',
     caughtBy: ['test/cosigner/begin.test.ts'],
   },
   {

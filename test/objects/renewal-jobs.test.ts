@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
-import { spreadPolicy } from '#jobs/spread-policy.ts';
+import { adoptPolicy } from '#jobs/spread-policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AdoptionReport } from '#objects/policy-desk.ts';
 import type { VaultObject } from '#objects/vault.ts';
@@ -52,7 +52,7 @@ async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
     adoptionWork: async () => ({ vaultId: 7, keys: [{ keyId: 'a' }, { keyId: 'b' }], policies }),
     reportAdoption: async (report: AdoptionReport) => void reports.push(report),
   };
-  await spreadPolicy(settings(third), vault as unknown as DurableObjectStub<VaultObject>);
+  await adoptPolicy(settings(third), vault as unknown as DurableObjectStub<VaultObject>);
   return reports[0];
 }
 

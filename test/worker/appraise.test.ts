@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { ChainMovement } from '#domain/movement.ts';
-import { appraise, appraiseTokens } from '#jobs/appraise.ts';
+import { valueAssets, valueTokens } from '#jobs/appraise.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { amount } from '../domain/cast.ts';
@@ -61,7 +61,7 @@ async function world({ isAway = false } = {}) {
   return { asked, story, later: (ms: number) => vi.setSystemTime(Date.now() + ms) };
 }
 
-const states = ({ native, tokens }: Awaited<ReturnType<typeof appraiseTokens>>) => [
+const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => [
   native.price.state,
   ...tokens.map(({ price }) => price.state),
 ];
@@ -69,17 +69,17 @@ const states = ({ native, tokens }: Awaited<ReturnType<typeof appraiseTokens>>) 
 test('what a token says and what it is worth are asked once, and again when they are old', async () => {
   const { asked, later } = await world();
   const token = newToken();
-  const first = await appraiseTokens(env, ethereum, [token]);
+  const first = await valueTokens(env, ethereum, [token]);
   expect(first.native.price).toMatchObject({ state: 'known', usdE12: '2000000000000' });
   expect(first.tokens).toMatchObject([
     { address: token, symbol: 'MEME', decimals: 6, isListed: false, hasPhishingText: true },
   ]);
   const once = { ...asked };
   later(MINUTE_MS);
-  expect(await appraiseTokens(env, ethereum, [token])).toEqual(first);
+  expect(await valueTokens(env, ethereum, [token])).toEqual(first);
   expect(asked).toEqual(once);
   later(5 * MINUTE_MS);
-  await appraiseTokens(env, ethereum, [token]);
+  await valueTokens(env, ethereum, [token]);
   expect(asked).toEqual({ node: once.node, prices: once.prices + 1 });
 });
 
@@ -87,18 +87,18 @@ test('a source that is away is left in peace for half a minute, and then asked a
   const { asked, story, later } = await world({ isAway: true });
   const token = newToken();
   later(60 * MINUTE_MS);
-  expect(states(await appraiseTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
+  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
   story.isAway = false;
-  expect(states(await appraiseTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
+  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
   expect(asked.prices).toBe(1);
   later(MINUTE_MS);
-  expect(states(await appraiseTokens(env, ethereum, [token]))).toEqual(['known', 'known']);
+  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['known', 'known']);
 });
 
 test('a listed token is known without asking its chain', async () => {
   const { asked } = await world();
   const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
-  const { tokens } = await appraiseTokens(env, ethereum, [dollar]);
+  const { tokens } = await valueTokens(env, ethereum, [dollar]);
   expect(tokens).toMatchObject([
     { symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null },
   ]);
@@ -108,13 +108,13 @@ test('a listed token is known without asking its chain', async () => {
 test('while its chain can not be asked no price fits a token', async () => {
   await world();
   const blind = { ...env, RPC_URLS: '{}' };
-  const { tokens } = await appraiseTokens(blind, ethereum, [newToken()]);
+  const { tokens } = await valueTokens(blind, ethereum, [newToken()]);
   expect(tokens).toMatchObject([{ symbol: null, decimals: null, price: { state: 'unavailable' } }]);
 });
 
 test('without a source nothing has a price, and nobody is asked for one', async () => {
   const { asked } = await world();
-  const { native, tokens } = await appraiseTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
+  const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
   expect([native.price, tokens[0]?.price, asked.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });
 
@@ -131,7 +131,7 @@ test('of a transaction only what concerns the wallets is looked into, and not mo
   });
   const others = Array.from({ length: 30 }, () => moves(newToken(), newToken()));
   const ours = Array.from({ length: 30 }, () => moves(newToken(), WALLET));
-  const { tokens } = await appraise(env, ethereum, { movements: [...others, ...ours], wallets: [WALLET] });
+  const { tokens } = await valueAssets(env, ethereum, { movements: [...others, ...ours], wallets: [WALLET] });
   expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
 });
 
@@ -139,13 +139,13 @@ test('what was found out is forgotten two months later, unless it was asked for 
   const { later } = await world();
   later(24 * 60 * MINUTE_MS);
   const [old, fresh] = [newToken(), newToken()];
-  await appraiseTokens(env, ethereum, [old]);
+  await valueTokens(env, ethereum, [old]);
   later(61 * 24 * 60 * MINUTE_MS);
-  await appraiseTokens(env, ethereum, [fresh]);
+  await valueTokens(env, ethereum, [fresh]);
   await sweep(env, Date.now());
   const rows = async (query: string) => (await env.DB.prepare(query).bind(old).all()).results.length;
   expect(await rows('SELECT 1 FROM tokens WHERE address = ?')).toBe(0);
   expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);
-  const { tokens } = await appraiseTokens({ ...env, RPC_URLS: '{}' }, ethereum, [fresh]);
+  const { tokens } = await valueTokens({ ...env, RPC_URLS: '{}' }, ethereum, [fresh]);
   expect(tokens[0]?.symbol).toBe('MEME');
 });

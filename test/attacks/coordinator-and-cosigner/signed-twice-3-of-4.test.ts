@@ -11,7 +11,7 @@ import { addressOn } from '#chains/address-on.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { groupsOf } from '#jobs/prove-key.ts';
+import { signerGroups } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
@@ -63,11 +63,11 @@ function atNonce(asked: ApprovedTransfer, nonce: bigint, attempt = 1): ApprovedT
 
 test('whichever group has signed, no group signs the payment at another nonce', async () => {
   let nonce = 10n;
-  for (const first of groupsOf(crew(), 3).filter((group) => group.includes(puppet))) {
+  for (const first of signerGroups(crew(), 3).filter((group) => group.includes(puppet))) {
     nonce += 10n;
     const asked = paid(key, nonce);
     expect(await thresholdSign(first, asked)).toMatchObject({ ok: true });
-    for (const second of groupsOf(crew(), 3)) {
+    for (const second of signerGroups(crew(), 3)) {
       const names = second.map(({ index }) => index);
       // As another first attempt, and as a replacement of it.
       for (const attempt of [1, 2]) {
