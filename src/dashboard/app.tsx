@@ -4,7 +4,7 @@ import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
 import type { Returned } from '#dashboard/errand.ts';
 import { ApprovalReturn } from '#dashboard/approval-return.tsx';
 import { ApprovalOrigin } from '#dashboard/approval-way.ts';
-import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { NotificationsPage } from '#dashboard/notifications-page.tsx';
 import { People } from '#dashboard/people.tsx';
 import { PolicyPage } from '#dashboard/policy-page.tsx';
@@ -46,7 +46,7 @@ export function App({ returned }: { readonly returned: Returned | null }) {
     if (path === '/' && loaded.state === 'ready') reload();
   }, [path]);
   return (
-    <Shown loaded={loaded} what="your vaults" again={reload}>
+    <LoadedContent loaded={loaded} what="your vaults" again={reload}>
       {(seen) =>
         seen === null ? (
           <Welcome path={path} />
@@ -74,7 +74,7 @@ export function App({ returned }: { readonly returned: Returned | null }) {
           </People>
         )
       }
-    </Shown>
+    </LoadedContent>
   );
 }
 

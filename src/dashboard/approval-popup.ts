@@ -15,7 +15,7 @@ export function openApprovalPage(origin: string): Window | null {
  * The answer of the approval page to a request that names its nonce. Throws `NotSigned` when the window is
  * closed without an answer.
  */
-export function askWindow(
+export function requestThroughWindow(
   { page, origin }: { readonly page: Window; readonly origin: string },
   requestFor: (nonce: string) => Promise<ApprovalRequest | EnrolmentRequest>,
 ): Promise<ApprovalAnswer | EnrolmentAnswer> {

@@ -1,4 +1,4 @@
-import type { Errand, Tab } from '#dashboard/errand.ts';
+import type { SigningTask, Tab } from '#dashboard/errand.ts';
 import { store } from '#dashboard/errand.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
 import type { ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
@@ -12,7 +12,7 @@ export const thisTab = (): Tab => ({
 });
 
 /** Leaves for the approval page. Settles only when the person comes back without an answer. */
-export function leaveForApprovalPage(origin: string, errand: Errand): Promise<never> {
+export function redirectForNonce(origin: string, errand: SigningTask): Promise<never> {
   const requestId = crypto.randomUUID();
   store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', errand });
   location.assign(requestUrl(origin, { dashboard: location.origin, requestId }));
@@ -24,7 +24,7 @@ export function leaveForApprovalPage(origin: string, errand: Errand): Promise<ne
 }
 
 /** Goes on to the approval page with the request that it asked for. Throws where that is too long for an address. */
-export function leaveWithRequest(origin: string, request: ApprovalRequest | EnrolmentRequest): void {
+export function redirectWithRequest(origin: string, request: ApprovalRequest | EnrolmentRequest): void {
   const address = resultTargetUrl(origin, { dashboard: location.origin, request });
   if (address === null) {
     throw new NotSigned(

@@ -1,6 +1,6 @@
 import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import type { Errand } from '#dashboard/errand.ts';
+import type { SigningTask } from '#dashboard/errand.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
 import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
@@ -14,7 +14,7 @@ interface Asking {
 }
 
 /** What the approval page is asked. */
-export function requestFor(errand: Errand, asking: Asking): Promise<ApprovalRequest | EnrolmentRequest> {
+export function requestFor(errand: SigningTask, asking: Asking): Promise<ApprovalRequest | EnrolmentRequest> {
   switch (errand.kind) {
     case 'transaction':
       return transactionRequest(errand.txId, asking);
@@ -26,7 +26,11 @@ export function requestFor(errand: Errand, asking: Asking): Promise<ApprovalRequ
 }
 
 /** Sends what the approval page has answered. Throws `NotSigned` for an answer to another errand. */
-export async function complete(errand: Errand, answer: ApprovalAnswer | EnrolmentAnswer, me: Person): Promise<unknown> {
+export async function complete(
+  errand: SigningTask,
+  answer: ApprovalAnswer | EnrolmentAnswer,
+  me: Person,
+): Promise<unknown> {
   switch (errand.kind) {
     case 'transaction':
       return good(api.transaction[':txId'].approve.$post({ param: { txId: errand.txId }, json: signatureIn(answer) }));
@@ -76,7 +80,7 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Asking
 }
 
 async function changeRequest(
-  { vaultId, changeId }: Extract<Errand, { kind: 'policy-change' }>,
+  { vaultId, changeId }: Extract<SigningTask, { kind: 'policy-change' }>,
   { nonce, requestId, me }: Asking,
 ): Promise<ApprovalRequest> {
   const line = api.vault[':vaultId']['policy-change'][':changeId'];

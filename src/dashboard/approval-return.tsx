@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Person } from '#dashboard/api.ts';
 import type { Returned } from '#dashboard/errand.ts';
-import { leaveWithRequest } from '#dashboard/approval-redirect.ts';
+import { redirectWithRequest } from '#dashboard/approval-redirect.ts';
 import { complete, requestFor } from '#dashboard/approval-request.ts';
-import { Fault, reasonOf } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
 import { NotSigned } from '#dashboard/not-signed.ts';
 
 /** Takes up what the approval page has answered by redirect, and then shows the page that the person left. */
@@ -45,7 +45,7 @@ export function ApprovalReturn(props: {
           {outcome.text}
         </p>
       )}
-      <Fault why={outcome.state === 'failed' && path === returnPath ? outcome.why : null} />
+      <ErrorText why={outcome.state === 'failed' && path === returnPath ? outcome.why : null} />
       {children}
     </>
   );
@@ -76,7 +76,7 @@ async function follow(
     case 'nonce': {
       if (origin === null) throw new NotSigned('This deployment has no approval page.');
       const { errand, nonce, requestId } = returned;
-      leaveWithRequest(origin, await requestFor(errand, { nonce, requestId, me }));
+      redirectWithRequest(origin, await requestFor(errand, { nonce, requestId, me }));
       return { state: 'busy' };
     }
     case 'answer':

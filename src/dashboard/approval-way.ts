@@ -1,9 +1,9 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Person } from '#dashboard/api.ts';
-import { askWindow, openApprovalPage } from '#dashboard/approval-popup.ts';
-import { leaveForApprovalPage } from '#dashboard/approval-redirect.ts';
-import type { Errand } from '#dashboard/errand.ts';
+import { requestThroughWindow, openApprovalPage } from '#dashboard/approval-popup.ts';
+import { redirectForNonce } from '#dashboard/approval-redirect.ts';
+import type { SigningTask } from '#dashboard/errand.ts';
 import { requestFor } from '#dashboard/approval-request.ts';
 import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/approval-message.ts';
 
@@ -15,7 +15,7 @@ export function useApprovalOrigin(): string | null {
 }
 
 /** A window beside this page, or this tab goes there and comes back. */
-export type Way = 'window' | 'redirect';
+export type ApprovalChannel = 'window' | 'redirect';
 
 /** Phones lose windows, and show one at a time. */
 const PHONE = '(pointer: coarse) and (max-width: 640px)';
@@ -29,12 +29,12 @@ export function isPhone(): boolean {
  * what it answers is taken up when the tab comes back. To be called in a click: browsers open a window for
  * nothing else.
  */
-export function askApprovalPage(
+export function requestSignature(
   origin: string,
-  { errand, me, way }: { readonly errand: Errand; readonly me: Person; readonly way: Way },
+  { errand, me, way }: { readonly errand: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
 ): Promise<ApprovalAnswer | EnrolmentAnswer> {
   const page = way === 'redirect' || isPhone() ? null : openApprovalPage(origin);
-  if (page === null) return leaveForApprovalPage(origin, errand);
+  if (page === null) return redirectForNonce(origin, errand);
   const requestId = crypto.randomUUID();
-  return askWindow({ page, origin }, (nonce) => requestFor(errand, { nonce, requestId, me }));
+  return requestThroughWindow({ page, origin }, (nonce) => requestFor(errand, { nonce, requestId, me }));
 }

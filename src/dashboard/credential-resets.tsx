@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
 import type { Loaded } from '#dashboard/loading.tsx';
-import { Fault, reasonOf, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/parts.tsx';
-import { Who } from '#dashboard/people.tsx';
+import { MemberLabel } from '#dashboard/people.tsx';
 
 /** The open credential resets of members of a vault, each with a way to cancel it. */
 export function VaultCredentialResets({ vaultId }: { readonly vaultId: string }) {
@@ -28,7 +28,7 @@ function Banners(props: {
   readonly reload: () => void;
 }) {
   const { loaded, cancel, reload } = props;
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const resets = loaded.state === 'ready' ? loaded.value : [];
   const open = resets.filter(({ state }) => state === 'PENDING' || state === 'READY');
   return (
@@ -36,22 +36,22 @@ function Banners(props: {
       {open.map(({ id, userId, effectiveAt }) => (
         <div key={id} class="problem" role="alert">
           <p>
-            An operator requested new credentials for <Who userId={userId} />. They can be issued from{' '}
-            <Time iso={effectiveAt} />. If <Who userId={userId} /> did not ask for this, cancel it now.
+            An operator requested new credentials for <MemberLabel userId={userId} />. They can be issued from{' '}
+            <Time iso={effectiveAt} />. If <MemberLabel userId={userId} /> did not ask for this, cancel it now.
           </p>
           <button
             type="button"
             class="no"
             onClick={() => {
-              complain(null);
-              cancel(id).then(reload, (error: unknown) => complain(reasonOf(error)));
+              setError(null);
+              cancel(id).then(reload, (error: unknown) => setError(reasonOf(error)));
             }}
           >
             Cancel the reset
           </button>
         </div>
       ))}
-      <Fault why={loaded.state === 'failed' ? loaded.why : fault} />
+      <ErrorText why={loaded.state === 'failed' ? loaded.why : fault} />
     </>
   );
 }

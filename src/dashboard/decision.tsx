@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks';
 import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import type { Challenge, Person } from '#dashboard/api.ts';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
-import type { Voice } from '#dashboard/passkey.ts';
-import { bytesOfHex, hexOf, passkeysHere, passkeysOfPage, signWithPasskey } from '#dashboard/passkey.ts';
-import type { Way } from '#dashboard/approval-way.ts';
-import { askApprovalPage, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
-import type { Errand } from '#dashboard/errand.ts';
+import type { SignatureBody } from '#dashboard/passkey.ts';
+import { bytesOfHex, hexOf, passkeysOfThisSite, passkeysOfPage, signWithPasskey } from '#dashboard/passkey.ts';
+import type { ApprovalChannel } from '#dashboard/approval-way.ts';
+import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
+import type { SigningTask } from '#dashboard/errand.ts';
 import { signatureIn } from '#dashboard/approval-request.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
 
@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** What counts: a session is enough, or a device of the signer's has to sign. */
-export interface Ballot {
+export interface PendingDecision {
   readonly approvalMode: Challenge['policy']['approvalMode'];
   /** The reader's own. */
   readonly devices: Challenge['devices'];
@@ -52,12 +52,12 @@ async function sha256(hex: string): Promise<string> {
 
 /** Shows what is asked for, out of its own bytes, and takes a yes or a no. */
 export function Decision(props: {
-  readonly asked: () => Promise<{ readonly asked: Asked; readonly ballot: Ballot }>;
+  readonly asked: () => Promise<{ readonly asked: Asked; readonly ballot: PendingDecision }>;
   readonly actions: readonly string[];
-  readonly approve: (voice: Voice | undefined) => Promise<unknown>;
+  readonly approve: (voice: SignatureBody | undefined) => Promise<unknown>;
   readonly reject: () => Promise<unknown>;
   /** What the approval page is opened for. */
-  readonly errand: Errand;
+  readonly errand: SigningTask;
   readonly me: Person;
   readonly inWords?: (name: string, value: string) => ComponentChildren;
   readonly name: string;
@@ -70,20 +70,20 @@ export function Decision(props: {
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
   const origin = useApprovalOrigin();
   const [isSending, send] = useState(false);
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const decide = (said: () => Promise<unknown>) => {
     send(true);
-    complain(null);
+    setError(null);
     said()
       .catch((error: unknown) =>
-        complain(error instanceof DOMException ? 'The device has not signed.' : faultOf(error)),
+        setError(error instanceof DOMException ? 'The device has not signed.' : faultOf(error)),
       )
       .finally(() => send(false));
   };
   return (
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>What you would approve</h2>
-      <Shown loaded={loaded} what="what you would approve" again={reload}>
+      <LoadedContent loaded={loaded} what="what you would approve" again={reload}>
         {({ asked, ballot, texts }) => (
           <>
             {texts.map(({ domain, fields }) => (
@@ -114,13 +114,13 @@ export function Decision(props: {
             )}
           </>
         )}
-      </Shown>
+      </LoadedContent>
       {actions.includes('reject') && (
         <button type="button" class="no" disabled={isSending} onClick={() => decide(reject)}>
           Reject
         </button>
       )}
-      <Fault why={fault} />
+      <ErrorText why={fault} />
     </section>
   );
 }
@@ -132,17 +132,17 @@ function faultOf(error: unknown): string {
 /** The signature that the approval page answers with. */
 async function signedByPage(
   origin: string,
-  { errand, me, way }: { readonly errand: Errand; readonly me: Person; readonly way: Way },
-): Promise<Voice> {
-  return signatureIn(await askApprovalPage(origin, { errand, me, way }));
+  { errand, me, way }: { readonly errand: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
+): Promise<SignatureBody> {
+  return signatureIn(await requestSignature(origin, { errand, me, way }));
 }
 
 function Yes(props: {
-  readonly ballot: Ballot;
+  readonly ballot: PendingDecision;
   readonly isSending: boolean;
   /** Of the approval page. */
   readonly origin: string | null;
-  readonly page: (way: Way) => void;
+  readonly page: (way: ApprovalChannel) => void;
   readonly session: () => void;
   readonly passkey: () => void;
 }) {
@@ -172,7 +172,7 @@ function Yes(props: {
       </>
     );
   }
-  if (passkeysHere(ballot.devices).length > 0) {
+  if (passkeysOfThisSite(ballot.devices).length > 0) {
     return (
       <>
         <p class={origin === null ? 'quiet' : 'problem'}>

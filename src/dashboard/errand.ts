@@ -3,7 +3,7 @@ import { isDecline, nonceOfPageReady, parseApprovalAnswer } from '#domain/approv
 import { parseRedirectResult } from '#domain/approval-redirect.ts';
 
 /** What a person goes to the approval page for. */
-export type Errand =
+export type SigningTask =
   | { readonly kind: 'transaction'; readonly txId: string }
   | { readonly kind: 'policy-change'; readonly vaultId: string; readonly changeId: string }
   | { readonly kind: 'enrolment'; readonly vaultId: string };
@@ -16,13 +16,13 @@ interface Waiting {
   readonly path: string;
   /** `nonce` until the page has called back, then `answer`. */
   readonly awaits: 'nonce' | 'answer';
-  readonly errand: Errand;
+  readonly errand: SigningTask;
 }
 
 /** What the approval page has sent the browser back with, for the errand of this tab. */
 export type Returned =
-  | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly errand: Errand }
-  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly errand: Errand }
+  | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly errand: SigningTask }
+  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly errand: SigningTask }
   | { readonly kind: 'fault'; readonly why: string };
 
 /** The parts of a tab that keep what it waits for and show where it is. */
@@ -40,7 +40,7 @@ const UNASKED = 'The approval page answered something that this tab did not ask 
  * What the approval page has answered, or null when the browser does not come from there. The answer leaves
  * the address bar and the history, and counts once: a reload finds nothing to send.
  */
-export function takeReturned({ storage, fragment, show }: Tab): Returned | null {
+export function takeRedirectResult({ storage, fragment, show }: Tab): Returned | null {
   const returned = parseRedirectResult(fragment);
   if (returned === null) return null;
   const waiting = stored(storage);
@@ -74,7 +74,7 @@ function stored(storage: Tab['storage']): Waiting | null {
   return awaits === 'nonce' || awaits === 'answer' ? { requestId, path, awaits, errand } : null;
 }
 
-function partsOf(errand: Errand): readonly string[] {
+function partsOf(errand: SigningTask): readonly string[] {
   switch (errand.kind) {
     case 'transaction':
       return [errand.kind, errand.txId];
@@ -85,7 +85,7 @@ function partsOf(errand: Errand): readonly string[] {
   }
 }
 
-function errandOf([kind, id, changeId]: readonly string[]): Errand | null {
+function errandOf([kind, id, changeId]: readonly string[]): SigningTask | null {
   if (id === undefined) return null;
   if (kind === 'transaction') return { kind, txId: id };
   if (kind === 'enrolment') return { kind, vaultId: id };

@@ -1,5 +1,5 @@
 /** What was typed into the fields of a form that is sent; empty where there is nothing. The page stays where it is. */
-export function typedIn(event: SubmitEvent): (name: string) => string {
+export function typedValue(event: SubmitEvent): (name: string) => string {
   event.preventDefault();
   const fields = new FormData(event.currentTarget as HTMLFormElement);
   return (name) => {

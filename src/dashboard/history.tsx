@@ -3,7 +3,7 @@ import type { InferRequestType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { State, Subject, Time } from '#dashboard/parts.tsx';
 
 const PAGE = '25';
@@ -30,7 +30,7 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       <Filters filter={filter} chains={chains} choose={choose} />
-      <Shown loaded={loaded} what="the history" again={reload}>
+      <LoadedContent loaded={loaded} what="the history" again={reload}>
         {(page) => (
           <Rows
             page={page}
@@ -41,7 +41,7 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
             }}
           />
         )}
-      </Shown>
+      </LoadedContent>
     </section>
   );
 }
@@ -114,7 +114,7 @@ function Filters(props: {
 function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readonly more: () => Promise<void> }) {
   const { page, isFiltered, more } = props;
   const { transactions, nextCursor } = page;
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   if (transactions.length === 0)
     return <p class="quiet">{isFiltered ? 'There is nothing of this kind.' : 'Nothing has happened here yet.'}</p>;
   return (
@@ -133,13 +133,13 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
           </li>
         ))}
       </ul>
-      <Fault why={fault} />
+      <ErrorText why={fault} />
       {nextCursor !== null && (
         <button
           type="button"
           onClick={() => {
-            complain(null);
-            more().catch((error: unknown) => complain(reasonOf(error)));
+            setError(null);
+            more().catch((error: unknown) => setError(reasonOf(error)));
           }}
         >
           Earlier ones

@@ -46,7 +46,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** What has just gone wrong, said at once; nothing while nothing has. */
-export function Fault({ why }: { readonly why: string | null }) {
+export function ErrorText({ why }: { readonly why: string | null }) {
   if (why === null) return null;
   return (
     <p class="problem" role="alert">
@@ -56,7 +56,7 @@ export function Fault({ why }: { readonly why: string | null }) {
 }
 
 /** The value, or in its place that it is on its way, or why it is not there, with a way to try again. */
-export function Shown<T>(props: {
+export function LoadedContent<T>(props: {
   readonly loaded: Loaded<T>;
   readonly what: string;
   readonly again: () => void;

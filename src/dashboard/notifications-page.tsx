@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
-import { canBeNotified, NotNow, subscribeHere } from '#dashboard/notify.ts';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/notify.ts';
 import { Time } from '#dashboard/parts.tsx';
 
 /** The browsers in which its reader is told what waits for them, and what has come of it. */
 export function NotificationsPage() {
   const { loaded, reload } = useLoaded('notifications', () => good(api['push-subscription'].$get()));
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const attempt = (does: () => Promise<unknown>) => {
-    complain(null);
-    does().then(reload, (error: unknown) => complain(error instanceof NotNow ? error.message : reasonOf(error)));
+    setError(null);
+    does().then(reload, (error: unknown) => setError(error instanceof NotSubscribed ? error.message : reasonOf(error)));
   };
   return (
     <main id="main">
@@ -19,12 +19,12 @@ export function NotificationsPage() {
         When your approval is wanted, when a transaction is done, and when something arrives. They say what it is, and
         open it; nothing is approved by them.
       </p>
-      <Shown loaded={loaded} what="your browsers" again={reload}>
+      <LoadedContent loaded={loaded} what="your browsers" again={reload}>
         {({ applicationServerKey, subscriptions }) => (
           <>
             {applicationServerKey === null ? (
               <p>This service sends none: its operator has not set up Web Push.</p>
-            ) : !canBeNotified() ? (
+            ) : !supportsPush() ? (
               <p>This browser takes none from here.</p>
             ) : (
               <button
@@ -32,7 +32,7 @@ export function NotificationsPage() {
                 class="yes"
                 onClick={() =>
                   attempt(async () => {
-                    const json = await subscribeHere(applicationServerKey);
+                    const json = await subscribeBrowser(applicationServerKey);
                     return good(api['push-subscription'].$post({ json }));
                   })
                 }
@@ -40,7 +40,7 @@ export function NotificationsPage() {
                 Notify me in this browser
               </button>
             )}
-            <Fault why={fault} />
+            <ErrorText why={fault} />
             <ul class="rows">
               {subscriptions.map(({ id, service, createdAt }) => (
                 <li key={id}>
@@ -64,7 +64,7 @@ export function NotificationsPage() {
             {subscriptions.length === 0 && <p class="quiet">You are notified nowhere yet.</p>}
           </>
         )}
-      </Shown>
+      </LoadedContent>
     </main>
   );
 }

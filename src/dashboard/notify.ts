@@ -4,18 +4,19 @@
 const WORKER = '/notify.js';
 
 /** The browser, or its owner, does not want to; said in words. */
-export class NotNow extends Error {}
+export class NotSubscribed extends Error {}
 
-export function canBeNotified(): boolean {
+export function supportsPush(): boolean {
   return 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
 }
 
 /**
  * Asks the owner, and subscribes this browser with its push service. Gives what the service has to know of it.
- * Throws `NotNow` where the owner has said no, or the push service of the browser does not answer.
+ * Throws `NotSubscribed` where the owner has said no, or the push service of the browser does not answer.
  */
-export async function subscribeHere(applicationServerKey: string) {
-  if ((await Notification.requestPermission()) !== 'granted') throw new NotNow('This browser may not notify you.');
+export async function subscribeBrowser(applicationServerKey: string) {
+  if ((await Notification.requestPermission()) !== 'granted')
+    throw new NotSubscribed('This browser may not notify you.');
   try {
     await navigator.serviceWorker.register(workerUrl());
     const { pushManager } = await navigator.serviceWorker.ready;
@@ -25,7 +26,7 @@ export async function subscribeHere(applicationServerKey: string) {
     if (endpoint === undefined || p256dh === undefined || auth === undefined) throw new Error('no subscription');
     return { endpoint, keys: { p256dh, auth } };
   } catch {
-    throw new NotNow('The push service of this browser does not answer. Try again later.');
+    throw new NotSubscribed('The push service of this browser does not answer. Try again later.');
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Transaction } from '#dashboard/api.ts';
-import { shortText, timeText, unitsText } from '#dashboard/words.ts';
+import { abbreviated, timeText, unitsText } from '#dashboard/words.ts';
 
 /** An address, hash or id: short to look at, whole to hover over, select and copy. */
 export function Hash({ value }: { readonly value: string }) {
   return (
     <code class="hash" title={value}>
-      {shortText(value)}
+      {abbreviated(value)}
     </code>
   );
 }
@@ -27,7 +27,7 @@ interface Asset {
 /** Without decimals nobody knows where the point is: then it is said in the smallest unit. */
 export function Amount({ amount, asset }: { readonly amount: string; readonly asset: Asset | null }) {
   const { symbol = null, decimals = null, tokenAddress = null } = asset ?? {};
-  const name = symbol ?? (tokenAddress === null ? '' : shortText(tokenAddress));
+  const name = symbol ?? (tokenAddress === null ? '' : abbreviated(tokenAddress));
   return (
     <span class="amount" title={`${amount} of the smallest unit`}>
       {decimals === null ? `${amount} units` : unitsText(amount, decimals)} {name}

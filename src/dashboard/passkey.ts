@@ -5,7 +5,7 @@ import type { Challenge } from '#dashboard/api.ts';
 type Device = Challenge['devices'][number];
 
 /** What is sent with an approval. */
-export interface Voice {
+export interface SignatureBody {
   readonly keyId: string;
   readonly signature: string;
   readonly authenticatorData: string;
@@ -13,7 +13,7 @@ export interface Voice {
 }
 
 /** Of a person's devices those that this browser could have: passkeys of this site. */
-export function passkeysHere(devices: readonly Device[]): readonly Device[] {
+export function passkeysOfThisSite(devices: readonly Device[]): readonly Device[] {
   return devices.filter(({ credentialId, rpId }) => credentialId !== null && rpId === location.hostname);
 }
 
@@ -23,10 +23,10 @@ export function passkeysOfPage(devices: readonly Device[], origin: string | null
 }
 
 /** Has one of these passkeys sign a digest, with its owner at the device. Throws when nobody does. */
-export async function signWithPasskey(digest: string, devices: readonly Device[]): Promise<Voice> {
+export async function signWithPasskey(digest: string, devices: readonly Device[]): Promise<SignatureBody> {
   const assertion = await assertedBy(
     bytesOfHex(digest),
-    passkeysHere(devices).map(({ credentialId }) => credentialId ?? ''),
+    passkeysOfThisSite(devices).map(({ credentialId }) => credentialId ?? ''),
   );
   const device = devices.find(({ credentialId }) => credentialId === assertion.credentialId);
   if (device === undefined) throw new Error('another passkey has answered');

@@ -22,7 +22,7 @@ export function People(props: {
 }
 
 /** A person: `you`, a name with the id behind it, or the id of somebody who is in none of one's vaults (any more). */
-export function Who({ userId }: { readonly userId: string }) {
+export function MemberLabel({ userId }: { readonly userId: string }) {
   const { me, names } = useContext(Known);
   if (userId === me) return <>you</>;
   const name = names.get(userId);

@@ -3,12 +3,12 @@ import type { InferRequestType, InferResponseType } from 'hono/client';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { Decision } from '#dashboard/decision.tsx';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';
-import { Who } from '#dashboard/people.tsx';
+import { MemberLabel } from '#dashboard/people.tsx';
 import { newPasskey } from '#dashboard/passkey.ts';
-import type { Way } from '#dashboard/approval-way.ts';
-import { askApprovalPage, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
+import type { ApprovalChannel } from '#dashboard/approval-way.ts';
+import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
 import { noteOfPasskey } from '#dashboard/approval-request.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
 import { Statements } from '#dashboard/statements.tsx';
@@ -29,13 +29,13 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     return { policy, renewalsNeeded, policyChanges };
   });
   const origin = useApprovalOrigin();
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const propose = (wish: () => Promise<Wish>) => {
-    complain(null);
+    setError(null);
     wish()
       .then((json) => good(line['policy-change'].$post({ param, json })))
       .then(reload, (error: unknown) =>
-        complain(
+        setError(
           error instanceof NotSigned
             ? error.message
             : error instanceof DOMException
@@ -45,15 +45,15 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       );
   };
   const renew = (version: number) => {
-    complain(null);
+    setError(null);
     const renewal = line.policy[':version'].renewal;
     good(renewal.$post({ param: { ...param, version: String(version) }, json: {} })).then(reload, (error: unknown) =>
-      complain(reasonOf(error)),
+      setError(reasonOf(error)),
     );
   };
   const isSigner = vault.roles.includes('signer');
   const mayPropose = isSigner || vault.roles.includes('admin');
-  const enrol = (way: Way) =>
+  const enrol = (way: ApprovalChannel) =>
     propose(async () => ({
       addDevices: [await proposedPasskey(origin, { vaultId: param.vaultId, me, way })],
       note: noteOfPasskey(me),
@@ -66,7 +66,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
       <h1>Policy</h1>
-      <Shown loaded={loaded} what="the policy" again={reload}>
+      <LoadedContent loaded={loaded} what="the policy" again={reload}>
         {({ policy, renewalsNeeded, policyChanges }) => (
           <>
             <InForce policy={policy} members={vault.members} remove={isSigner ? remove : null} />
@@ -89,7 +89,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
                 </a>
               )}
             </p>
-            <Fault why={fault} />
+            <ErrorText why={fault} />
             <section aria-labelledby="changes">
               <h2 id="changes">Proposals</h2>
               {policyChanges.length === 0 && <p class="quiet">Nobody has proposed anything.</p>}
@@ -99,7 +99,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
             </section>
           </>
         )}
-      </Shown>
+      </LoadedContent>
     </main>
   );
 }
@@ -144,10 +144,10 @@ function Renewals(props: {
 /** A new passkey of the approval page, or of this dashboard where there is none. */
 async function proposedPasskey(
   origin: string | null,
-  { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: Way },
+  { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: ApprovalChannel },
 ) {
   if (origin === null) return newPasskey(me);
-  const answer = await askApprovalPage(origin, { errand: { kind: 'enrolment', vaultId }, me, way });
+  const answer = await requestSignature(origin, { errand: { kind: 'enrolment', vaultId }, me, way });
   if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
   return answer.device;
 }
@@ -198,8 +198,8 @@ function InForce(props: {
           <ul class="plain">
             {devices.map(({ keyId, userId, algorithm, rpId, origin: page }) => (
               <li key={keyId}>
-                {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of <Who userId={userId} />,{' '}
-                <Hash value={keyId} />{' '}
+                {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of{' '}
+                <MemberLabel userId={userId} />, <Hash value={keyId} />{' '}
                 {origin !== null && page !== null && page !== origin && (
                   <strong>not of the approval page: replace it</strong>
                 )}{' '}
@@ -259,7 +259,7 @@ function Names({ userIds }: { readonly userIds: readonly string[] }) {
     <ul class="plain">
       {userIds.map((userId) => (
         <li key={userId}>
-          <Who userId={userId} />
+          <MemberLabel userId={userId} />
         </li>
       ))}
     </ul>
@@ -274,7 +274,7 @@ function Proposal(props: {
 }) {
   const { change, policy, me, decided } = props;
   const { id, vaultId, state, note, approvals, requiredApprovals, createdAt, createdBy, digest, canonical } = change;
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const { renewsVersion } = change;
@@ -295,7 +295,7 @@ function Proposal(props: {
         {requiredApprovals} approvals, since <Time iso={createdAt} />
         {createdBy !== null && (
           <>
-            , by <Who userId={createdBy} />
+            , by <MemberLabel userId={createdBy} />
           </>
         )}
       </p>
@@ -303,13 +303,13 @@ function Proposal(props: {
         <button
           type="button"
           onClick={() =>
-            void good(line.cancel.$post({ param })).then(decided, (error: unknown) => complain(reasonOf(error)))
+            void good(line.cancel.$post({ param })).then(decided, (error: unknown) => setError(reasonOf(error)))
           }
         >
           Take it back
         </button>
       )}
-      <Fault why={fault} />
+      <ErrorText why={fault} />
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length}`}

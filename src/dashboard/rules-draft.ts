@@ -1,4 +1,4 @@
-import { shortText, unitsOf, unitsText } from '#dashboard/words.ts';
+import { abbreviated, unitsOf, unitsText } from '#dashboard/words.ts';
 
 /** What a policy says of the things that a form changes. */
 export interface RulesOfPolicy {
@@ -71,7 +71,7 @@ function choiceOf(
   { chain, tokenAddress }: AssetPlace,
   asset: { readonly symbol: string | null; readonly decimals: number | null } | null,
 ): AssetChoice {
-  const symbol = asset?.symbol ?? (tokenAddress === null ? 'the coin' : shortText(tokenAddress));
+  const symbol = asset?.symbol ?? (tokenAddress === null ? 'the coin' : abbreviated(tokenAddress));
   return {
     chain,
     tokenAddress,
@@ -113,7 +113,7 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
 }
 
 /** What is proposed: only what is another than before. Throws `BadRule` for what is no number, and where nothing is another. */
-export function wishOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readonly AssetChoice[]) {
+export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readonly AssetChoice[]) {
   const rules: RulesOfPolicy = {
     signers: draft.signers,
     threshold: countOf('The approvals that a transaction takes', draft.threshold),

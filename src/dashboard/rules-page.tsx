@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
-import { Who } from '#dashboard/people.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
+import { MemberLabel } from '#dashboard/people.tsx';
 import type { AssetChoice, RulesDraft } from '#dashboard/rules-draft.ts';
-import { assetChoices, BadRule, draftOf, wishOf } from '#dashboard/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/rules-draft.ts';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
@@ -25,9 +25,9 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
         <a href={`#/vault/${vault.id}/policy`}>Policy of {vault.name}</a>
       </p>
       <h1>Other rules</h1>
-      <Shown loaded={loaded} what="the policy" again={reload}>
+      <LoadedContent loaded={loaded} what="the policy" again={reload}>
         {({ policy, balances }) => <Form vault={vault} policy={policy} balances={balances} />}
-      </Shown>
+      </LoadedContent>
     </main>
   );
 }
@@ -36,11 +36,11 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
   const { vault, policy, balances } = props;
   const assets = assetChoices(policy, balances);
   const [draft, write] = useState<RulesDraft>(() => draftOf(policy, assets));
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const set = (change: Partial<RulesDraft>) => write((before) => ({ ...before, ...change }));
   const propose = async () => {
-    const json = wishOf(draft, policy, assets);
+    const json = patchOf(draft, policy, assets);
     await good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: String(vault.id) }, json }));
     location.hash = `#/vault/${vault.id}/policy`;
   };
@@ -50,9 +50,9 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
       onSubmit={(event) => {
         event.preventDefault();
         send(true);
-        complain(null);
+        setError(null);
         propose()
-          .catch((error: unknown) => complain(error instanceof BadRule ? error.message : reasonOf(error)))
+          .catch((error: unknown) => setError(error instanceof BadRule ? error.message : reasonOf(error)))
           .finally(() => send(false));
       }}
     >
@@ -70,7 +70,7 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
               }
             />
             <span>
-              <Who userId={userId} />
+              <MemberLabel userId={userId} />
             </span>
           </label>
         ))}
@@ -155,7 +155,7 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
         </Rows>
       </fieldset>
       <Field name="Why" value={draft.note} set={(note) => set({ note })} />
-      <Fault why={fault} />
+      <ErrorText why={fault} />
       <button type="submit" disabled={isSending}>
         Propose to the signers
       </button>

@@ -1,7 +1,7 @@
 import type { InferResponseType } from 'hono/client';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/parts.tsx';
 
 type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation']['$get']>;
@@ -15,9 +15,9 @@ export function Simulation({ transaction }: { readonly transaction: Transaction 
   return (
     <section aria-labelledby="simulation">
       <h2 id="simulation">If it were carried out now</h2>
-      <Shown loaded={loaded} what="what it would do" again={reload}>
+      <LoadedContent loaded={loaded} what="what it would do" again={reload}>
         {(simulated) => <Outcome simulated={simulated} />}
-      </Shown>
+      </LoadedContent>
     </section>
   );
 }

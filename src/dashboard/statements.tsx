@@ -1,6 +1,6 @@
 import type { InferResponseType } from 'hono/client';
 import { api, good } from '#dashboard/api.ts';
-import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash } from '#dashboard/parts.tsx';
 
 type Line = (typeof api.vault)[':vaultId']['policy'];
@@ -25,7 +25,7 @@ export function Statements({ vaultId, policy }: { readonly vaultId: number; read
       <p class="quiet">
         From the server. This proves nothing here; the device command and the approval page verify it.
       </p>
-      <Shown loaded={loaded} what="the statements of the co-signers" again={reload}>
+      <LoadedContent loaded={loaded} what="the statements of the co-signers" again={reload}>
         {({ policy: inForce, statements }) => (
           <ul class="plain">
             {(statements ?? []).map((entry) => (
@@ -36,7 +36,7 @@ export function Statements({ vaultId, policy }: { readonly vaultId: number; read
             {statements?.length === 0 && <li class="quiet">The vault has no key yet.</li>}
           </ul>
         )}
-      </Shown>
+      </LoadedContent>
     </section>
   );
 }

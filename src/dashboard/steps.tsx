@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/parts.tsx';
-import { Who } from '#dashboard/people.tsx';
+import { MemberLabel } from '#dashboard/people.tsx';
 
 /** Every step of a transaction, for whoever opens it: a page asks for what its reader looks at, and readers have a limit. */
 export function Steps({ transaction }: { readonly transaction: Transaction }) {
@@ -24,7 +24,7 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
     good(api.transaction[':txId'].history.$get({ param: { txId: id }, query: {} })),
   );
   return (
-    <Shown loaded={loaded} what="its steps" again={reload}>
+    <LoadedContent loaded={loaded} what="its steps" again={reload}>
       {({ history }) => (
         <ol class="rows">
           {history.map(({ seq, action, actor, from, to, detail, at }) => (
@@ -34,7 +34,7 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
                 {actor !== null && (
                   <>
                     {' '}
-                    by <Who userId={actor.userId} />
+                    by <MemberLabel userId={actor.userId} />
                   </>
                 )}
               </span>
@@ -47,6 +47,6 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
           ))}
         </ol>
       )}
-    </Shown>
+    </LoadedContent>
   );
 }

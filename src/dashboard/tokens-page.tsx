@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks';
 import type { Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { typedIn } from '#dashboard/form.ts';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { typedValue } from '#dashboard/form.ts';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/parts.tsx';
 
 /** One's own tokens. The value of a new one is on this page until it is left, and nowhere after that. */
 export function TokensPage() {
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [value, show] = useState<string | null>(null);
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const attempt = (asked: Promise<unknown>) => {
-    complain(null);
-    asked.then(reload, (error: unknown) => complain(reasonOf(error)));
+    setError(null);
+    asked.then(reload, (error: unknown) => setError(reasonOf(error)));
   };
   const create = (event: SubmitEvent) => {
-    const typed = typedIn(event);
+    const typed = typedValue(event);
     const [name, day] = [typed('name'), typed('expires')];
     // The end of that day, where its reader is.
     const expiresAt = day === '' ? null : Math.floor(new Date(`${day}T23:59:59`).getTime() / 1000);
@@ -45,8 +45,8 @@ export function TokensPage() {
           </button>
         </div>
       )}
-      <Fault why={fault} />
-      <Shown loaded={loaded} what="your tokens" again={reload}>
+      <ErrorText why={fault} />
+      <LoadedContent loaded={loaded} what="your tokens" again={reload}>
         {(tokens) => (
           <ul class="rows">
             {tokens.map((token) => (
@@ -87,7 +87,7 @@ export function TokensPage() {
             ))}
           </ul>
         )}
-      </Shown>
+      </LoadedContent>
     </main>
   );
 }
@@ -108,7 +108,7 @@ function Name({ token, rename }: { readonly token: Token; readonly rename: (name
     <form
       class="inline"
       onSubmit={(event) => {
-        rename(typedIn(event)('name'));
+        rename(typedValue(event)('name'));
         open(false);
       }}
     >

@@ -3,9 +3,9 @@ import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/decision.tsx';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount, State, Subject, Time } from '#dashboard/parts.tsx';
-import { Who } from '#dashboard/people.tsx';
+import { MemberLabel } from '#dashboard/people.tsx';
 import { Simulation } from '#dashboard/simulation.tsx';
 import { Steps } from '#dashboard/steps.tsx';
 
@@ -32,7 +32,7 @@ export function TransactionPage(props: {
   });
   return (
     <main id="main">
-      <Shown loaded={loaded} what="the transaction" again={reload}>
+      <LoadedContent loaded={loaded} what="the transaction" again={reload}>
         {(transaction) => (
           <>
             <p>
@@ -79,7 +79,7 @@ export function TransactionPage(props: {
             {transaction.kind !== 'activity' && <Steps transaction={transaction} />}
           </>
         )}
-      </Shown>
+      </LoadedContent>
     </main>
   );
 }
@@ -107,7 +107,7 @@ function Further(props: {
 }) {
   const { transaction, mayHide, changed } = props;
   const { id, actionsForMe, state, visible } = transaction;
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const line = api.transaction[':txId'];
   const param = { txId: id };
@@ -131,9 +131,9 @@ function Further(props: {
   };
   const doIt = (ask: () => Promise<Transaction>) => {
     send(true);
-    complain(null);
+    setError(null);
     ask()
-      .then(changed, (error: unknown) => complain(reasonOf(error)))
+      .then(changed, (error: unknown) => setError(reasonOf(error)))
       .finally(() => send(false));
   };
   const offered = actionsForMe.flatMap((action) => (does[action] === undefined ? [] : [does[action]]));
@@ -150,7 +150,7 @@ function Further(props: {
           {visible ? 'Hide it' : 'Show it'}
         </button>
       )}
-      <Fault why={fault} />
+      <ErrorText why={fault} />
     </div>
   );
 }
@@ -245,12 +245,12 @@ function Voices({ transaction }: { readonly transaction: Transaction }) {
       <ul class="rows">
         {approvals.map(({ userId, at }) => (
           <li key={userId}>
-            <Who userId={userId} /> approved <Time iso={at} />
+            <MemberLabel userId={userId} /> approved <Time iso={at} />
           </li>
         ))}
         {rejection !== null && (
           <li>
-            <Who userId={rejection.userId} /> rejected <Time iso={rejection.at} />
+            <MemberLabel userId={rejection.userId} /> rejected <Time iso={rejection.at} />
           </li>
         )}
       </ul>

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
-import { typedIn } from '#dashboard/form.ts';
-import { Fault, reasonOf, Shown, useLoaded } from '#dashboard/loading.tsx';
+import { typedValue } from '#dashboard/form.ts';
+import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/parts.tsx';
 import { unitsOf } from '#dashboard/words.ts';
 
@@ -53,7 +53,7 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
       <h1>New transfer</h1>
-      <Shown loaded={loaded} what="what the vault has" again={reload}>
+      <LoadedContent loaded={loaded} what="what the vault has" again={reload}>
         {({ balances, addressBook }) =>
           draft === null ? (
             <Form vaultId={vault.id} balances={balances} addressBook={addressBook} drafted={review} />
@@ -61,7 +61,7 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
             <Review draft={draft} back={() => review(null)} />
           )
         }
-      </Shown>
+      </LoadedContent>
     </main>
   );
 }
@@ -78,7 +78,7 @@ function Form(props: {
   readonly drafted: (draft: Draft) => void;
 }) {
   const { vaultId, balances, addressBook, drafted } = props;
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const [similar, doubt] = useState<Wish | null>(null);
   const [isAsking, ask] = useState(false);
   const [place, choose] = useState(0);
@@ -86,10 +86,10 @@ function Form(props: {
   const balance = balances[place];
   if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
   const submit = (event: SubmitEvent) => {
-    const typed = typedIn(event);
+    const typed = typedValue(event);
     const amount = unitsOf(typed('amount'), balance.asset.decimals ?? 0);
     if (amount === null) {
-      complain(`The amount is a number with at most ${balance.asset.decimals ?? 0} digits behind the point.`);
+      setError(`The amount is a number with at most ${balance.asset.decimals ?? 0} digits behind the point.`);
       return;
     }
     const { chain, asset } = balance;
@@ -109,7 +109,7 @@ function Form(props: {
     estimate(wish);
   };
   const estimate = (wish: Wish) => {
-    complain(null);
+    setError(null);
     doubt(null);
     ask(true);
     const { note: _note, ...json } = wish;
@@ -117,7 +117,7 @@ function Form(props: {
       .then(
         (fees) => drafted({ wish, balance, fees, idempotencyKey: crypto.randomUUID() }),
         (error: unknown) => {
-          complain(reasonOf(error));
+          setError(reasonOf(error));
           if (error instanceof Refusal && error.known !== null) doubt({ ...wish, acceptLookalikeOf: error.known });
         },
       )
@@ -175,7 +175,7 @@ function Form(props: {
       <button type="submit" disabled={isAsking}>
         Look at it
       </button>
-      <Fault why={fault} />
+      <ErrorText why={fault} />
       {similar !== null && (
         <button type="button" class="no" onClick={() => estimate(similar)}>
           I mean {similar.to}, and not {similar.acceptLookalikeOf}
@@ -187,17 +187,17 @@ function Form(props: {
 
 function Review({ draft, back }: { readonly draft: Draft; readonly back: () => void }) {
   const { wish, balance, fees, idempotencyKey } = draft;
-  const [fault, complain] = useState<string | null>(null);
+  const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const [speed, choose] = useState<Speed>('normal');
   const create = () => {
     send(true);
-    complain(null);
+    setError(null);
     const headers = { 'Idempotency-Key': `${idempotencyKey}-${speed}` };
     good(api.transaction.transfer.$post({ json: { ...wish, speed } }, { headers }))
       .then(
         ({ id }) => (location.hash = `#/transaction/${id}`),
-        (error: unknown) => complain(reasonOf(error)),
+        (error: unknown) => setError(reasonOf(error)),
       )
       .finally(() => send(false));
   };
@@ -256,7 +256,7 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
           </label>
         ))}
       </fieldset>
-      <Fault why={fault} />
+      <ErrorText why={fault} />
       <button type="button" class="yes" disabled={isSending} onClick={create}>
         Propose
       </button>

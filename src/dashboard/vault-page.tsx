@@ -3,7 +3,7 @@ import { api, good } from '#dashboard/api.ts';
 import { VaultCredentialResets } from '#dashboard/credential-resets.tsx';
 import { History } from '#dashboard/history.tsx';
 import { useLive } from '#dashboard/live.ts';
-import { Shown, useLoaded } from '#dashboard/loading.tsx';
+import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/parts.tsx';
 import { usdText } from '#dashboard/words.ts';
 
@@ -41,9 +41,9 @@ export function VaultPage(props: {
       </p>
       <section aria-labelledby="balances">
         <h2 id="balances">Balances</h2>
-        <Shown loaded={balances.loaded} what="balances" again={balances.reload}>
+        <LoadedContent loaded={balances.loaded} what="balances" again={balances.reload}>
           {(all) => <Balances balances={all} />}
-        </Shown>
+        </LoadedContent>
       </section>
       <History vaultId={vaultId} chains={chains} />
     </main>

@@ -17,7 +17,7 @@ export function unitsOf(text: string, decimals: number): string | null {
 }
 
 /** The beginning and the end; the whole stands in the title of what shows it. */
-export function shortText(address: string): string {
+export function abbreviated(address: string): string {
   return address.length <= 16 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { store, takeReturned } from '#dashboard/errand.ts';
+import { store, takeRedirectResult } from '#dashboard/errand.ts';
 import { APPROVAL_PROTOCOL, pageReadyMessage } from '#domain/approval-message.ts';
 import type { ReadRedirectResult } from '#domain/approval-redirect.ts';
 import { resultUrl } from '#domain/approval-redirect.ts';
@@ -30,7 +30,7 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
   if (awaits !== null) store(storage, { requestId, path, awaits, errand });
   const back = (message: ReadRedirectResult, id = requestId) => {
     const fragment = new URL(resultUrl('https://vaults.example.com', { requestId: id, message })).hash;
-    return takeReturned({ storage, fragment, show: (to) => void shown.push(to) });
+    return takeRedirectResult({ storage, fragment, show: (to) => void shown.push(to) });
   };
   return { back, shown, storage };
 }
@@ -72,7 +72,7 @@ test('a person who leaves the page without signing comes back to where they were
 test('any other page of the dashboard is no answer', () => {
   const { storage } = tabThatAwaits('answer');
   const shown: string[] = [];
-  const taken = takeReturned({ storage, fragment: path, show: (to) => void shown.push(to) });
+  const taken = takeRedirectResult({ storage, fragment: path, show: (to) => void shown.push(to) });
   expect([taken, shown]).toEqual([null, []]);
 });
 

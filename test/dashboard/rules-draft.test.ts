@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RulesOfPolicy } from '#dashboard/rules-draft.ts';
-import { assetChoices, BadRule, draftOf, wishOf } from '#dashboard/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/rules-draft.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 
@@ -37,18 +37,18 @@ test('amounts are shown in units where these are known, whole to the last digit,
 
 describe('what is proposed', () => {
   test('is nothing where nothing is another, in whatever order it is clicked', () => {
-    expect(() => wishOf(draft, policy, assets)).toThrow(BadRule);
-    expect(() => wishOf({ ...draft, signers: ['usr_c', 'usr_a', 'usr_b'] }, policy, assets)).toThrow(BadRule);
-    expect(() => wishOf({ ...draft, note: 'for no reason' }, policy, assets)).toThrow(BadRule);
+    expect(() => patchOf(draft, policy, assets)).toThrow(BadRule);
+    expect(() => patchOf({ ...draft, signers: ['usr_c', 'usr_a', 'usr_b'] }, policy, assets)).toThrow(BadRule);
+    expect(() => patchOf({ ...draft, note: 'for no reason' }, policy, assets)).toThrow(BadRule);
   });
 
   test('names what is another, and that alone', () => {
-    expect(wishOf({ ...draft, threshold: ' 3 ', note: ' stricter ' }, policy, assets)).toEqual({
+    expect(patchOf({ ...draft, threshold: ' 3 ', note: ' stricter ' }, policy, assets)).toEqual({
       threshold: 3,
       note: 'stricter',
     });
-    expect(wishOf({ ...draft, limits: [] }, policy, assets)).toEqual({ limits: [], note: null });
-    expect(wishOf({ ...draft, unreadableThreshold: '3' }, policy, assets)).toEqual({
+    expect(patchOf({ ...draft, limits: [] }, policy, assets)).toEqual({ limits: [], note: null });
+    expect(patchOf({ ...draft, unreadableThreshold: '3' }, policy, assets)).toEqual({
       unreadableThreshold: 3,
       note: null,
     });
@@ -56,7 +56,7 @@ describe('what is proposed', () => {
 
   test('takes the point where the asset has it, and no digit less or more', () => {
     const above = (text: string) =>
-      wishOf({ ...draft, higherThresholds: [{ asset: 'ethereum ', above: text, threshold: '2' }] }, policy, assets);
+      patchOf({ ...draft, higherThresholds: [{ asset: 'ethereum ', above: text, threshold: '2' }] }, policy, assets);
     expect(above('12,000.000000000000000001').higherThresholds).toEqual([
       { chain: 'ethereum', tokenAddress: null, above: '12000000000000000000001', threshold: 2 },
     ]);
@@ -65,11 +65,11 @@ describe('what is proposed', () => {
   });
 
   test.each(['', '0', '-1', '2.5', 'two', '100'])('takes no %j for a number of voices', (threshold) => {
-    expect(() => wishOf({ ...draft, threshold }, policy, assets)).toThrow(BadRule);
+    expect(() => patchOf({ ...draft, threshold }, policy, assets)).toThrow(BadRule);
   });
 
   test('is about an asset that there is', () => {
     const limits = [{ asset: 'ethereum 0xgone', perTransaction: '1', perDay: '' }];
-    expect(() => wishOf({ ...draft, limits }, policy, assets)).toThrow(BadRule);
+    expect(() => patchOf({ ...draft, limits }, policy, assets)).toThrow(BadRule);
   });
 });

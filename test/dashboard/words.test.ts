@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shortText, unitsOf, unitsText, usdText } from '#dashboard/words.ts';
+import { abbreviated, unitsOf, unitsText, usdText } from '#dashboard/words.ts';
 
 test.each([
   ['0', 18, '0'],
@@ -27,8 +27,8 @@ test('no digit is lost, whatever the amount: what is shown says the same number'
 });
 
 test('an address is shown by both of its ends, and what is short is shown whole', () => {
-  expect(shortText('0x14dC79964da2C08b23698B3D3cc7Ca32193d9955')).toBe('0x14dC79…3d9955');
-  expect(shortText('usr_1234')).toBe('usr_1234');
+  expect(abbreviated('0x14dC79964da2C08b23698B3D3cc7Ca32193d9955')).toBe('0x14dC79…3d9955');
+  expect(abbreviated('usr_1234')).toBe('usr_1234');
 });
 
 test('dollars have their thousands apart, and what is not known is nothing', () => {
