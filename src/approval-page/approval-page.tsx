@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Approve } from '#approval-page/approve.tsx';
-import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import type { Asked } from '#approval-page/asked.ts';
-import { askedByDashboard } from '#approval-page/channel.ts';
+import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
+import type { PageRequest } from '#approval-page/asked.ts';
+import { requestFromOpener } from '#approval-page/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
 
 /** The protocol and this page's own version: a release that changes what it shows counts it up. */
@@ -11,10 +11,10 @@ const PAGE_VERSION = '1.1';
 
 /** Waits for a dashboard and shows what it asks, or why there is nothing to approve. */
 export function ApprovalPage() {
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [asked, setAsked] = useState<PageRequest | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
-    askedByDashboard().then(setAsked, (error: unknown) => setFault(reasonOf(error)));
+    requestFromOpener().then(setAsked, (error: unknown) => setFault(reasonOf(error)));
   }, []);
   return (
     <>
@@ -40,7 +40,7 @@ export function ApprovalPage() {
   );
 }
 
-function Content({ asked }: { readonly asked: Asked | null }) {
+function Content({ asked }: { readonly asked: PageRequest | null }) {
   if (asked === null) return <p role="status">Waiting for the dashboard…</p>;
   const { request } = asked;
   if (request.type === 'conclave/approval/enrolment') return <Enrol asked={asked} request={request} />;
@@ -59,6 +59,6 @@ export function Nothing({ why, children }: { readonly why: string; readonly chil
 }
 
 export function reasonOf(error: unknown): string {
-  if (error instanceof NothingToApprove) return error.message;
+  if (error instanceof InvalidRequest) return error.message;
   return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';
 }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
-import type { Asked } from '#approval-page/asked.ts';
+import type { PageRequest } from '#approval-page/asked.ts';
 import { describeChange } from '#approval-page/describe-change.ts';
 import type { Description } from '#approval-page/describe-intent.ts';
 import { describeIntent } from '#approval-page/describe-intent.ts';
@@ -9,22 +9,22 @@ import { Facts } from '#approval-page/facts.tsx';
 import { passkeysOf, signWithPasskey } from '#approval-page/passkey.ts';
 import { ConfirmPins } from '#approval-page/confirm-pins.tsx';
 import { forgetPins, storedPins, storePins } from '#approval-page/pin-storage.ts';
-import type { Question } from '#approval-page/question.ts';
-import { claimedPins, confirm, pinsAfter, readQuestion } from '#approval-page/question.ts';
+import type { VerifiedRequest } from '#approval-page/question.ts';
+import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/question.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/approval-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 
 interface AskedApproval {
-  readonly asked: Asked;
+  readonly asked: PageRequest;
   readonly request: ApprovalRequest;
 }
 
 /** One request: first the keys of the co-signers, then what they confirm, then the signature. */
 export function Approve({ asked, request }: AskedApproval) {
   // Read once. The digest that is signed later is the one of these bytes.
-  const read = useMemo(() => attempt(() => readQuestion(request, Date.now())), [request]);
+  const read = useMemo(() => attempt(() => verifyRequest(request, Date.now())), [request]);
   const vaultId = read.ok ? read.value.inForce.vaultId : 0;
   const place = { dashboard: asked.dashboard, vaultId };
   const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, place));
@@ -49,7 +49,7 @@ export function Approve({ asked, request }: AskedApproval) {
 
 function Confirmed(
   props: AskedApproval & {
-    readonly question: Question;
+    readonly question: VerifiedRequest;
     readonly pins: Pins;
     readonly again: () => void;
     readonly learned: () => void;
@@ -78,7 +78,7 @@ function Confirmed(
   return <Signing {...{ asked, request, question, confirmation }} />;
 }
 
-function Signing(props: AskedApproval & { readonly question: Question; readonly confirmation: Confirmation }) {
+function Signing(props: AskedApproval & { readonly question: VerifiedRequest; readonly confirmation: Confirmation }) {
   const { asked, request, question, confirmation } = props;
   const description = useMemo(() => described(question), [question]);
   const [fault, setFault] = useState<string | null>(null);
@@ -138,7 +138,7 @@ function Signing(props: AskedApproval & { readonly question: Question; readonly 
   );
 }
 
-function described({ subject, inForce }: Question): Description {
+function described({ subject, inForce }: VerifiedRequest): Description {
   if (subject.kind === 'intent') return describeIntent(subject.intent, inForce);
   return describeChange(subject.mandate, inForce, subject.proposed);
 }

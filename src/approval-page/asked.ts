@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
 
 /** The one request of a dashboard, and the way back to it. */
-export interface Asked {
+export interface PageRequest {
   /**
    * The dashboard's origin. A window's opener is proved by the browser; a redirect proves nothing, but the
    * answer goes to this origin alone, and the operator of this page allows it.

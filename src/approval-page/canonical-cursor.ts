@@ -3,18 +3,18 @@ import type { CanonicalText } from '#domain/read-canonical.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 
 /** Why the page shows nothing to approve. The message is for the person who reads it. */
-export class NothingToApprove extends Error {}
+export class InvalidRequest extends Error {}
 
 /** The bytes that hex spells in lower case. Throws for any other text. */
 export function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
-  if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new NothingToApprove('The bytes to approve are not lower-case hex.');
+  if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new InvalidRequest('The bytes to approve are not lower-case hex.');
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
 /** Throws unless `again` has exactly the bytes that were read: what is shown is all that there is. */
-export function holdSame(bytes: Uint8Array, again: Uint8Array): void {
+export function assertSameBytes(bytes: Uint8Array, again: Uint8Array): void {
   if (!equalBytes(bytes, again)) {
-    throw new NothingToApprove('The bytes to approve do not encode what this page read out of them.');
+    throw new InvalidRequest('The bytes to approve do not encode what this page read out of them.');
   }
 }
 
@@ -27,10 +27,10 @@ export class CanonicalCursor {
     try {
       this.#text = readCanonical(bytes);
     } catch {
-      throw new NothingToApprove('The bytes to approve are malformed.');
+      throw new InvalidRequest('The bytes to approve are malformed.');
     }
     if (this.#text.domain !== domain) {
-      throw new NothingToApprove(`The bytes to approve are not of the kind ${domain}.`);
+      throw new InvalidRequest(`The bytes to approve are not of the kind ${domain}.`);
     }
   }
 
@@ -41,14 +41,14 @@ export class CanonicalCursor {
 
   optional(name: string): string | null {
     const field = this.#text.fields[this.#next];
-    if (field?.[0] !== name) throw new NothingToApprove(`The bytes to approve have no field ${name} in its place.`);
+    if (field?.[0] !== name) throw new InvalidRequest(`The bytes to approve have no field ${name} in its place.`);
     this.#next += 1;
     return field[1];
   }
 
   text(name: string): string {
     const value = this.optional(name);
-    if (value === null) throw new NothingToApprove(`The field ${name} of the bytes to approve is empty.`);
+    if (value === null) throw new InvalidRequest(`The field ${name} of the bytes to approve is empty.`);
     return value;
   }
 
@@ -78,7 +78,7 @@ export class CanonicalCursor {
 
   end(): void {
     if (this.#next < this.#text.fields.length) {
-      throw new NothingToApprove('The bytes to approve have a field that this page does not know.');
+      throw new InvalidRequest('The bytes to approve have a field that this page does not know.');
     }
   }
 }
@@ -103,6 +103,6 @@ export function addressOf(text: string): string | null {
   return /^[0-9A-Za-z]{20,100}$/.test(text) ? text : null;
 }
 
-function malformed(name: string): NothingToApprove {
-  return new NothingToApprove(`The field ${name} of the bytes to approve is malformed.`);
+function malformed(name: string): InvalidRequest {
+  return new InvalidRequest(`The field ${name} of the bytes to approve is malformed.`);
 }

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Asked } from '#approval-page/asked.ts';
-import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import { askedByRedirect } from '#approval-page/redirect.ts';
+import type { PageRequest } from '#approval-page/asked.ts';
+import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
+import { requestFromRedirect } from '#approval-page/redirect.ts';
 import { pageReadyMessage, parseApprovalRequest } from '#domain/approval-message.ts';
 import { parseRedirectRequest } from '#domain/approval-redirect.ts';
 
@@ -14,28 +14,33 @@ const NONCE_BYTES = 32;
  * the person has read. Throws for a page inside another page, one that no dashboard opened, and for a
  * dashboard that is not on the operator's list.
  */
-export async function askedByDashboard(): Promise<Asked> {
+export async function requestFromOpener(): Promise<PageRequest> {
   // A frame could lie under another page's buttons. Static hosts also send frame-ancestors.
-  if (window.top !== window.self) throw new NothingToApprove('This page does not work inside another page.');
+  if (window.top !== window.self) throw new InvalidRequest('This page does not work inside another page.');
   const arrival = parseRedirectRequest(location.hash);
   if (arrival === null) return askedByOpener();
   // The request leaves the address bar and the history: a reload shows nothing to approve.
   history.replaceState(null, '', location.pathname);
   const go = (address: string) => location.replace(address);
-  return askedByRedirect(arrival, { storage: sessionStorage, allowed: await allowedOrigins(), nonce: newNonce(), go });
+  return requestFromRedirect(arrival, {
+    storage: sessionStorage,
+    allowed: await allowedOrigins(),
+    nonce: newNonce(),
+    go,
+  });
 }
 
-async function askedByOpener(): Promise<Asked> {
+async function askedByOpener(): Promise<PageRequest> {
   const opener = window.opener as Window | null;
   const dashboard = new URLSearchParams(location.hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {
-    throw new NothingToApprove('This page opens from a dashboard of Conclave. There is nothing to approve here.');
+    throw new InvalidRequest('This page opens from a dashboard of Conclave. There is nothing to approve here.');
   }
   if (!(await allowedOrigins()).includes(dashboard)) {
-    throw new NothingToApprove('The operator of this page does not allow the dashboard that opened it.');
+    throw new InvalidRequest('The operator of this page does not allow the dashboard that opened it.');
   }
   const nonce = newNonce();
-  const request = new Promise<Asked['request']>((resolve) => {
+  const request = new Promise<PageRequest['request']>((resolve) => {
     const take = (event: MessageEvent) => {
       if (event.origin !== dashboard || event.source !== opener) return;
       const parsed = parseApprovalRequest(event.data);
@@ -67,6 +72,6 @@ function newNonce(): string {
 async function allowedOrigins(): Promise<readonly string[]> {
   const response = await fetch(ALLOWED_ORIGINS, { cache: 'no-store', redirect: 'error', credentials: 'omit' });
   const list: unknown = response.ok ? await response.json().catch(() => null) : null;
-  if (!Array.isArray(list)) throw new NothingToApprove(`The operator of this page keeps no ${ALLOWED_ORIGINS}.`);
+  if (!Array.isArray(list)) throw new InvalidRequest(`The operator of this page keeps no ${ALLOWED_ORIGINS}.`);
   return list.filter((origin): origin is string => typeof origin === 'string' && URL.parse(origin)?.origin === origin);
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
-import type { Asked } from '#approval-page/asked.ts';
+import type { PageRequest } from '#approval-page/asked.ts';
 import { visibleText } from '#approval-page/fact.ts';
 import { newPasskey } from '#approval-page/passkey.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
@@ -9,7 +9,7 @@ import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
 import { parseUserId } from '#domain/id.ts';
 
 /** A new passkey of this page. It counts for nothing until a quorum has adopted a policy that names it. */
-export function Enrol({ asked, request }: { readonly asked: Asked; readonly request: EnrolmentRequest }) {
+export function Enrol({ asked, request }: { readonly asked: PageRequest; readonly request: EnrolmentRequest }) {
   const { requestId, userId, userName } = request;
   const [fault, setFault] = useState<string | null>(null);
   const [done, setDone] = useState<EnrolmentAnswer | null>(null);

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { bytesOfHex, NothingToApprove } from '#approval-page/canonical-cursor.ts';
+import { bytesOfHex, InvalidRequest } from '#approval-page/canonical-cursor.ts';
 import { INTENT_DOMAIN, readIntent } from '#approval-page/read-intent.ts';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import { confirmedBy } from '#approval-page/statement-check.ts';
@@ -14,7 +14,7 @@ import type { Policy } from '#domain/policy.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 
 /** What a request asks, read out of its bytes alone. Nothing of it is confirmed yet. */
-export interface Question {
+export interface VerifiedRequest {
   /** Lower-case hex SHA-256 of the bytes that were read: what the passkey signs. */
   readonly digest: string;
   readonly inForce: Policy;
@@ -27,64 +27,64 @@ export interface Question {
 const MANDATE_DOMAIN = 'conclave/policy-change/v1';
 
 /**
- * Reads a request. Throws `NothingToApprove` for bytes that are malformed or unknown, that have expired, or
+ * Reads a request. Throws `InvalidRequest` for bytes that are malformed or unknown, that have expired, or
  * that name another policy than the one that comes with them.
  */
-export function readQuestion(request: ApprovalRequest, nowMs: number): Question {
+export function verifyRequest(request: ApprovalRequest, nowMs: number): VerifiedRequest {
   const inForce = policyIn(request.policy);
   const inForceHash = hashOfHex(request.policy);
   const subject = readSubject(request);
   const question = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
-  if (expiresAtMs <= nowMs) throw new NothingToApprove('It has expired.');
+  if (expiresAtMs <= nowMs) throw new InvalidRequest('It has expired.');
   if (subject.kind === 'intent') holdIntent(subject.intent, question);
   else holdChange(subject, question);
   return question;
 }
 
-function readSubject({ canonical, proposed }: ApprovalRequest): Question['subject'] {
+function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest['subject'] {
   switch (domainOf(canonical)) {
     case INTENT_DOMAIN:
-      if (proposed !== null) throw new NothingToApprove('A transaction comes with no proposed policy.');
+      if (proposed !== null) throw new InvalidRequest('A transaction comes with no proposed policy.');
       return { kind: 'intent', intent: readIntent(canonical) };
     case MANDATE_DOMAIN: {
-      if (proposed === null) throw new NothingToApprove('The proposed policy is missing.');
+      if (proposed === null) throw new InvalidRequest('The proposed policy is missing.');
       const mandate = readMandate(bytesOfHex(canonical));
-      if (mandate === null) throw new NothingToApprove('The bytes to approve are malformed.');
+      if (mandate === null) throw new InvalidRequest('The bytes to approve are malformed.');
       if (hashOfHex(proposed) !== mandate.policyHash) {
-        throw new NothingToApprove('The policy that the server shows is not the one that the change names.');
+        throw new InvalidRequest('The policy that the server shows is not the one that the change names.');
       }
       return { kind: 'change', mandate, proposed: policyIn(proposed) };
     }
     default:
-      throw new NothingToApprove('This page does not know what these bytes are.');
+      throw new InvalidRequest('This page does not know what these bytes are.');
   }
 }
 
 /** An intent names the policy in force, or the one just before it: the hash of that one is in the policy in force. */
-function holdIntent(intent: Intent, { inForce, inForceHash }: Pick<Question, 'inForce' | 'inForceHash'>): void {
-  if (intent.vaultId !== inForce.vaultId) throw new NothingToApprove('The policy is of another vault.');
+function holdIntent(intent: Intent, { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>): void {
+  if (intent.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy is of another vault.');
   const { version, previousHash } = inForce;
   const namesCurrent = intent.policyVersion === version && intent.policyHash === inForceHash;
   if (!namesCurrent && !(intent.policyVersion === version - 1 && intent.policyHash === previousHash)) {
-    throw new NothingToApprove('The transaction names another policy than the one in force. Create it again.');
+    throw new InvalidRequest('The transaction names another policy than the one in force. Create it again.');
   }
 }
 
 function holdChange(
   { proposed }: { readonly proposed: Policy },
-  { inForce, inForceHash }: Pick<Question, 'inForce' | 'inForceHash'>,
+  { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
 ): void {
-  if (proposed.vaultId !== inForce.vaultId) throw new NothingToApprove('The proposed policy is of another vault.');
+  if (proposed.vaultId !== inForce.vaultId) throw new InvalidRequest('The proposed policy is of another vault.');
   if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
-    throw new NothingToApprove('The proposed policy does not follow the policy in force.');
+    throw new InvalidRequest('The proposed policy does not follow the policy in force.');
   }
 }
 
 /** The keys whose fingerprint the person confirms: those that the policy pins, else those that the server names. */
-export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Question): readonly CosignerPin[] {
+export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: VerifiedRequest): readonly CosignerPin[] {
   const claimed = inForce.cosigners ?? cosigners;
-  if (!arePins(claimed)) throw new NothingToApprove('The server names no keys of co-signers to confirm.');
+  if (!arePins(claimed)) throw new InvalidRequest('The server names no keys of co-signers to confirm.');
   return claimed;
 }
 
@@ -94,7 +94,7 @@ export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Questio
  * is so where a change renews a mandate that expired before every co-signer adopted the policy.
  */
 export function confirm(
-  { inForce, inForceHash, subject }: Question,
+  { inForce, inForceHash, subject }: VerifiedRequest,
   { statements, keyIds }: ApprovalRequest,
   { pins, nonce, nowMs }: { readonly pins: Pins; readonly nonce: string; readonly nowMs: number },
 ): Confirmation {
@@ -115,7 +115,7 @@ export function minThreshold(count: number): number {
  * keys has replaced them. How many of another number of co-signers sign together is not known, so all of
  * them have to agree until the person confirms them again.
  */
-export function pinsAfter(pins: Pins, { inForce: { cosigners } }: Question): Pins {
+export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedRequest): Pins {
   if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;
   const isSameCount = cosigners.length === pins.cosigners.length;
   return { cosigners, threshold: isSameCount ? pins.threshold : cosigners.length };
@@ -123,7 +123,7 @@ export function pinsAfter(pins: Pins, { inForce: { cosigners } }: Question): Pin
 
 function policyIn(hex: string): Policy {
   const policy = readPolicy(bytesOfHex(hex));
-  if (policy === null) throw new NothingToApprove('The bytes of a policy are malformed.');
+  if (policy === null) throw new InvalidRequest('The bytes of a policy are malformed.');
   return policy;
 }
 
@@ -135,6 +135,6 @@ function domainOf(canonical: string): string {
   try {
     return readCanonical(bytesOfHex(canonical)).domain;
   } catch {
-    throw new NothingToApprove('The bytes to approve are malformed.');
+    throw new InvalidRequest('The bytes to approve are malformed.');
   }
 }

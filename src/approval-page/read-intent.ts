@@ -4,8 +4,8 @@ import {
   CanonicalCursor,
   chainOf,
   hashOf,
-  holdSame,
-  NothingToApprove,
+  assertSameBytes,
+  InvalidRequest,
 } from '#approval-page/canonical-cursor.ts';
 import { readTypedData, typedDataText } from '#chains/evm/typed-data.ts';
 import { parseAmount } from '#domain/amount.ts';
@@ -16,7 +16,7 @@ import { intentBytes, MESSAGE_FORMATS } from '#domain/intent.ts';
 export const INTENT_DOMAIN = 'conclave/intent/v1';
 
 /**
- * The intent that canonical bytes encode. Throws `NothingToApprove` unless every field is known, has the
+ * The intent that canonical bytes encode. Throws `InvalidRequest` unless every field is known, has the
  * form that its meaning demands, and the intent encodes to exactly these bytes again.
  */
 export function readIntent(canonical: string): Intent {
@@ -26,7 +26,7 @@ export function readIntent(canonical: string): Intent {
   const vaultId = cursor.parsed('vaultId', parseVaultIdText);
   const transactionId = cursor.parsed('transactionId', parseTransactionId);
   if (vaultOfTransaction(transactionId) !== vaultId) {
-    throw new NothingToApprove('The transaction belongs to another vault.');
+    throw new InvalidRequest('The transaction belongs to another vault.');
   }
   const chain = cursor.parsed('chain', chainOf);
   const from = cursor.parsed('from', addressOf);
@@ -48,7 +48,7 @@ export function readIntent(canonical: string): Intent {
   const end = hasEnd ? { notAfterMs: cursor.count('notAfterMs') } : {};
   cursor.end();
   const intent = intentOf(frame, action, { bound: bound === null ? null : { ...bound, ...end }, extras });
-  holdSame(bytes, intentBytes(intent));
+  assertSameBytes(bytes, intentBytes(intent));
   return intent;
 }
 
@@ -111,7 +111,7 @@ function readAction(cursor: CanonicalCursor, kind: string): Action {
     case 'message':
       return readMessage(cursor);
     default:
-      throw new NothingToApprove('This page does not know this kind of transaction.');
+      throw new InvalidRequest('This page does not know this kind of transaction.');
   }
 }
 
@@ -119,7 +119,7 @@ function readMessage(cursor: CanonicalCursor): Action {
   const format = cursor.oneOf('format', MESSAGE_FORMATS);
   const message = cursor.text('message');
   if (format === 'eip712' && !isTypedData(message)) {
-    throw new NothingToApprove('The message is not typed data that this page can read.');
+    throw new InvalidRequest('The message is not typed data that this page can read.');
   }
   return { kind: 'message', format, message };
 }

@@ -1,5 +1,5 @@
-import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import type { Asked } from '#approval-page/asked.ts';
+import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
+import type { PageRequest } from '#approval-page/asked.ts';
 import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/approval-message.ts';
 import type { RedirectRequest, ReadRedirectResult } from '#domain/approval-redirect.ts';
 import { resultUrl } from '#domain/approval-redirect.ts';
@@ -23,9 +23,12 @@ const KEY = 'conclave/redirect/v1';
  * that this tab does not wait for. Nothing proves which page sent the browser here: the request is judged by
  * what it is, and the answer goes to the dashboard that the nonce went to.
  */
-export async function askedByRedirect({ dashboard, requestId, request }: RedirectRequest, tab: Tab): Promise<Asked> {
+export async function requestFromRedirect(
+  { dashboard, requestId, request }: RedirectRequest,
+  tab: Tab,
+): Promise<PageRequest> {
   if (!tab.allowed.includes(dashboard)) {
-    throw new NothingToApprove('The operator of this page does not allow the dashboard that the answer would go to.');
+    throw new InvalidRequest('The operator of this page does not allow the dashboard that the answer would go to.');
   }
   const back = (message: ReadRedirectResult) => tab.go(resultUrl(dashboard, { requestId, message }));
   if (request === null) {
@@ -35,10 +38,10 @@ export async function askedByRedirect({ dashboard, requestId, request }: Redirec
   }
   const nonce = takeNonce(tab.storage, { dashboard, requestId });
   if (nonce === null) {
-    throw new NothingToApprove('This page does not wait for this request, or has shown it. Begin in the dashboard.');
+    throw new InvalidRequest('This page does not wait for this request, or has shown it. Begin in the dashboard.');
   }
   const parsed = parseApprovalRequest(request);
-  if (parsed?.requestId !== requestId) throw new NothingToApprove('The request of the dashboard is malformed.');
+  if (parsed?.requestId !== requestId) throw new InvalidRequest('The request of the dashboard is malformed.');
   const leave = () => back({ type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId });
   return { dashboard, way: 'redirect', nonce, request: parsed, answer: back, leave };
 }

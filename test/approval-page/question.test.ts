@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import { claimedPins, confirm, pinsAfter, readQuestion } from '#approval-page/question.ts';
+import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
+import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/question.ts';
 import { canonicalBytes } from '#domain/canonical.ts';
 import type { ApprovalRequest } from '#domain/approval-message.ts';
 import { parseApprovalRequest } from '#domain/approval-message.ts';
@@ -27,7 +27,7 @@ const policy = policyOf();
 const intent = transferOf(policy);
 const pins = { cosigners: PINS, threshold: 2 };
 const judged = (request: ApprovalRequest) =>
-  confirm(readQuestion(request, NOW_MS), request, { pins, nonce: NONCE, nowMs: NOW_MS });
+  confirm(verifyRequest(request, NOW_MS), request, { pins, nonce: NONCE, nowMs: NOW_MS });
 
 /** The same intent with some fields replaced, added or left out. */
 function withFields(change: (fields: readonly CanonicalField[]) => readonly CanonicalField[]): ApprovalRequest {
@@ -42,7 +42,7 @@ function withExtras(extras: readonly CanonicalField[]): ApprovalRequest {
 
 test('an intent that names a confirmed policy can be approved by the digest of its bytes', () => {
   const request = requestOf(policy, intent);
-  const question = readQuestion(request, NOW_MS);
+  const question = verifyRequest(request, NOW_MS);
   expect(question.subject).toEqual({ kind: 'intent', intent });
   expect(question.inForce).toEqual(policy);
   expect(judged(request)).toMatchObject({ fault: null });
@@ -50,7 +50,7 @@ test('an intent that names a confirmed policy can be approved by the digest of i
 
 test('an intent with an end is read with it', () => {
   const ending = { ...intent, notAfterMs: intent.expiresAtMs };
-  expect(readQuestion(requestOf(policy, ending), NOW_MS).subject).toEqual({ kind: 'intent', intent: ending });
+  expect(verifyRequest(requestOf(policy, ending), NOW_MS).subject).toEqual({ kind: 'intent', intent: ending });
 });
 
 test('a memo and an acknowledgement are read out of the bytes, in their one order', () => {
@@ -60,7 +60,7 @@ test('a memo and an acknowledgement are read out of the bytes, in their one orde
     { ...intent, memo: '104729' },
     { ...intent, paysFor: 'ab'.repeat(32), ...extras },
   ]) {
-    expect(readQuestion(requestOf(policy, of), NOW_MS).subject).toEqual({ kind: 'intent', intent: of });
+    expect(verifyRequest(requestOf(policy, of), NOW_MS).subject).toEqual({ kind: 'intent', intent: of });
   }
 });
 
@@ -97,7 +97,7 @@ test.each<[string, ApprovalRequest]>([
   ['a policy with a field more', requestOf(policy, intent, { policy: withOneField(policyBytes(policy)) })],
   ['a proposed policy beside an intent', changeOf(policy, policy, { canonical: requestOf(policy, intent).canonical })],
 ])('there is nothing to approve in %s', (_name, request) => {
-  expect(() => readQuestion(request, NOW_MS)).toThrow(NothingToApprove);
+  expect(() => verifyRequest(request, NOW_MS)).toThrow(InvalidRequest);
 });
 
 function withOneField(bytes: Uint8Array): string {
@@ -168,7 +168,7 @@ test('co-signers that have adopted the proposed policy already agree with the re
 
 test('a policy change must follow the policy in force and be the one that its mandate names', () => {
   const proposed = policyOf({ version: 2, threshold: 1, previousHash: hashOf(policy) });
-  expect(readQuestion(changeOf(policy, proposed), NOW_MS).subject).toMatchObject({ kind: 'change', proposed });
+  expect(verifyRequest(changeOf(policy, proposed), NOW_MS).subject).toMatchObject({ kind: 'change', proposed });
   const skipped = policyOf({ version: 3, previousHash: hashOf(policy) });
   const swapped = { proposed: bytesToHex(policyBytes({ ...proposed, threshold: 2 })) };
   for (const request of [
@@ -177,22 +177,22 @@ test('a policy change must follow the policy in force and be the one that its ma
     changeOf(policy, proposed, swapped),
     changeOf(policy, proposed, { proposed: null }),
   ]) {
-    expect(() => readQuestion(request, NOW_MS)).toThrow(NothingToApprove);
+    expect(() => verifyRequest(request, NOW_MS)).toThrow(InvalidRequest);
   }
 });
 
 test('a policy without keys of co-signers takes those of the server, and none are refused', () => {
   const { cosigners: _cosigners, ...old } = policyOf();
   const request = requestOf(old, transferOf(old), { cosigners: PINS });
-  expect(claimedPins(request, readQuestion(request, NOW_MS))).toEqual(PINS);
+  expect(claimedPins(request, verifyRequest(request, NOW_MS))).toEqual(PINS);
   const none = { ...request, cosigners: [] };
-  expect(() => claimedPins(none, readQuestion(none, NOW_MS))).toThrow(NothingToApprove);
+  expect(() => claimedPins(none, verifyRequest(none, NOW_MS))).toThrow(InvalidRequest);
 });
 
 test('keys that a quorum has adopted take the place of the ones that were confirmed', () => {
   const next = policyOf({ cosigners: pinsOf('new') });
   const request = requestOf(next, transferOf(next));
-  const question = readQuestion(request, NOW_MS);
+  const question = verifyRequest(request, NOW_MS);
   expect(pinsAfter(pins, question)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
   expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, question).cosigners).toEqual(pinsOf('new'));
   // How many of four sign together is not known: all have to agree.

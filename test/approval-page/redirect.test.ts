@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NothingToApprove } from '#approval-page/canonical-cursor.ts';
-import { askedByRedirect } from '#approval-page/redirect.ts';
+import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
+import { requestFromRedirect } from '#approval-page/redirect.ts';
 import type { RedirectRequest } from '#domain/approval-redirect.ts';
 import { parseRedirectRequest, requestUrl, resultTargetUrl, parseRedirectResult } from '#domain/approval-redirect.ts';
 import { nonceOfPageReady } from '#domain/approval-message.ts';
@@ -25,7 +25,7 @@ function newTab(allowed: readonly string[] = [DASHBOARD]) {
 }
 
 const called = (tab: ReturnType<typeof newTab>, arrival: Partial<RedirectRequest> = {}) => {
-  void askedByRedirect({ dashboard: DASHBOARD, requestId, request: null, ...arrival }, tab);
+  void requestFromRedirect({ dashboard: DASHBOARD, requestId, request: null, ...arrival }, tab);
 };
 const arrived = (changes: Partial<RedirectRequest> = {}): RedirectRequest => ({
   dashboard: DASHBOARD,
@@ -42,20 +42,20 @@ function arrivalIn(address: string | null): RedirectRequest {
 
 test('a request that follows its call is asked, with the nonce that went to the dashboard', async () => {
   const tab = newTab();
-  void askedByRedirect(arrivalIn(requestUrl(PAGE, { dashboard: DASHBOARD, requestId })), tab);
+  void requestFromRedirect(arrivalIn(requestUrl(PAGE, { dashboard: DASHBOARD, requestId })), tab);
   const [hello = ''] = tab.gone;
   expect(hello.startsWith(`${DASHBOARD}/#/approval/`)).toBe(true);
   const returned = parseRedirectResult(new URL(hello).hash);
   expect(returned?.requestId).toBe(requestId);
   expect(nonceOfPageReady(returned?.message)).toBe(NONCE);
-  const asked = await askedByRedirect(arrivalIn(resultTargetUrl(PAGE, { dashboard: DASHBOARD, request })), tab);
+  const asked = await requestFromRedirect(arrivalIn(resultTargetUrl(PAGE, { dashboard: DASHBOARD, request })), tab);
   expect(asked).toMatchObject({ dashboard: DASHBOARD, way: 'redirect', nonce: NONCE, request });
 });
 
 test('the answer goes to the dashboard that the nonce went to', async () => {
   const tab = newTab([DASHBOARD, OTHER]);
   called(tab);
-  const asked = await askedByRedirect(arrived(), tab);
+  const asked = await requestFromRedirect(arrived(), tab);
   const proof = { keyId: 'k', signature: 's', authenticatorData: 'a', clientDataJSON: 'c' };
   const answer = { type: 'conclave/approval/answer', version: 1, requestId, ...proof } as const;
   asked.answer(answer);
@@ -74,13 +74,13 @@ test('a dashboard that is not on the list gets neither a nonce nor an answer', a
   for (const allowed of lists) {
     const tab = newTab(allowed);
     for (const arrival of [arrived({ request: null }), arrived()]) {
-      const fault = askedByRedirect(arrival, tab).then(
+      const fault = requestFromRedirect(arrival, tab).then(
         () => 'asked',
         (error: unknown) => error,
       );
       // A call that is answered never settles.
       const waits = new Promise((resolve) => void setImmediate(() => resolve('called')));
-      expect(await Promise.race([fault, waits])).toBeInstanceOf(NothingToApprove);
+      expect(await Promise.race([fault, waits])).toBeInstanceOf(InvalidRequest);
     }
     expect([tab.gone, [...tab.kept]]).toEqual([[], []]);
   }
@@ -109,7 +109,7 @@ test('a request without its own call is not asked', async () => {
   ];
   for (const attempt of attempts) {
     const tab = newTab([DASHBOARD, OTHER]);
-    await expect(askedByRedirect(attempt(tab), tab)).rejects.toThrow(NothingToApprove);
+    await expect(requestFromRedirect(attempt(tab), tab)).rejects.toThrow(InvalidRequest);
     // What was refused cannot be tried again with the same nonce.
     expect([...tab.kept]).toEqual([]);
   }
@@ -118,8 +118,8 @@ test('a request without its own call is not asked', async () => {
 test('a nonce serves one request', async () => {
   const tab = newTab();
   called(tab);
-  await askedByRedirect(arrived(), tab);
-  await expect(askedByRedirect(arrived(), tab)).rejects.toThrow(/has shown it/);
+  await requestFromRedirect(arrived(), tab);
+  await expect(requestFromRedirect(arrived(), tab)).rejects.toThrow(/has shown it/);
 });
 
 test('an address without a redirect is no arrival', () => {
