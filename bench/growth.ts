@@ -1,5 +1,5 @@
 import type { Person, ReadyVault } from '#local/provision.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import { createPerson, createReadyVault } from '#local/provision.ts';
 import type { Case } from './cases.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
@@ -33,7 +33,7 @@ export function growthCases(scene: Scene): readonly Case[] {
     return ids.map((id) => request(`POST /transaction/${id}/approve`, { token: scene.alice.token }));
   };
   const signers = async (count: number) => {
-    while (people.length < count) people.push(await enterPerson(scene.operator, scene.url, `signer-${people.length}`));
+    while (people.length < count) people.push(await createPerson(scene.operator, scene.url, `signer-${people.length}`));
     return people.slice(0, count);
   };
   const signedBy = async (count: number) => {
@@ -86,7 +86,7 @@ function series(
 /** One voice is never enough: an approval counts, and starts nothing. */
 function found({ operator }: Scene, name: string, signers: readonly Person[]): Promise<ReadyVault> {
   const threshold = Math.min(3, signers.length);
-  return foundVault(operator, { name, signers, threshold, mostPending: MANY, chains: [CHAIN], isOnAnvil: false });
+  return createReadyVault(operator, { name, signers, threshold, mostPending: MANY, chains: [CHAIN], isOnAnvil: false });
 }
 
 async function foundMany(scene: Scene, vaults: ReadyVault[], count: number, signers: readonly Person[]): Promise<void> {

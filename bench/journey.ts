@@ -1,4 +1,4 @@
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import type { AuditRow, Scene } from './scene.ts';
 
 /** Milliseconds. */
@@ -23,7 +23,7 @@ export async function travel(scene: Scene): Promise<JourneyTimes> {
     await alice.client.approve(id);
     await bob.client.approve(id);
     ids.push(id);
-    await until(
+    await pollUntil(
       `success of ${id}`,
       async () => ((await alice.client.read(id)).state === 'SUCCEEDED' ? id : null),
       DEADLINE_MS,
@@ -31,7 +31,7 @@ export async function travel(scene: Scene): Promise<JourneyTimes> {
     await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
   }
   // The history reaches D1 a moment after the object has it.
-  const included = await until(
+  const included = await pollUntil(
     'history',
     async () => {
       const rows = timesOf(await scene.audit('include'));

@@ -6,7 +6,7 @@ import { localChain } from '#local/chain.ts';
 import { Client } from '#local/client.ts';
 import { configure } from '#local/configuration.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import { createPerson, createReadyVault } from '#local/provision.ts';
 import { untilRest } from './rest.ts';
 import { startRuntime } from '#local/runtime.ts';
 
@@ -97,14 +97,20 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
   const url = `http://127.0.0.1:${servicePort}`;
   const operator = new Client(url, serviceKey);
   const [alice, bob, carol] = [
-    await enterPerson(operator, url, 'alice'),
-    await enterPerson(operator, url, 'bob'),
-    await enterPerson(operator, url, 'carol'),
+    await createPerson(operator, url, 'alice'),
+    await createPerson(operator, url, 'bob'),
+    await createPerson(operator, url, 'carol'),
   ];
   const signers = [alice, bob, carol];
-  const vault = await foundVault(operator, { name: 'fast', signers, threshold: 2, mostPending: MANY });
+  const vault = await createReadyVault(operator, { name: 'fast', signers, threshold: 2, mostPending: MANY });
   const chains = [UNWATCHED_CHAIN];
-  const slowVault = await foundVault(operator, { name: 'slow', signers, threshold: 3, mostPending: MANY, chains });
+  const slowVault = await createReadyVault(operator, {
+    name: 'slow',
+    signers,
+    threshold: 3,
+    mostPending: MANY,
+    chains,
+  });
   const chain = localChain(anvil.url);
   await chain.fund(vault.address, 1000n * ETHER);
   const crowds = new Map<number, Promise<ReadyVault>>();
@@ -161,7 +167,7 @@ const CROWD_BATCH = 10_000;
 /** One transfer for real, and the others as copies of its row: what is measured is the list, and not how it came to be. */
 async function foundCrowd({ operator, signers, alice, database }: CrowdPlace, count: number): Promise<ReadyVault> {
   const wish = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
-  const vault = await foundVault(operator, wish);
+  const vault = await createReadyVault(operator, wish);
   const to = vault.address;
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: UNWATCHED_CHAIN, to, amount: '1000' });
   await alice.client.transactions(vault.id, { limit: '1' });

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { clientOf, Misuse, runCommand } from './command-line.ts';
+import { clientOf, UsageError, runCommand } from './command-line.ts';
 
 /**
  * `npm run admin -- COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The
@@ -154,13 +154,13 @@ const OPTIONS = {
 
 function one({ values }: Arguments, name: string): string {
   const value = values[name];
-  if (typeof value !== 'string') throw new Misuse(`--${name} is missing`);
+  if (typeof value !== 'string') throw new UsageError(`--${name} is missing`);
   return value;
 }
 
 function many({ values }: Arguments, name: string): readonly string[] {
   const value = values[name];
-  if (value === undefined || typeof value === 'string') throw new Misuse(`--${name} is missing`);
+  if (value === undefined || typeof value === 'string') throw new UsageError(`--${name} is missing`);
   return value;
 }
 
@@ -173,7 +173,7 @@ function part(args: Arguments, name: string): string {
 function whole(args: Arguments, option: string, field: string): Record<string, number> {
   if (args.values[option] === undefined) return {};
   const text = one(args, option);
-  if (!/^[0-9]{1,15}$/.test(text)) throw new Misuse(`--${option} is a whole number`);
+  if (!/^[0-9]{1,15}$/.test(text)) throw new UsageError(`--${option} is a whole number`);
   return { [field]: Number.parseInt(text, 10) };
 }
 
@@ -193,7 +193,7 @@ function words(args: Arguments, option: string, field: string): Record<string, s
 /** The mode, which has no default. What `token` means is said on standard error, where no script reads the answer. */
 function approvalMode(args: Arguments): string {
   if (args.values['approval-mode'] === undefined)
-    throw new Misuse(`--approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
+    throw new UsageError(`--approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
   const mode = one(args, 'approval-mode');
   if (mode === 'token') console.error(MEANING_OF_TOKEN_MODE);
   return mode;
@@ -210,7 +210,7 @@ function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
   const text = one(args, 'cosigners');
   const value = parsedJson(text);
   if (!Array.isArray(value) && text !== 'null')
-    throw new Misuse('--cosigners is a JSON list of { index, signing }, or null');
+    throw new UsageError('--cosigners is a JSON list of { index, signing }, or null');
   return { cosigners: value };
 }
 
@@ -218,7 +218,8 @@ function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
 function rules(args: Arguments): Readonly<Record<string, unknown>> {
   if (args.values['rules'] === undefined) return {};
   const value = parsedJson(one(args, 'rules'));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Misuse('--rules is a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError('--rules is a JSON object');
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -232,7 +233,7 @@ function parsedJson(text: string): unknown {
 
 function memberOf(text: string): { readonly userId: string; readonly roles: readonly string[] } {
   const [userId = '', roles = ''] = text.split(':');
-  if (userId === '' || roles === '') throw new Misuse(`--member is USER:ROLE[,ROLE], not ${text}`);
+  if (userId === '' || roles === '') throw new UsageError(`--member is USER:ROLE[,ROLE], not ${text}`);
   return { userId, roles: roles.split(',') };
 }
 
@@ -244,7 +245,7 @@ function usage(): string {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const command = COMMANDS[positionals.join(' ')];
-  if (command === undefined) throw new Misuse(`there is no command '${positionals.join(' ')}'`);
+  if (command === undefined) throw new UsageError(`there is no command '${positionals.join(' ')}'`);
   const client = clientOf('CONCLAVE_SERVICE_KEY');
   const args = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
   const body = command.body?.(args);

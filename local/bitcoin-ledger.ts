@@ -29,7 +29,7 @@ export interface TxOut {
 }
 
 /** A transaction that the ledger has taken, with what it spends. */
-export interface Taken {
+export interface AcceptedTransaction {
   readonly hash: string;
   readonly raw: string;
   readonly inputs: readonly { readonly txid: string; readonly vout: number; readonly spent: TxOut | null }[];
@@ -41,7 +41,7 @@ export interface Taken {
 
 interface Block {
   readonly hash: string;
-  readonly transactions: readonly Taken[];
+  readonly transactions: readonly AcceptedTransaction[];
 }
 
 interface Written {
@@ -64,11 +64,11 @@ export class Rejected extends Error {
  * of our kind: every input has to be there, and be signed for its output key over the hash of BIP-341, worked out here by itself; the fee has
  * to be enough, and a replacement has to pay for itself (BIP-125).
  */
-export class BitcoinLedger {
+export class LocalBitcoinChain {
   readonly #blocks: Block[] = [{ hash: GENESIS_HASH, transactions: [] }];
-  readonly #mempool = new Map<string, Taken>();
+  readonly #mempool = new Map<string, AcceptedTransaction>();
   /** Of every transaction there ever was, those of lost blocks too. */
-  readonly #all = new Map<string, Taken>();
+  readonly #all = new Map<string, AcceptedTransaction>();
   /** Thousandths of a satoshi per virtual byte: what a full mempool wants at least. Tests raise it. */
   mempoolMinimum = RELAY_RATE;
 
@@ -97,12 +97,12 @@ export class BitcoinLedger {
   }
 
   /** In a block or waiting; null for one that is neither. */
-  find(hash: string): Taken | null {
+  find(hash: string): AcceptedTransaction | null {
     return this.#mempool.get(hash) ?? (this.heightOf(hash) === null ? null : (this.#all.get(hash) ?? null));
   }
 
   /** Everything in blocks, oldest first. */
-  confirmed(): readonly Taken[] {
+  confirmed(): readonly AcceptedTransaction[] {
     return this.#blocks.flatMap(({ transactions }) => transactions);
   }
 
@@ -111,13 +111,14 @@ export class BitcoinLedger {
     return this.#blocks.slice(height + 1).flatMap(({ transactions }) => transactions.map(({ hash }) => hash));
   }
 
-  waiting(): readonly Taken[] {
+  waiting(): readonly AcceptedTransaction[] {
     return [...this.#mempool.values()];
   }
 
   /** Who spends an output, in a block or waiting. */
-  spenderOf(txid: string, vout: number): Taken | null {
-    const spends = ({ inputs }: Taken) => inputs.some((input) => input.txid === txid && input.vout === vout);
+  spenderOf(txid: string, vout: number): AcceptedTransaction | null {
+    const spends = ({ inputs }: AcceptedTransaction) =>
+      inputs.some((input) => input.txid === txid && input.vout === vout);
     return this.confirmed().find(spends) ?? this.waiting().find(spends) ?? null;
   }
 
@@ -152,8 +153,8 @@ export class BitcoinLedger {
   }
 
   /** Puts what waits into a block, and empty ones after it. @param takes whether the miner of the first one wants it */
-  mine(blocks = 1, takes: (waiting: Taken) => boolean = () => true): void {
-    const chosen: Taken[] = [];
+  mine(blocks = 1, takes: (waiting: AcceptedTransaction) => boolean = () => true): void {
+    const chosen: AcceptedTransaction[] = [];
     for (let next = this.#next(takes); next !== undefined; next = this.#next(takes)) {
       this.#mempool.delete(next.hash);
       chosen.push(next);
@@ -162,9 +163,9 @@ export class BitcoinLedger {
     for (let i = 1; i < blocks; i++) this.#append([]);
   }
 
-  #next(takes: (waiting: Taken) => boolean): Taken | undefined {
+  #next(takes: (waiting: AcceptedTransaction) => boolean): AcceptedTransaction | undefined {
     // No child comes before its parent.
-    const isReady = ({ inputs }: Taken) => !inputs.some(({ txid }) => this.#mempool.has(txid));
+    const isReady = ({ inputs }: AcceptedTransaction) => !inputs.some(({ txid }) => this.#mempool.has(txid));
     return this.waiting().find((one) => isReady(one) && takes(one));
   }
 
@@ -175,7 +176,7 @@ export class BitcoinLedger {
   }
 
   /** The newest blocks were none. @param keeps whether what was in one of them waits again */
-  undo(blocks: number, keeps: (lost: Taken) => boolean): void {
+  undo(blocks: number, keeps: (lost: AcceptedTransaction) => boolean): void {
     const lost = this.#blocks.splice(this.#blocks.length - blocks).flatMap(({ transactions }) => transactions);
     for (const one of lost) {
       // What a miner earned there is gone with its block.
@@ -199,8 +200,8 @@ export class BitcoinLedger {
   }
 
   /** As a node knows it that has not heard of the newest blocks yet: what is in them still waits. */
-  before(blocks: number): BitcoinLedger {
-    const then = new BitcoinLedger();
+  before(blocks: number): LocalBitcoinChain {
+    const then = new LocalBitcoinChain();
     then.#blocks.splice(0, 1, ...this.#blocks.slice(0, Math.max(1, this.#blocks.length - blocks)));
     for (const [hash, one] of this.#all) then.#all.set(hash, one);
     const waiting = this.#blocks.slice(then.#blocks.length).flatMap(({ transactions }) => transactions);
@@ -253,7 +254,7 @@ export class BitcoinLedger {
   ): void {
     this.#blocks.splice(common + 1);
     for (const { hash, raws } of blocks) {
-      const transactions: Taken[] = [];
+      const transactions: AcceptedTransaction[] = [];
       for (const raw of raws) {
         // One may spend what another one of the same block has made.
         const taken = this.#read(raw);
@@ -276,7 +277,7 @@ export class BitcoinLedger {
     writeFileSync(join(folder, WRITTEN), JSON.stringify(written));
   }
 
-  #append(transactions: readonly Taken[]): void {
+  #append(transactions: readonly AcceptedTransaction[]): void {
     const { hash: parent = '' } = this.#blocks.at(-1) ?? {};
     const hash = createHash('sha256')
       .update(parent)
@@ -288,7 +289,7 @@ export class BitcoinLedger {
     for (const one of transactions) this.#all.set(one.hash, one);
   }
 
-  #read(raw: string): Taken {
+  #read(raw: string): AcceptedTransaction {
     const transaction = decoded(raw);
     const { inputs, outputs } = transaction;
     const isCoinbase = inputs.length === 1 && inputs[0]?.index === 0xffffffff;
@@ -316,15 +317,16 @@ export class BitcoinLedger {
     };
   }
 
-  #validate(raw: string, taken: Taken): void {
+  #validate(raw: string, taken: AcceptedTransaction): void {
     const { inputs, outputs, fee } = taken;
     const names = new Set(inputs.map(({ txid, vout }) => `${txid}:${vout}`));
     if (inputs.length === 0 || names.size !== inputs.length) throw new Rejected('bad-txns-inputs-duplicate');
-    const isSpent = ({ txid, vout }: Taken['inputs'][number]) => {
+    const isSpent = ({ txid, vout }: AcceptedTransaction['inputs'][number]) => {
       const spender = this.spenderOf(txid, vout);
       return spender !== null && this.heightOf(spender.hash) !== null;
     };
-    const isThere = (input: Taken['inputs'][number]) => input.spent !== null && this.find(input.txid) !== null;
+    const isThere = (input: AcceptedTransaction['inputs'][number]) =>
+      input.spent !== null && this.find(input.txid) !== null;
     if (!inputs.every(isThere) || inputs.some(isSpent)) throw new Rejected('bad-txns-inputs-missingorspent');
     for (const { txid } of inputs) this.#checkMaturity(txid);
     if (fee < 0n) throw new Rejected('bad-txns-in-belowout');
@@ -350,7 +352,7 @@ export class BitcoinLedger {
   }
 
   /** BIP-125: whatever spends the same coin has to say that it may be replaced, and the new one has to pay for all that goes. */
-  #replace(taken: Taken): void {
+  #replace(taken: AcceptedTransaction): void {
     const rivals = this.waiting().filter((waiting) =>
       waiting.inputs.some(({ txid, vout }) => taken.inputs.some((one) => one.txid === txid && one.vout === vout)),
     );
@@ -363,7 +365,7 @@ export class BitcoinLedger {
     for (const { hash } of gone) this.#mempool.delete(hash);
   }
 
-  #descendantsOf(hash: string): readonly Taken[] {
+  #descendantsOf(hash: string): readonly AcceptedTransaction[] {
     const children = this.waiting().filter(({ inputs }) => inputs.some(({ txid }) => txid === hash));
     return children.flatMap((child) => [child, ...this.#descendantsOf(child.hash)]);
   }

@@ -6,12 +6,12 @@ import { Address, OutScript } from '@scure/btc-signer';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
-import type { Taken, TxOut } from './bitcoin-ledger.ts';
-import { BitcoinLedger, Rejected } from './bitcoin-ledger.ts';
+import type { AcceptedTransaction, TxOut } from './bitcoin-ledger.ts';
+import { LocalBitcoinChain, Rejected } from './bitcoin-ledger.ts';
 
 export interface BitcoinNode {
   readonly url: string;
-  readonly ledger: BitcoinLedger;
+  readonly ledger: LocalBitcoinChain;
   /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says, which of a real node may be odd. */
   readonly rates: Record<string, unknown>;
   readonly stop: () => Promise<void>;
@@ -34,7 +34,7 @@ export async function startBitcoinNode({
   folder,
   minesAtOnce = false,
 }: BitcoinOptions = {}): Promise<BitcoinNode> {
-  const ledger = new BitcoinLedger(folder ?? null);
+  const ledger = new LocalBitcoinChain(folder ?? null);
   const rates: Record<string, unknown> = {};
   const send = async (raw: string) => {
     const hash = ledger.send(raw);
@@ -55,7 +55,7 @@ export async function startBitcoinNode({
 
 /** What stands behind the interface. */
 interface View {
-  readonly ledger: BitcoinLedger;
+  readonly ledger: LocalBitcoinChain;
   readonly rates: Readonly<Record<string, unknown>>;
   /** Before each answer: the ledger may be a copy of what another one says. */
   readonly refresh: () => Promise<void>;
@@ -156,7 +156,7 @@ const ROUTES: readonly (readonly [string, Route])[] = [
   ['address/*/txs/chain/*', ({ ledger }, [address = '', last = '']) => historyOf(ledger, address, last)],
 ];
 
-function statusOf(ledger: BitcoinLedger, hash: string) {
+function statusOf(ledger: LocalBitcoinChain, hash: string) {
   const height = ledger.heightOf(hash);
   return height === null
     ? { confirmed: false }
@@ -168,7 +168,7 @@ function statusOf(ledger: BitcoinLedger, hash: string) {
       };
 }
 
-function shown(ledger: BitcoinLedger, taken: Taken | null) {
+function shown(ledger: LocalBitcoinChain, taken: AcceptedTransaction | null) {
   if (taken === null) return null;
   const { hash, inputs, outputs, fee, virtualSize } = taken;
   const coinbase = { txid: '0'.repeat(64), vout: 0xffffffff, prevout: null, is_coinbase: true };
@@ -207,7 +207,7 @@ function addressOf(script: Uint8Array): string | null {
   }
 }
 
-function spendOf(ledger: BitcoinLedger, txid: string, vout: number) {
+function spendOf(ledger: LocalBitcoinChain, txid: string, vout: number) {
   // Of a transaction that it does not know, electrs says the same as of a coin that nobody spends.
   const spender = ledger.spenderOf(txid, vout);
   return spender === null
@@ -220,14 +220,14 @@ function isTo(address: string): (output: TxOut) => boolean {
   return (output) => script !== null && Buffer.from(script).equals(output.script);
 }
 
-function statsOf(ledger: BitcoinLedger, address: string) {
+function statsOf(ledger: LocalBitcoinChain, address: string) {
   const sum = (outputs: readonly TxOut[]) =>
     outputs.filter(isTo(address)).reduce((total, { amount }) => total + amount, 0n);
   const [funded, spent] = ledger.flows();
   return { address, chain_stats: { funded_txo_sum: sum(funded), spent_txo_sum: sum(spent) } };
 }
 
-function unspentOf(ledger: BitcoinLedger, address: string) {
+function unspentOf(ledger: LocalBitcoinChain, address: string) {
   return [...ledger.confirmed(), ...ledger.waiting()].flatMap(({ hash, outputs }) =>
     outputs.flatMap((output, vout) =>
       isTo(address)(output) && ledger.spenderOf(hash, vout) === null
@@ -254,7 +254,7 @@ function listed<T>(coins: readonly T[]): readonly T[] | Refusal {
   return new Refusal(`Too many unspent transaction outputs (>${MAX_LISTED}). Contact support to raise limits.`);
 }
 
-function waitingOf(ledger: BitcoinLedger, address: string) {
+function waitingOf(ledger: LocalBitcoinChain, address: string) {
   return ledger
     .waiting()
     .filter(concerns(address))
@@ -262,12 +262,12 @@ function waitingOf(ledger: BitcoinLedger, address: string) {
 }
 
 /** Reports whether a transaction pays an address or spends what it had. */
-function concerns(address: string): (taken: Taken) => boolean {
+function concerns(address: string): (taken: AcceptedTransaction) => boolean {
   const isHers = isTo(address);
   return ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent));
 }
 
-function historyOf(ledger: BitcoinLedger, address: string, last: string | null) {
+function historyOf(ledger: LocalBitcoinChain, address: string, last: string | null) {
   const named = ledger.confirmed().filter(concerns(address)).toReversed();
   const start = last === null ? 0 : named.findIndex(({ hash }) => hash === last) + 1;
   return named.slice(start, start + PAGE).map((one) => shown(ledger, one));

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { decimalText } from '#domain/amount.ts';
-import { BitcoinLedger, Rejected } from './bitcoin-ledger.ts';
+import { LocalBitcoinChain, Rejected } from './bitcoin-ledger.ts';
 import { serveEsplora } from './bitcoin-node.ts';
 import { firstExecutable, placesOnPath } from './executable.ts';
-import { until } from './until.ts';
+import { pollUntil } from './until.ts';
 
 /** Coins that are mined first may be spent a hundred blocks later. */
 const FIRST_BLOCKS = 110;
@@ -19,7 +19,7 @@ const START_DEADLINE_MS = 60_000;
 export interface Bitcoind {
   readonly url: string;
   /** What it says of its chain and mempool, as of the last question to the interface. */
-  readonly ledger: BitcoinLedger;
+  readonly ledger: LocalBitcoinChain;
   /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
   readonly rates: Record<string, unknown>;
   /** Satoshi for anybody, out of what was mined; in a block where that is wanted. Gives the hash. */
@@ -48,11 +48,11 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
   process.once('exit', abandon);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const node = new Rpc(`http://127.0.0.1:${port}/`, password);
-  await until('bitcoind', () => answers(node, child), START_DEADLINE_MS);
+  await pollUntil('bitcoind', () => answers(node, child), START_DEADLINE_MS);
   await node.ask('createwallet', ['miner']);
   const home = await node.ask<string>('getnewaddress', []);
   await node.ask('generatetoaddress', [FIRST_BLOCKS, home]);
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   let looking: Promise<void> = Promise.resolve();
   // One look after the other, whoever asks.
   const refresh = () => (looking = looking.catch(() => {}).then(() => mirror(node, ledger)));
@@ -167,7 +167,7 @@ interface ToldBlock {
 }
 
 /** Brings the ledger up to what the node says: blocks from the first that differs, and everything that waits. */
-async function mirror(node: Rpc, ledger: BitcoinLedger): Promise<void> {
+async function mirror(node: Rpc, ledger: LocalBitcoinChain): Promise<void> {
   const height = await node.ask<number>('getblockcount', []);
   const hashAt = (at: number) => node.ask<string>('getblockhash', [at]);
   let common = Math.min(height, ledger.height);

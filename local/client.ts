@@ -48,7 +48,7 @@ class Refused extends Error {
 }
 
 /** The body of a good answer. Throws `Refused` for any other, `NoAnswer` when there is none. */
-export async function good<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
+export async function unwrap<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
   const response = await asked;
   const body = await bodyOf(response);
   if (!response.ok) throw new Refused(new URL(response.url).pathname, response.status, body);
@@ -89,46 +89,46 @@ export class Client {
 
   transfer(json: TransferBody, idempotencyKey: string = randomUUID()): Promise<TransactionRecord> {
     const headers = { 'idempotency-key': idempotencyKey };
-    return good(this.api.transaction.transfer.$post({ json }, { headers }));
+    return unwrap(this.api.transaction.transfer.$post({ json }, { headers }));
   }
 
   /** @param nonce 64 hex digits; with one, the answer has the statements of the co-signers */
   challenge(txId: string, nonce?: string): Promise<Challenge> {
     const query = nonce === undefined ? {} : { nonce };
-    return good(this.api.transaction[':txId'].challenge.$get({ param: { txId }, query }));
+    return unwrap(this.api.transaction[':txId'].challenge.$get({ param: { txId }, query }));
   }
 
   approve(txId: string): Promise<TransactionRecord> {
-    return good(this.api.transaction[':txId'].approve.$post({ param: { txId } }));
+    return unwrap(this.api.transaction[':txId'].approve.$post({ param: { txId } }));
   }
 
   reject(txId: string): Promise<TransactionRecord> {
-    return good(this.api.transaction[':txId'].reject.$post({ param: { txId } }));
+    return unwrap(this.api.transaction[':txId'].reject.$post({ param: { txId } }));
   }
 
   read(txId: string): Promise<TransactionRecord> {
-    return good(this.api.transaction[':txId'].$get({ param: { txId } }));
+    return unwrap(this.api.transaction[':txId'].$get({ param: { txId } }));
   }
 
   /** The first page of what a vault has. */
   balances(vaultId: number) {
-    return good(this.api.vault[':vaultId'].balances.$get({ param: { vaultId: String(vaultId) }, query: {} }));
+    return unwrap(this.api.vault[':vaultId'].balances.$get({ param: { vaultId: String(vaultId) }, query: {} }));
   }
 
   /** Has the chains of a vault looked through for what nobody has told of. */
   lookAgain(vaultId: number) {
     const param = { vaultId: String(vaultId) };
-    return good(this.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
+    return unwrap(this.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
   }
 
   /** The first page of a vault's history. */
   history(vaultId: number) {
-    return good(this.api.vault[':vaultId'].history.$get({ param: { vaultId: String(vaultId) }, query: {} }));
+    return unwrap(this.api.vault[':vaultId'].history.$get({ param: { vaultId: String(vaultId) }, query: {} }));
   }
 
   /** A page of a vault's transactions, the newest first. */
   transactions(vaultId: number, query: { readonly cursor?: string; readonly limit?: string } = {}) {
-    return good(this.api.vault[':vaultId'].transactions.$get({ param: { vaultId: String(vaultId) }, query }));
+    return unwrap(this.api.vault[':vaultId'].transactions.$get({ param: { vaultId: String(vaultId) }, query }));
   }
 }
 

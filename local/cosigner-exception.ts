@@ -1,6 +1,6 @@
 import type { CosignerAgreement } from '#devices/standing.ts';
 import { AGREEMENTS } from '#devices/standing.ts';
-import { Misuse } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 
 /**
  * Co-signers that a person names before the device signs although they do not agree, as
@@ -13,7 +13,7 @@ export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
   const form = new RegExp(`^[1-9]:(${AGREEMENTS.filter((one) => one !== 'agrees').join('|')})$`);
   const malformed = texts.find((text) => !form.test(text));
   if (malformed !== undefined) {
-    throw new Misuse(`--despite-cosigner ${malformed} has not the form of 3:unknown, as the command shows it`);
+    throw new UsageError(`--despite-cosigner ${malformed} has not the form of 3:unknown, as the command shows it`);
   }
   return new Set(texts);
 }

@@ -4,7 +4,7 @@ import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { arePins } from '#domain/cosigner-pin.ts';
 import { minSigners } from '#mpc/party.ts';
-import { Misuse } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 
 const identity = z.object({ index: z.int(), signing: z.string() });
 
@@ -24,7 +24,8 @@ export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin
       return { index, signing };
     }),
   );
-  if (!arePins(pins)) throw new Misuse('--cosigner names each co-signer by its address, in the order of their numbers');
+  if (!arePins(pins))
+    throw new UsageError('--cosigner names each co-signer by its address, in the order of their numbers');
   return pins;
 }
 
@@ -39,12 +40,13 @@ export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin
  *
  * @param published the keys that the policy in force names; null for none
  */
-export async function enterPins(
+export async function promptForPins(
   entered: Entered,
   published: readonly CosignerPin[] | null,
 ): Promise<{ readonly cosigners: CosignerPin[]; readonly threshold: number }> {
   const cosigners = entered.cosigner === undefined ? [...(published ?? [])] : await identitiesAt(entered.cosigner);
-  if (!arePins(cosigners)) throw new Misuse('the policy names no co-signers: give the address of each as --cosigner');
+  if (!arePins(cosigners))
+    throw new UsageError('the policy names no co-signers: give the address of each as --cosigner');
   const threshold = thresholdOf(entered.threshold, cosigners.length);
   for (const { index, signing } of cosigners) console.error(`co-signer ${index}: ${signing}`);
   console.error(`fingerprint: ${fingerprintOf(cosigners)}`);
@@ -59,13 +61,13 @@ export async function enterPins(
 export function thresholdOf(text: string | undefined, count: number): number {
   const fewest = minSigners(count);
   if (text === undefined) {
-    throw new Misuse(
+    throw new UsageError(
       '--threshold is missing: how many co-signers sign together. It is the signingThreshold that the vault was ' +
         'created with. Ask the operators of the co-signers, who give you the fingerprint, and not the service',
     );
   }
   const threshold = /^[0-9]$/.test(text) ? Number.parseInt(text, 10) : 0;
-  if (threshold < fewest || threshold > count) throw new Misuse(`--threshold is ${fewest} to ${count}`);
+  if (threshold < fewest || threshold > count) throw new UsageError(`--threshold is ${fewest} to ${count}`);
   return threshold;
 }
 

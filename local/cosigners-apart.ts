@@ -4,7 +4,7 @@ import { configure } from './configuration.ts';
 import { startRuntime } from './runtime.ts';
 
 /** Co-signers in processes of their own, as if in other accounts. */
-export interface CosignersApart {
+export interface RemoteCosigners {
   /** What their coordinator is configured with (`startStack`), in the same folder. */
   readonly settings: Pick<Settings, 'cosigners' | 'cosignerUrls' | 'isCoordinatorPinned'>;
   /** Ends one of them for good, as if its machine were down. */
@@ -16,7 +16,7 @@ export interface CosignersApart {
  * Starts so many co-signers, each with storage of its own. They accept nothing that the coordinator of
  * this folder has not signed.
  */
-export async function startCosignersApart(folder: string, count: number): Promise<CosignersApart> {
+export async function startRemoteCosigners(folder: string, count: number): Promise<RemoteCosigners> {
   const { files } = configure(folder, { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true });
   const apart = join(folder, 'apart');
   const running = new Map<number, Awaited<ReturnType<typeof startRuntime>>>();

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { startAnvil } from './anvil.ts';
 import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
-import { Client, good } from './client.ts';
-import type { CosignersApart } from './cosigners-apart.ts';
-import { startCosignersApart } from './cosigners-apart.ts';
+import { Client, unwrap } from './client.ts';
+import type { RemoteCosigners } from './cosigners-apart.ts';
+import { startRemoteCosigners } from './cosigners-apart.ts';
 import { watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
-import { enterPerson, foundVault } from './provision.ts';
+import { createPerson, createReadyVault } from './provision.ts';
 import { ScriptDevice } from './script-device.ts';
 import { startStack } from './stack.ts';
-import { until } from './until.ts';
+import { pollUntil } from './until.ts';
 
 const COUNT = 4;
 const THRESHOLD = 3;
@@ -41,11 +41,11 @@ interface Scene {
  * sign, and approvals that devices sign. One payment is signed while all four are there, and one while
  * co-signer 2 is stopped. Throws where anything is not as it must be.
  */
-export async function demoOfFour(say: Say): Promise<void> {
+export async function demoThreeOfFour(say: Say): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-demo-'));
   const anvil = await startAnvil();
   say('chain', `anvil at ${anvil.url}`);
-  const cosigners = await startCosignersApart(folder, COUNT);
+  const cosigners = await startRemoteCosigners(folder, COUNT);
   const stack = await startStack({ folder, rpcUrls: { anvil: [anvil.url] }, ...cosigners.settings });
   const monitor = await watchLocalChain(anvil.url, stack.monitor);
   try {
@@ -53,13 +53,13 @@ export async function demoOfFour(say: Say): Promise<void> {
     say('stack', `coordinator at ${stack.url}, ${urls.length} co-signers at ${urls.join(', ')}`);
     const service = new Client(stack.url, stack.serviceKey);
     const enter = async (name: string) => ({
-      ...(await enterPerson(service, stack.url, name)),
+      ...(await createPerson(service, stack.url, name)),
       device: ScriptDevice.create(),
     });
     const signers = [await enter('alice'), await enter('bob'), await enter('carol')] as const;
     const devices = signers.map(({ id, device }) => device.enrolment(id));
     const wish = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
-    const vault = await foundVault(service, { ...wish, approvalMode: 'device', devices });
+    const vault = await createReadyVault(service, { ...wish, approvalMode: 'device', devices });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 10n * ETHER);
     const scene = { say, chain, vault, signers: [...signers] as const, recipient: await chain.account(5) };
@@ -73,10 +73,10 @@ export async function demoOfFour(say: Say): Promise<void> {
   }
 }
 
-async function payAndStop(scene: Scene, cosigners: CosignersApart): Promise<void> {
+async function payAndStop(scene: Scene, cosigners: RemoteCosigners): Promise<void> {
   const { say, vault, signers } = scene;
   const param = { vaultId: String(vault.id) };
-  const { policy } = await good(signers[0].client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
+  const { policy } = await unwrap(signers[0].client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
   expect('devices sign the approvals', policy.approvalMode === 'device' && policy.devices.length === 3);
   expect('no receipt of every co-signer is required', policy.signOnce === 'quorum');
   say('vault', `2 of 3 devices approve, ${THRESHOLD} of ${COUNT} co-signers sign; address ${vault.address}`);
@@ -100,14 +100,14 @@ async function pay({ say, chain, vault, signers, recipient }: Scene, amount: big
   for (const { name, client, device } of [alice, bob]) {
     const { digest } = await client.challenge(id);
     const json = device.voice(digest);
-    const after = await good(client.api.transaction[':txId'].approve.$post({ param: { txId: id }, json }));
+    const after = await unwrap(client.api.transaction[':txId'].approve.$post({ param: { txId: id }, json }));
     say(after.state, `${name} approves with a device, ${after.approvalsCounted} of ${after.requiredApprovals}`);
   }
   const ended = async () => {
     const record = await carol.client.read(id);
     return FINAL.has(record.state) ? record : null;
   };
-  const record = await until(`end of ${id}`, ended, DEADLINE_MS, POLL_MS);
+  const record = await pollUntil(`end of ${id}`, ended, DEADLINE_MS, POLL_MS);
   expect(`the payment succeeds (${record.stateReason ?? 'no reason given'})`, record.state === 'SUCCEEDED');
   expect('the recipient has exactly the amount more', (await chain.balance(recipient)) - before === amount);
   say(record.state, record.txHash ?? '');

@@ -10,12 +10,12 @@ import type { LocalChain } from './chain.ts';
 import { localChain } from './chain.ts';
 import type { TransactionRecord, TransferBody } from './client.ts';
 import { Client } from './client.ts';
-import { demoOfFour } from './demo-of-four.ts';
+import { demoThreeOfFour } from './demo-of-four.ts';
 import { listen } from './live-feed.ts';
 import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
-import { enterPerson, foundVault } from './provision.ts';
-import type { Purse } from './purses.ts';
+import { createPerson, createReadyVault } from './provision.ts';
+import type { WalletBalance } from './purses.ts';
 import { bitcoinPurse, solanaPurse } from './purses.ts';
 import { startSolanaNode } from './solana-node.ts';
 import { startStack } from './stack.ts';
@@ -74,7 +74,7 @@ async function main(): Promise<void> {
       threshold: 2,
       chains: ['solana-local', 'bitcoin-regtest'],
     };
-    const vault = await foundVault(service, wish);
+    const vault = await createReadyVault(service, wish);
     const wallet = vault.addresses['solana-local'] ?? '';
     const taproot = vault.addresses['bitcoin-regtest'] ?? '';
     say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address}, ${wallet} and ${taproot}`);
@@ -126,12 +126,12 @@ async function main(): Promise<void> {
 }
 
 async function enterPeople(service: Client, url: string): Promise<readonly [Person, Person, Person, Person]> {
-  const enter = (name: string) => enterPerson(service, url, name);
+  const enter = (name: string) => createPerson(service, url, name);
   return [await enter('alice'), await enter('bob'), await enter('carol'), await enter('mallory')];
 }
 
 /** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
-async function drive(scene: Scene, purse: Purse, body: TransferBody): Promise<void> {
+async function drive(scene: Scene, purse: WalletBalance, body: TransferBody): Promise<void> {
   const { alice, bob, mallory, watcher } = scene;
   const { coin } = purse;
   const token = body.tokenAddress ?? null;
@@ -271,7 +271,7 @@ function pause(ms: number): Promise<void> {
 async function chosenDemo(): Promise<void> {
   const { values } = parseArgs({ options: { cosigners: { type: 'string', default: '3' } } });
   if (values.cosigners === '3') return main();
-  if (values.cosigners === '4') return demoOfFour(say);
+  if (values.cosigners === '4') return demoThreeOfFour(say);
   throw new Error(`--cosigners takes 3 or 4, not ${values.cosigners}`);
 }
 

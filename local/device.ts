@@ -3,15 +3,15 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { good } from './client.ts';
-import { clientOf, Misuse, runCommand } from './command-line.ts';
+import { unwrap } from './client.ts';
+import { clientOf, UsageError, runCommand } from './command-line.ts';
 import { cancellationBytes } from '#domain/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
-import { enterPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
+import { promptForPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
 import type { PinnedVault } from './pin-file.ts';
 import { PinFile } from './pin-file.ts';
-import type { Proven } from './statement-check.ts';
+import type { ProvenPolicies } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
@@ -95,10 +95,10 @@ async function show(options: Options) {
 
 async function enrol(options: Options) {
   const client = clientOf('CONCLAVE_TOKEN');
-  const { id } = await good(client.api.user.me.$get());
+  const { id } = await unwrap(client.api.user.me.$get());
   const param = { vaultId: need(options, 'vault') };
   const json = { addDevices: [keyOf(options).enrolment(id)], note: 'A device of mine' };
-  return good(client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
+  return unwrap(client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
 }
 
 /**
@@ -119,8 +119,8 @@ async function pin(options: Options) {
   const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
   const nonce = newNonce();
   const param = { vaultId: String(vaultId) };
-  const { policy, ...delivered } = await good(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
-  const { cosigners, threshold } = await enterPins(options, policy.cosigners);
+  const { policy, ...delivered } = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
+  const { cosigners, threshold } = await promptForPins(options, policy.cosigners);
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
   const entered: PinnedVault = { cosigners, threshold, policy: { version: policy.version, hash }, keyIds: [] };
   const { pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
@@ -152,7 +152,7 @@ async function approve(options: Options) {
   await confirm(options, exceptions);
   file.write(vaultId, pinned);
   const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
-  return good(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
+  return unwrap(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
 }
 
 async function approvePolicy(options: Options) {
@@ -160,7 +160,7 @@ async function approvePolicy(options: Options) {
   const [vaultId, nonce] = [vaultOf(options), newNonce()];
   const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
-  const { canonical, policy, ...delivered } = await good(api.$get({ param, query: { nonce } }));
+  const { canonical, policy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
   const [mandate, next] = [readCanonical(hexToBytes(canonical)), readCanonical(hexToBytes(policy.canonical))];
   hold(mandate.domain === 'conclave/policy-change/v1', 'these are not the bytes of a change');
   hold(valueOf(mandate, 'id') === param.changeId, 'these are the bytes of another change');
@@ -186,16 +186,16 @@ async function approvePolicy(options: Options) {
   await confirm(options, proven.exceptions);
   file.write(vaultId, proven.pinned);
   const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
-  return good(api.approve.$post({ param, json }));
+  return unwrap(api.approve.$post({ param, json }));
 }
 
 /** Cancels a credential reset of the owner. It takes no token: the owner may have lost all of them. */
 async function cancelReset(options: Options) {
   const [userId, id] = [parseUserId(need(options, 'user')), parseCredentialResetId(need(options, 'reset'))];
   const vaultId = parseVaultIdText(need(options, 'vault'));
-  if (userId === null || id === null || vaultId === null) throw new Misuse('--user, --reset or --vault is no id');
+  if (userId === null || id === null || vaultId === null) throw new UsageError('--user, --reset or --vault is no id');
   const url = process.env['CONCLAVE_URL'];
-  if (url === undefined) throw new Misuse('CONCLAVE_URL is not set');
+  if (url === undefined) throw new UsageError('CONCLAVE_URL is not set');
   const json = keyOf(options).voice(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
   const response = await fetch(`${url}/vault/${vaultId}/credential-reset/${id}/cancel-by-device`, {
     method: 'POST',
@@ -207,7 +207,7 @@ async function cancelReset(options: Options) {
 }
 
 /** Reports whether a policy is the next version after the one that the co-signers have in force. */
-function isNext(next: CanonicalText, { pinned: { policy } }: Proven): boolean {
+function isNext(next: CanonicalText, { pinned: { policy } }: ProvenPolicies): boolean {
   return valueOf(next, 'previousHash') === policy.hash && valueOf(next, 'version') === String(policy.version + 1);
 }
 
@@ -258,7 +258,7 @@ function wholeNumberOf(read: CanonicalText, name: string): number {
 
 function vaultOf(options: Options): number {
   const vaultId = parseVaultIdText(need(options, 'vault'));
-  if (vaultId === null) throw new Misuse('--vault is the number of a vault');
+  if (vaultId === null) throw new UsageError('--vault is the number of a vault');
   return vaultId;
 }
 
@@ -274,7 +274,7 @@ function pinnedVault(file: PinFile, vaultId: number): PinnedVault {
 
 function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user' | 'reset'): string {
   const value = options[name];
-  if (value === undefined) throw new Misuse(`--${name} is missing`);
+  if (value === undefined) throw new UsageError(`--${name} is missing`);
   return value;
 }
 
@@ -290,7 +290,7 @@ function usage(): string {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   const command = COMMANDS[positionals.join(' ')];
-  if (command === undefined) throw new Misuse(`there is no command '${positionals.join(' ')}'`);
+  if (command === undefined) throw new UsageError(`there is no command '${positionals.join(' ')}'`);
   console.log(JSON.stringify(await command.run(values), null, 2));
 }
 

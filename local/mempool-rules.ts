@@ -1,5 +1,5 @@
 import { decimalText } from '#domain/amount.ts';
-import type { Taken } from './bitcoin-ledger.ts';
+import type { AcceptedTransaction } from './bitcoin-ledger.ts';
 
 /** Satoshi in thousandths per virtual byte: what Bitcoin Core relays, and what a replacement pays on top (BIP-125, rule 4). */
 export const RELAY_RATE = 1000n;
@@ -8,7 +8,7 @@ export const RELAY_RATE = 1000n;
 const MAX_EVICTIONS = 100;
 
 /** Why a mempool takes no transaction with this fee, in the words of Bitcoin Core; null where it does. @param minimum thousandths per virtual byte */
-export function feeFault({ fee, virtualSize }: Taken, minimum: bigint): string | null {
+export function feeFault({ fee, virtualSize }: AcceptedTransaction, minimum: bigint): string | null {
   const [relay, mempool] = [RELAY_RATE, minimum].map((rate) => (rate * virtualSize + 999n) / 1000n);
   if (relay !== undefined && fee < relay) return `min relay fee not met, ${fee} < ${relay}`;
   return mempool !== undefined && fee < mempool ? `mempool min fee not met, ${fee} < ${mempool}` : null;
@@ -20,7 +20,11 @@ export function feeFault({ fee, virtualSize }: Taken, minimum: bigint): string |
  * @param rivals what spends one of its coins
  * @param gone those and all that spends what they pay
  */
-export function replacementFault(taken: Taken, rivals: readonly Taken[], gone: readonly Taken[]): string | null {
+export function replacementFault(
+  taken: AcceptedTransaction,
+  rivals: readonly AcceptedTransaction[],
+  gone: readonly AcceptedTransaction[],
+): string | null {
   if (rivals.length === 0) return null;
   const rejecting = `insufficient fee, rejecting replacement ${taken.hash}`;
   for (const rival of rivals) {
@@ -40,7 +44,7 @@ export function replacementFault(taken: Taken, rivals: readonly Taken[], gone: r
 }
 
 /** Satoshi for a thousand virtual bytes, rounded down as Bitcoin Core has it. */
-function rateOf({ fee, virtualSize }: Taken): bigint {
+function rateOf({ fee, virtualSize }: AcceptedTransaction): bigint {
   return (fee * 1000n) / virtualSize;
 }
 

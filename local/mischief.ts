@@ -14,13 +14,13 @@ const MISCHIEF = {
 };
 
 /** Blocks that a reorganisation replaces, at most. */
-const DEEPEST = 3;
+const MAX_REORG_DEPTH = 3;
 
 /** The part of an `eth_` interface that viem has no types for. */
 type RawRequest = (question: { readonly method: string; readonly params: readonly unknown[] }) => Promise<unknown>;
 
 /** What an unreliable monitor does with what it sees, by numbers from 0 up to 1 that may be the same each time. */
-export class Mischievous {
+export class FaultyMonitor {
   readonly #chance: () => number;
   #kept: readonly string[] = [];
 
@@ -43,7 +43,7 @@ export class Mischievous {
   /** How many of the newest blocks are to be replaced now, mostly 0; never one that was there before `begin`. */
   depth(head: bigint, begin: bigint): number {
     if (!this.#happens(MISCHIEF.reorganised)) return 0;
-    const wanted = 1 + Math.floor(this.#chance() * DEEPEST);
+    const wanted = 1 + Math.floor(this.#chance() * MAX_REORG_DEPTH);
     const possible = head - begin + 1n;
     return possible < BigInt(wanted) ? Number(possible) : wanted;
   }

@@ -5,10 +5,10 @@ import { createClient, http } from 'viem';
 import { getBlock, getBlockNumber } from 'viem/actions';
 import { GENESIS } from '#chains/bitcoin/network.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
-import type { BitcoinLedger } from './bitcoin-ledger.ts';
-import type { Mischievous } from './mischief.ts';
+import type { LocalBitcoinChain } from './bitcoin-ledger.ts';
+import type { FaultyMonitor } from './mischief.ts';
 import { reorganise } from './mischief.ts';
-import type { SolanaLedger } from './solana-ledger.ts';
+import type { LocalSolanaChain } from './solana-ledger.ts';
 
 /** CAIP-2 of anvil, of the local ledger of Solana, and of regtest. */
 const LOCAL_CHAIN = 'eip155:31337';
@@ -25,7 +25,7 @@ export interface MonitorPlace {
 }
 
 /** One thing that a monitor has seen. */
-export interface Sight {
+export interface Observed {
   readonly txHash: string;
   /** CAIP-2; the local chain when absent. */
   readonly chain?: string;
@@ -34,7 +34,7 @@ export interface Sight {
 }
 
 /** What reports one transaction, and the headers that sign it as Standard Webhooks has it. */
-export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id = `msg_${randomUUID()}` }: Sight) {
+export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id = `msg_${randomUUID()}` }: Observed) {
   const body = { type: 'chain.activity', data: { chain, txHash } };
   const timestamp = String(Math.floor(Date.now() / 1000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -51,7 +51,7 @@ export function pathOf({ endpointId }: Pick<MonitorPlace, 'endpointId'>): string
 }
 
 /** Reports one transaction. Gives the status of the answer. */
-export async function report(place: MonitorPlace, seen: string | Sight): Promise<number> {
+export async function report(place: MonitorPlace, seen: string | Observed): Promise<number> {
   const { body, headers } = signedReport(place.secret, typeof seen === 'string' ? { txHash: seen } : seen);
   const response = await fetch(`${place.url}${pathOf(place)}`, {
     method: 'POST',
@@ -69,7 +69,7 @@ export async function report(place: MonitorPlace, seen: string | Sight): Promise
 export async function watchLocalChain(
   rpcUrl: string,
   place: MonitorPlace,
-  mischief: Mischievous | null = null,
+  mischief: FaultyMonitor | null = null,
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const client = createClient({ transport: http(rpcUrl) });
   const controller = new AbortController();
@@ -89,10 +89,10 @@ export interface Watchable {
   readonly chain: string;
   readonly news: () => readonly string[];
   /** Takes blocks back as mischief has it, on a chain where that can be. */
-  readonly unsettle?: (mischief: Pick<Mischievous, 'depth'>) => void;
+  readonly unsettle?: (mischief: Pick<FaultyMonitor, 'depth'>) => void;
 }
 
-export function watchableSolana(ledger: Pick<SolanaLedger, 'slot' | 'since'>): Watchable {
+export function watchableSolana(ledger: Pick<LocalSolanaChain, 'slot' | 'since'>): Watchable {
   let seen = ledger.slot;
   return {
     chain: LOCAL_SOLANA,
@@ -109,7 +109,7 @@ export function watchableSolana(ledger: Pick<SolanaLedger, 'slot' | 'since'>): W
  * reported, or is found by a scan.
  */
 export function watchableBitcoin(
-  ledger: Pick<BitcoinLedger, 'height' | 'since' | 'waiting' | 'reorganise'>,
+  ledger: Pick<LocalBitcoinChain, 'height' | 'since' | 'waiting' | 'reorganise'>,
 ): Watchable {
   const begin = BigInt(ledger.height) + 1n;
   let seen = ledger.height;
@@ -135,7 +135,7 @@ export function watchableBitcoin(
 export function watchLedger(
   { chain, news, unsettle }: Watchable,
   place: MonitorPlace,
-  mischief: Mischievous | null = null,
+  mischief: FaultyMonitor | null = null,
 ): { readonly stop: () => Promise<void> } {
   const controller = new AbortController();
   const { signal } = controller;
@@ -161,7 +161,7 @@ export function watchLedger(
 interface Watch {
   readonly client: Client;
   readonly place: MonitorPlace;
-  readonly mischief: Mischievous | null;
+  readonly mischief: FaultyMonitor | null;
   readonly signal: AbortSignal;
 }
 
@@ -182,7 +182,7 @@ async function watch({ client, place, mischief, signal }: Watch, begin: bigint):
   }
 }
 
-async function reportUntilTaken(place: MonitorPlace, seen: string | Sight, signal: AbortSignal): Promise<void> {
+async function reportUntilTaken(place: MonitorPlace, seen: string | Observed, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if ((await report(place, seen).catch(() => 0)) === 200) return;
     await pause(POLL_MS);

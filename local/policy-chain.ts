@@ -5,7 +5,7 @@ import { readPolicyChain } from '#devices/policy-chain.ts';
 import { parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 import type { Approval } from '#domain/transaction.ts';
 import type { Client, Connection } from './client.ts';
-import { good } from './client.ts';
+import { unwrap } from './client.ts';
 
 type Adopted = InferResponseType<Connection['vault'][':vaultId']['policies']['$get']>['data'][number];
 type SentApproval = NonNullable<Adopted['mandate']>['approvals'][number];
@@ -24,7 +24,7 @@ export async function fetchPolicyChain(
   do {
     const query: { cursor?: string } = cursor === null ? {} : { cursor };
     const param = { vaultId: String(vaultId) };
-    const page = await good(client.api.vault[':vaultId'].policies.$get({ param, query }));
+    const page = await unwrap(client.api.vault[':vaultId'].policies.$get({ param, query }));
     newestFirst.push(...page.data);
     // A service that gives the same page again and again is not followed.
     const isFurther: boolean = page.data.length > 0 && page.nextCursor !== cursor;

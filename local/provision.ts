@@ -1,7 +1,7 @@
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import { Client, good, NoAnswer } from './client.ts';
+import { Client, unwrap, NoAnswer } from './client.ts';
 import type { ScriptDevice } from './script-device.ts';
-import { until } from './until.ts';
+import { pollUntil } from './until.ts';
 
 export interface Person {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Person {
   readonly client: Client;
 }
 
-export interface VaultWish {
+export interface VaultOptions {
   /** The identity keys of the co-signers, which signers verify statements with. */
   readonly cosigners?: readonly CosignerPin[];
   readonly name: string;
@@ -52,10 +52,10 @@ const KEY_DEADLINE_MS = 60_000;
  * Enters a person, with a session by enrolment and a token that the session makes. Throws for a person who is enrolled: another
  * credential of an operator takes a credential reset.
  */
-export async function enterPerson(service: Client, url: string, name: string): Promise<Person> {
+export async function createPerson(service: Client, url: string, name: string): Promise<Person> {
   const { user } = service.api.internal;
-  const { id } = await good(user.$post({ json: { name, email: `${name}@example.com` } }));
-  const session = await good(user[':userId'].session.$post({ param: { userId: id } }));
+  const { id } = await unwrap(user.$post({ json: { name, email: `${name}@example.com` } }));
+  const session = await unwrap(user[':userId'].session.$post({ param: { userId: id } }));
   const cookie = session.cookie.split(';')[0] ?? '';
   const { token } = await ownToken(url, cookie, { name: 'local' });
   return { name, id, token, cookie, client: new Client(url, token) };
@@ -74,7 +74,7 @@ export async function ownToken(
 }
 
 /** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
-export async function foundVault(service: Client, wish: VaultWish): Promise<ReadyVault> {
+export async function createReadyVault(service: Client, wish: VaultOptions): Promise<ReadyVault> {
   const founding = {
     name: wish.name,
     reference: wish.name.replaceAll(' ', '-'),
@@ -89,8 +89,8 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
     ...(wish.cosigners === undefined ? {} : { cosigners: [...wish.cosigners] }),
     ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
   };
-  const vault = await good(service.api.internal.vault.$post({ json: founding }));
-  const addresses = await until('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);
+  const vault = await unwrap(service.api.internal.vault.$post({ json: founding }));
+  const addresses = await pollUntil('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);
   return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
 }
 
@@ -102,7 +102,7 @@ export async function foundVault(service: Client, wish: VaultWish): Promise<Read
 export async function addressesOf(service: Client, vaultId: number): Promise<Readonly<Record<string, string>> | null> {
   try {
     const param = { vaultId: String(vaultId) };
-    const vault = await good(service.api.internal.vault[':vaultId'].$get({ param }));
+    const vault = await unwrap(service.api.internal.vault[':vaultId'].$get({ param }));
     const found = vault.wallets.flatMap(({ chain, address }) => (address === null ? [] : [[chain, address] as const]));
     return found.length === vault.wallets.length ? Object.fromEntries(found) : null;
   } catch (error) {

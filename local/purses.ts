@@ -5,22 +5,22 @@ import { tokenAccountOf } from '#chains/solana/address.ts';
 import { addressOfPublicKey } from '#chains/bitcoin/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
-import type { BitcoinLedger } from './bitcoin-ledger.ts';
-import type { SolanaLedger } from './solana-ledger.ts';
+import type { LocalBitcoinChain } from './bitcoin-ledger.ts';
+import type { LocalSolanaChain } from './solana-ledger.ts';
 import { mintTo, newToken } from './solana-tokens.ts';
 
 const SOL = 10n ** 9n;
 const DOLLAR = 10n ** 6n;
 
 /** What a chain itself says that somebody has, and what its coin is called. */
-export interface Purse {
+export interface WalletBalance {
   readonly coin: { readonly symbol: string; readonly decimals: number };
   readonly balance: (of: string) => Promise<bigint>;
   readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
 }
 
 /** The ledger's own word, and somebody outside. */
-export function solanaPurse(ledger: SolanaLedger) {
+export function solanaPurse(ledger: LocalSolanaChain) {
   const somebody = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
   return {
     somebody,
@@ -39,7 +39,7 @@ export function solanaPurse(ledger: SolanaLedger) {
 }
 
 /** What a regtest itself says of somebody, whose key is the number one. */
-export function bitcoinPurse(ledger: BitcoinLedger) {
+export function bitcoinPurse(ledger: LocalBitcoinChain) {
   const network = networkOf(`bip122:${GENESIS.regtest}`);
   if (network === null) throw new Error('regtest is a network');
   return {

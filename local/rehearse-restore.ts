@@ -8,9 +8,9 @@ import { WRANGLER } from './bundle.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
 import type { Person, ReadyVault } from './provision.ts';
-import { enterPerson, foundVault } from './provision.ts';
+import { createPerson, createReadyVault } from './provision.ts';
 import { startStack } from './stack.ts';
-import { until } from './until.ts';
+import { pollUntil } from './until.ts';
 import { chainFault } from './verify-history.ts';
 
 /**
@@ -26,7 +26,7 @@ const RECIPIENT = '0x00000000000000000000000000000000bac0bac0';
 
 type Say = (line: string) => void;
 
-export async function rehearse(say: Say): Promise<void> {
+export async function runDrill(say: Say): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-restore-'));
   const anvil = await startAnvil();
   const options = { folder, rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED };
@@ -34,17 +34,17 @@ export async function rehearse(say: Say): Promise<void> {
   const service = () => new Client(stack.url, stack.serviceKey);
   try {
     const people: Person[] = [];
-    for (const name of ['alice', 'bob']) people.push(await enterPerson(service(), stack.url, name));
+    for (const name of ['alice', 'bob']) people.push(await createPerson(service(), stack.url, name));
     const chain = localChain(anvil.url);
     const pay = async (vault: ReadyVault) => {
       const [alice, bob] = people.map(({ client }) => client.at(stack.url));
       if (alice === undefined || bob === undefined) throw new Error('two have to approve');
       const { id } = await alice.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1000' });
       for (const client of [alice, bob]) await client.approve(id);
-      await until('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
+      await pollUntil('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
     };
     const found = async (name: string) => {
-      const vault = await foundVault(service(), { name, signers: people, threshold: 2 });
+      const vault = await createReadyVault(service(), { name, signers: people, threshold: 2 });
       await chain.fund(vault.address, ETHER);
       return vault;
     };
@@ -128,7 +128,7 @@ function ifNotThere(error: unknown): void {
 
 if (import.meta.main) {
   try {
-    await rehearse((line) => console.log(line));
+    await runDrill((line) => console.log(line));
     console.log('Everything was as it had been.');
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));

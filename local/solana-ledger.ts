@@ -66,7 +66,7 @@ interface WrittenAccount {
  * put right here: a blockhash lives for 150 blocks and not until the next, a transaction that fails has used its durable nonce up, and a
  * durable nonce that was advanced in a slot is not advanced in it again.
  */
-export class SolanaLedger implements LedgerView {
+export class LocalSolanaChain implements LedgerView {
   readonly #svm = new LiteSVM();
   /** Of accounts that came about in no transaction. */
   readonly #put = new Set<Address>();

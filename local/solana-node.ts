@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { SolanaLedger } from './solana-ledger.ts';
+import { LocalSolanaChain } from './solana-ledger.ts';
 import { answerRpc } from './solana-rpc.ts';
 
 export interface SolanaNode {
   readonly url: string;
-  readonly ledger: SolanaLedger;
+  readonly ledger: LocalSolanaChain;
   readonly stop: () => Promise<void>;
 }
 
@@ -19,7 +19,7 @@ interface SolanaOptions {
 
 /** A local ledger behind the JSON-RPC interface of a Solana node. */
 export async function startSolanaNode({ port = 0, folder }: SolanaOptions = {}): Promise<SolanaNode> {
-  const ledger = new SolanaLedger(folder ?? null);
+  const ledger = new LocalSolanaChain(folder ?? null);
   const server = createServer((request, response) => {
     // Who asked may hang up in the middle of the question: then there is nobody to answer.
     serve(ledger, request, response).catch(() => response.destroy());
@@ -38,7 +38,7 @@ export async function startSolanaNode({ port = 0, folder }: SolanaOptions = {}):
   };
 }
 
-async function serve(ledger: SolanaLedger, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(ledger: LocalSolanaChain, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const answer = answerRpc(ledger, await textOf(request));
   response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
 }

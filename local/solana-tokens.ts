@@ -9,13 +9,13 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 import { tokenAccountOf } from '#chains/solana/address.ts';
-import type { SolanaLedger } from './solana-ledger.ts';
+import type { LocalSolanaChain } from './solana-ledger.ts';
 
 /** Mints every token here, and pays for it. Nobody has its key. */
 const AUTHORITY = getAddressDecoder().decode(new Uint8Array(32).fill(0x58));
 
 /** A token of which nobody has any yet. */
-export function newToken(ledger: SolanaLedger, decimals = 6): Address {
+export function newToken(ledger: LocalSolanaChain, decimals = 6): Address {
   const mint = getAddressDecoder().decode(randomBytes(32));
   const data = getMintEncoder().encode({
     mintAuthority: AUTHORITY,
@@ -40,7 +40,7 @@ export function account(address: Address, data: Uint8Array, programAddress: Addr
   };
 }
 /** Tokens out of nothing, into the account of a wallet. */
-export function mintTo(ledger: SolanaLedger, mint: Address, owner: Address, amount: bigint): string {
+export function mintTo(ledger: LocalSolanaChain, mint: Address, owner: Address, amount: bigint): string {
   if (ledger.account(AUTHORITY) === null) ledger.airdrop(AUTHORITY, 10_000_000_000n);
   const signer = createNoopSigner(AUTHORITY);
   const token = tokenAccountOf(owner, mint);
@@ -52,7 +52,7 @@ export function mintTo(ledger: SolanaLedger, mint: Address, owner: Address, amou
 
 /** A payment of tokens by an outsider. */
 export function payTokens(
-  ledger: SolanaLedger,
+  ledger: LocalSolanaChain,
   mint: Address,
   { from, to, amount, decimals = 6 }: { from: Address; to: Address; amount: bigint; decimals?: number },
 ): string {

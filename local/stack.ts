@@ -7,7 +7,7 @@ import { configure, LOCAL_MONITOR, migrationNames } from './configuration.ts';
 import type { Settings } from './configuration.ts';
 import type { MonitorPlace } from './monitor.ts';
 import type { ServeOrder, Serving } from './serve.ts';
-import { until } from './until.ts';
+import { pollUntil } from './until.ts';
 
 export interface StackOptions extends Settings {
   /** Where everything that must outlive a crash is kept. The same folder again goes on where it was. */
@@ -86,7 +86,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const look = async () => (told !== null && (await answers(told.port)) ? told : null);
   const serving = await Promise.race([
     gone.then(() => 'it ended'),
-    until('answer', look, START_DEADLINE_MS).catch(String),
+    pollUntil('answer', look, START_DEADLINE_MS).catch(String),
   ]);
   if (typeof serving === 'string') {
     await end('SIGKILL');

@@ -13,10 +13,10 @@ import { startBitcoinNode } from './bitcoin-node.ts';
 import { localChain } from './chain.ts';
 import { Client } from './client.ts';
 import { startLocalIssuer } from './openid-issuer.ts';
-import { Mischievous } from './mischief.ts';
+import { FaultyMonitor } from './mischief.ts';
 import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
 import type { Person, ReadyVault } from './provision.ts';
-import { enterPerson, foundVault } from './provision.ts';
+import { createPerson, createReadyVault } from './provision.ts';
 import { seededRandom } from './seeded-random.ts';
 import { startSolanaNode } from './solana-node.ts';
 import { startStack } from './stack.ts';
@@ -84,7 +84,7 @@ async function main(): Promise<void> {
   const signers = people.slice(0, 3);
   // Without the keys of the co-signers in its policy, no page could verify their statements.
   const cosigners = pinsOfStack(stackFolder);
-  const vault = await foundVault(service, {
+  const vault = await createReadyVault(service, {
     name: 'Treasury',
     signers,
     threshold: 2,
@@ -133,7 +133,7 @@ async function entered(service: Client, url: string): Promise<readonly Person[]>
     return known.map((person) => ({ ...person, client: new Client(url, person.token) }));
   }
   const people: Person[] = [];
-  for (const name of ['alice', 'bob', 'carol', 'mallory']) people.push(await enterPerson(service, url, name));
+  for (const name of ['alice', 'bob', 'carol', 'mallory']) people.push(await createPerson(service, url, name));
   const text = JSON.stringify(people.map(({ name, id, token, cookie }) => ({ name, id, token, cookie })));
   await writeFile(file, text, { mode: OWNER_ONLY });
   return people;
@@ -151,8 +151,8 @@ function seedOf(text: string | undefined): number | null {
 }
 
 /** One for each monitor: it remembers what it has kept back. */
-function mischiefOf(seed: number | null): Mischievous | null {
-  return seed === null ? null : new Mischievous(seededRandom(seed));
+function mischiefOf(seed: number | null): FaultyMonitor | null {
+  return seed === null ? null : new FaultyMonitor(seededRandom(seed));
 }
 
 function show(facts: Readonly<Record<string, string>>): void {

@@ -34,7 +34,7 @@ export interface Question {
 }
 
 /** Policies that at least t co-signers vouch for, the newest last, and what the device remembers from now on. */
-export interface Proven {
+export interface ProvenPolicies {
   readonly links: readonly PolicyLink[];
   readonly pinned: PinnedVault;
   /** Co-signers that do not agree. The device signs only after the person has named each of them. */
@@ -60,7 +60,7 @@ export function newNonce(): string {
  * agree. With t of them version k - 1 is proven as for any change of it. The device remembers the
  * newest policy only where t co-signers state that one.
  */
-export async function provePolicies(client: Client, pinned: PinnedVault, question: Question): Promise<Proven> {
+export async function provePolicies(client: Client, pinned: PinnedVault, question: Question): Promise<ProvenPolicies> {
   const { vaultId, policyVersion = pinned.policy.version, proposed } = question;
   const decidedUnder = proposed === undefined ? policyVersion : Math.max(1, proposed.version - 1);
   const oldest = Math.min(pinned.policy.version, policyVersion, decidedUnder);

@@ -2,7 +2,7 @@
 const POLL_MS = 25;
 
 /** Looks until there is something, and gives it. Throws after the deadline, naming what was waited for. */
-export async function until<T>(
+export async function pollUntil<T>(
   what: string,
   look: () => Promise<T | null>,
   deadlineMs: number,

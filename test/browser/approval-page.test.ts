@@ -6,7 +6,7 @@ import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import { pinsOfStack } from '#local/pins-of-stack.ts';
 import { finished } from '../e2e/world.ts';
 import type { VirtualCredential } from './authenticator.ts';
@@ -65,7 +65,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const { alice } = scene.world.people();
     const param = { ...vaultParam(), changeId: id };
     for (const { client } of [alice, scene.world.people().bob]) {
-      await good(client.api.vault[':vaultId']['policy-change'][':changeId'].approve.$post({ param }));
+      await unwrap(client.api.vault[':vaultId']['policy-change'][':changeId'].approve.$post({ param }));
     }
   };
 
@@ -82,10 +82,10 @@ describe.skipIf(executable === null)('with an approval page', () => {
         .filter({ hasText: `A passkey of ${name}` })
         .waitFor();
       const line = people().alice.client.api.vault[':vaultId']['policy-change'];
-      const { policyChanges } = await good(line.$get({ param: vaultParam(), query: {} }));
+      const { policyChanges } = await unwrap(line.$get({ param: vaultParam(), query: {} }));
       await approvals(policyChanges[0]?.id ?? '');
     }
-    const { policy } = await good(
+    const { policy } = await unwrap(
       people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
     );
     expect(policy.devices.map(({ origin, rpId }) => [origin, rpId])).toEqual(
@@ -108,7 +108,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const { people, chain } = scene.world;
     const line = people().alice.client.api.vault[':vaultId']['policy-change'];
     const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
-    const { id: changeId } = await good(line.$post({ param: vaultParam(), json }));
+    const { id: changeId } = await unwrap(line.$post({ param: vaultParam(), json }));
     await approvals(changeId);
     const to = await chain.account(7);
     const { id } = await people().alice.client.transfer({

@@ -4,7 +4,7 @@ import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import { pinsOfStack } from '#local/pins-of-stack.ts';
 import { finished } from '../e2e/world.ts';
 import { withAuthenticator } from './authenticator.ts';
@@ -61,7 +61,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     const { alice, bob } = scene.world.people();
     for (const { client } of [alice, bob]) {
       const line = client.api.vault[':vaultId']['policy-change'][':changeId'];
-      await good(line.approve.$post({ param: { ...vaultParam(), changeId } }));
+      await unwrap(line.approve.$post({ param: { ...vaultParam(), changeId } }));
     }
   }
 
@@ -89,16 +89,16 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
       await button(name, 'Send it to the dashboard').click();
       await tabOf(name).getByText('Your passkey is proposed.').waitFor();
       expect(tabOf(name).url()).toBe(`${scene.url}/#/vault/${scene.vault.id}/policy`);
-      const { policyChanges } = await good(changes().$get({ param: vaultParam(), query: {} }));
+      const { policyChanges } = await unwrap(changes().$get({ param: vaultParam(), query: {} }));
       expect(policyChanges[0]?.note).toBe(`A passkey of ${name}’s`);
       await approvedBySessions(policyChanges[0]?.id ?? '');
     }
-    const { policy } = await good(
+    const { policy } = await unwrap(
       scene.world.people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
     );
     expect(policy.devices.map(({ origin }) => origin)).toEqual([place.origin, place.origin, place.origin]);
     const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
-    const { id } = await good(changes().$post({ param: vaultParam(), json }));
+    const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
     await approvedBySessions(id);
   }, 120_000);
 
@@ -112,7 +112,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     expect(await tabOf('alice').locator('.verdicts .agrees').count()).toBe(3);
     await button('alice', 'Back to the dashboard without signing').click();
     await tabOf('alice').getByText('left without a signature').waitFor();
-    expect((await good(alice.client.api.transaction[':txId'].$get({ param: { txId: id } }))).approvals).toEqual([]);
+    expect((await unwrap(alice.client.api.transaction[':txId'].$get({ param: { txId: id } }))).approvals).toEqual([]);
 
     await toApprovalPage('alice', `/transaction/${id}`);
     const answers: string[] = [];
@@ -137,7 +137,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
 
   test('a policy change is read and signed on the approval page', async () => {
     const json = { recipients: 'address-book' as const, note: 'Known recipients alone' };
-    const { id } = await good(changes().$post({ param: vaultParam(), json }));
+    const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
     for (const name of ['alice', 'carol']) {
       await toApprovalPage(name, `/vault/${scene.vault.id}/policy`);
       await tabOf(name).getByText('Changed: Recipients').waitFor();
@@ -145,7 +145,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
       await tabOf(name).getByText('Your approval was sent.').waitFor();
     }
     const line = scene.world.people().alice.client.api.vault[':vaultId']['policy-change'][':changeId'];
-    const { state } = await good(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
+    const { state } = await unwrap(line.$get({ param: { ...vaultParam(), changeId: id }, query: {} }));
     expect(state).toBe('ADOPTED');
     expect(opened).toEqual([]);
   }, 120_000);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
@@ -30,7 +30,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     return body.id;
   };
   const openResets = async () => {
-    const { data } = await good(aliceNow().client.api.user.me['credential-reset'].$get());
+    const { data } = await unwrap(aliceNow().client.api.user.me['credential-reset'].$get());
     return data.filter(({ state }) => state === 'PENDING' || state === 'READY').map(({ id }) => id);
   };
   const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'requested new credentials' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Client, good } from '#local/client.ts';
+import { Client, unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { anvilClient } from '../anvil-client.ts';
@@ -271,7 +271,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
       spender: await world.chain.account(7),
       amount: '5',
     };
-    const { id } = await good(client.api.transaction['erc20-approve'].$post({ json }));
+    const { id } = await unwrap(client.api.transaction['erc20-approve'].$post({ json }));
     await scene.goTo(page, `/transaction/${id}`);
     await shown.getByText('may spend', { exact: true }).waitFor();
     await shown.getByText(json.spender).waitFor();

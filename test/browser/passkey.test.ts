@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { finished } from '../e2e/world.ts';
@@ -106,7 +106,7 @@ describe.skipIf(executable === null)('with passkeys', () => {
     const line = people.alice.client.api.vault[':vaultId']['policy-change'];
     const param = { vaultId: String(vault.id) };
     const json = { approvalMode: 'device' as const, note: 'Devices from now on' };
-    await good(line.$post({ param, json }));
+    await unwrap(line.$post({ param, json }));
     for (const page of [alice, bob]) await approved(page, json.note);
     const to = await world.chain.account(7);
     const { id } = await people.alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to, amount: '1000' });

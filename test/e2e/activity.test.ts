@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';
@@ -66,7 +66,8 @@ async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
   return (await asked.json()).transactions.filter(({ txHash }) => txHash === hash);
 }
 
-const appears = (hash: string) => until(`a record of ${hash}`, async () => (await recordsOf(hash))[0] ?? null, 20_000);
+const appears = (hash: string) =>
+  pollUntil(`a record of ${hash}`, async () => (await recordsOf(hash))[0] ?? null, 20_000);
 
 /** What was reported after it is dealt with: so is what was reported before. */
 async function everythingIsSeen(): Promise<void> {

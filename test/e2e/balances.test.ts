@@ -2,17 +2,17 @@ import type { Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BalanceRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
 /** What a vault says that it has is what its chain says, whoever moved it, and where it is not, that is found, told and mended. */
 
-const eventually = <T>(what: string, look: () => Promise<T | null>) => until(what, look, 30_000);
+const eventually = <T>(what: string, look: () => Promise<T | null>) => pollUntil(what, look, 30_000);
 
 let world: World;
 let vault: ReadyVault;
@@ -89,7 +89,7 @@ test('own transfers take their amount and their fee, and a call that comes to no
   expect(tokens.balanceChanges).toMatchObject([{ amount: '-70', asset: { tokenAddress: dollar } }]);
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [getAddress(to), 1n] });
   const called = await decided(
-    good(
+    unwrap(
       alice.client.api.transaction['contract-interaction'].$post({
         json: { vaultId: vault.id, chain: 'anvil', to: dollar, data, value: '0' },
       }),

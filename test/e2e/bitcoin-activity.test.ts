@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import type { TransactionRecord } from '#local/client.ts';
-import { Mischievous } from '#local/mischief.ts';
+import { FaultyMonitor } from '#local/mischief.ts';
 import { report, watchableBitcoin, watchLedger } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
@@ -17,7 +17,7 @@ import { startWorld } from './world.ts';
 const CHAIN = 'bitcoin-regtest';
 
 let node: BitcoinNode;
-let ledger: BitcoinLedger;
+let ledger: LocalBitcoinChain;
 let world: World;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ test('deliveries about nothing, about others, about what waits, and about no has
   for (const hash of [elsewhere, lost, 'ab'.repeat(32), 'no hash', '']) expect([200, 400]).toContain(await tell(hash));
   const real = ledger.fund(ownOf(vault), 7_000n);
   expect(await tell(real)).toBe(200);
-  const found = await until(
+  const found = await pollUntil(
     'a record',
     async () => {
       const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
@@ -70,7 +70,7 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
   const chance = seededRandom(seed);
   const vault = await world.vault('mischief', { chains: [CHAIN] });
   const own = ownOf(vault);
-  const monitor = watchLedger(watchableBitcoin(ledger), world.stack().monitor, new Mischievous(chance));
+  const monitor = watchLedger(watchableBitcoin(ledger), world.stack().monitor, new FaultyMonitor(chance));
   const sent: string[] = [];
   for (let i = 0; i < 30; i++) {
     sent.push(ledger.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
@@ -83,7 +83,7 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
   const truth = sent.filter((hash) => ledger.heightOf(hash) !== null);
   expect(truth.length).toBeLessThan(sent.length);
   const { alice } = world.people();
-  const settled = await until(
+  const settled = await pollUntil(
     'a history that is the chain’s',
     async () => {
       await alice.client.lookAgain(vault.id);
@@ -96,7 +96,7 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
   expect(new Set(settled.map(({ txHash }) => txHash)).size).toBe(settled.length);
   const gone = settled.filter(({ visible }) => !visible);
   expect(gone.map(({ state, stateReason }) => [state, stateReason])).toEqual(gone.map(() => ['FAILED', 'REORGED']));
-  const held = await until(
+  const held = await pollUntil(
     'a settled balance',
     async () => {
       const { balances } = await alice.client.balances(vault.id);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';
@@ -19,7 +19,7 @@ let node: BitcoinNode;
 let world: World;
 let payer: ReadyVault;
 let paid: ReadyVault;
-let ledger: BitcoinLedger;
+let ledger: LocalBitcoinChain;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
@@ -51,7 +51,7 @@ function seenAs(hash: string, wanted: (record: TransactionRecord) => boolean): P
     const { transactions } = await world.people().alice.client.transactions(paid.id);
     return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
   };
-  return until(`the record of ${hash}`, look, 30_000);
+  return pollUntil(`the record of ${hash}`, look, 30_000);
 }
 
 const childOf = (id: string, headers: Readonly<Record<string, string>> = {}) => {

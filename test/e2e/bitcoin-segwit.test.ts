@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import type { TransactionRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { BTC, stranger } from '../chains/bitcoin/cast.ts';
 import type { Gate } from './gate.ts';
@@ -20,7 +20,7 @@ let gate: Gate;
 let world: World;
 let vault: ReadyVault;
 let wallet: string;
-let ledger: BitcoinLedger;
+let ledger: LocalBitcoinChain;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
@@ -121,7 +121,7 @@ test('a message is signed for the address', async () => {
     33,
   ]);
   const claim = { chain: CHAIN, address: wallet, message: 'Sign in to example.com', signature: record.signature ?? '' };
-  const verify = (json: typeof claim) => good(alice.client.api.transaction.message.verify.$post({ json }));
+  const verify = (json: typeof claim) => unwrap(alice.client.api.transaction.message.verify.$post({ json }));
   expect(await verify(claim)).toMatchObject({ valid: true, format: 'bip322' });
   expect(await verify({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
 });

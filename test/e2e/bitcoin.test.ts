@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scriptOf } from '#chains/bitcoin/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import { good } from '#local/client.ts';
-import type { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import { unwrap } from '#local/client.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { isBip322 } from '../chains/bitcoin/bip322.ts';
 import { present } from '../chains/evm/cast.ts';
 import { BTC, mainnet, REGTEST, regtest, stranger } from '../chains/bitcoin/cast.ts';
@@ -25,7 +25,7 @@ let gate: Gate;
 let world: World;
 let vault: ReadyVault;
 let wallet: string;
-let ledger: BitcoinLedger;
+let ledger: LocalBitcoinChain;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
@@ -113,7 +113,7 @@ test('a message is signed for the wallet (BIP-322) and ends without a transactio
 test('the empty message of BIP-322 is signed, and the service verifies it', async () => {
   const { alice, bob } = world.people();
   const json = { vaultId: vault.id, chain: CHAIN, message: '' };
-  const { id } = await good(alice.client.api.transaction.message.$post({ json }));
+  const { id } = await unwrap(alice.client.api.transaction.message.$post({ json }));
   await alice.client.approve(id);
   await bob.client.approve(id);
   const { state, message, signature } = await done(id);
@@ -121,7 +121,7 @@ test('the empty message of BIP-322 is signed, and the service verifies it', asyn
   expect(isBip322(present(scriptOf(regtest, wallet)), '', signature ?? '')).toBe(true);
   const claim = { chain: CHAIN, address: wallet, signature: signature ?? '' };
   const verify = (text: string) =>
-    good(alice.client.api.transaction.message.verify.$post({ json: { ...claim, message: text } }));
+    unwrap(alice.client.api.transaction.message.verify.$post({ json: { ...claim, message: text } }));
   expect(await verify('')).toMatchObject({ valid: true, format: 'bip322' });
   expect(await verify(' ')).toMatchObject({ valid: false, reason: 'other-signer' });
 });
@@ -191,11 +191,11 @@ test('payments at once never share a coin, and more than there are coins wait fo
   const recipients = Array.from({ length: 5 }, () => stranger());
   const ids = await Promise.all(recipients.map((to) => approved(payment(to, { vaultId: fresh.id }))));
   const { alice } = world.people();
-  await until('three on their way', async () => (ledger.waiting().length === 3 ? true : null), 60_000);
+  await pollUntil('three on their way', async () => (ledger.waiting().length === 3 ? true : null), 60_000);
   const records = await Promise.all(ids.map((id) => alice.client.read(id)));
   expect(records.filter(({ stateReason }) => stateReason === 'WALLET_BUSY').length).toBeLessThanOrEqual(2);
   ledger.mine();
-  await until('the others too', async () => (ledger.waiting().length === 2 ? true : null), 60_000);
+  await pollUntil('the others too', async () => (ledger.waiting().length === 2 ? true : null), 60_000);
   ledger.mine();
   for (const id of ids) expect((await done(id)).state).toBe('SUCCEEDED');
   expect(recipients.map((to) => ledger.balance(to))).toEqual(recipients.map(() => BTC));
@@ -230,7 +230,7 @@ test('bitcoin that comes in is in the history and in the balance, with who sent 
   const hash = (await paid(payment(own, { amount: (BTC / 4n).toString() }))).txHash ?? '';
   const tell = () => report(world.stack().monitor, { txHash: hash, chain: REGTEST });
   for (let i = 0; i < 3; i++) expect(await tell()).toBe(200);
-  const found = await until(
+  const found = await pollUntil(
     'a record',
     async () => {
       const { transactions } = await alice.client.transactions(fresh.id);
@@ -250,7 +250,7 @@ test('bitcoin on its way is shown before a block has it, counts for nothing unti
   const fresh = await world.vault('fourth', { chains: [CHAIN] });
   const own = fresh.addresses[CHAIN] ?? '';
   const recordOf = (hash: string, wanted: (record: TransactionRecord) => boolean) =>
-    until(
+    pollUntil(
       `the record of ${hash}`,
       async () => {
         const { transactions } = await alice.client
@@ -305,7 +305,7 @@ test('a block that is reorganised away takes the payment back, and the same byte
   const { txHash } = await reaches(alice, id, ({ state }) => state === 'CONFIRMING');
   ledger.reorganise(1);
   expect(ledger.balance(to)).toBe(0n);
-  await until('back in the mempool', async () => (ledger.waiting().length === 1 ? true : null), 60_000);
+  await pollUntil('back in the mempool', async () => (ledger.waiting().length === 1 ? true : null), 60_000);
   ledger.mine(2);
   const record = await done(id);
   expect([record.state, record.txHash, record.attempts.length]).toEqual(['SUCCEEDED', txHash, 1]);

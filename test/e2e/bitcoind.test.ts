@@ -4,7 +4,7 @@ import { findBitcoind, startBitcoind } from '#local/bitcoind.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import { present } from '../chains/evm/cast.ts';
 import type { World } from './world.ts';
@@ -49,7 +49,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
       const { transactions } = await alice.client.transactions(vault.id);
       return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
     };
-    return until(`the record of ${hash}`, look, 30_000);
+    return pollUntil(`the record of ${hash}`, look, 30_000);
   }
 
   test('it mines a payment of several coins with its change, and knows the fee that the record says', async () => {

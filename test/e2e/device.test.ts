@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { parseUserId } from '#domain/id.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { readCanonical } from '#domain/read-canonical.ts';
 import { publicIdentity } from '#mpc/identity.ts';
@@ -58,7 +58,7 @@ async function device(...words: readonly string[]): Promise<{ answer: Record<str
 async function approveChange(person: Person, changeId: string, voice?: ReturnType<Authenticator['voice']>) {
   const param = { vaultId: String(vault.id), changeId };
   const api = person.client.api.vault[':vaultId']['policy-change'][':changeId'];
-  return good(api.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
+  return unwrap(api.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
 }
 
 test('three people enrol what they sign with, and from then on nothing else counts', async () => {
@@ -74,9 +74,9 @@ test('three people enrol what they sign with, and from then on nothing else coun
   const addDevices = [passkey, script.enrolment(carol.id)];
   const json = { approvalMode: 'device' as const, addDevices, cosigners: cosigners() };
   const param = { vaultId: String(vault.id) };
-  const proposed = await good(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
+  const proposed = await unwrap(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
   for (const person of [bob, carol]) await approveChange(person, proposed.id);
-  const { policy } = await good(carol.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
+  const { policy } = await unwrap(carol.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
   expect([policy.version, policy.approvalMode, policy.devices.length]).toEqual([3, 'device', 3]);
 });
 
@@ -108,7 +108,7 @@ test('alice approves in her terminal what her own machine has read and hashed, b
   expect(shown.toLowerCase()).toContain(RECIPIENT);
   const { digest } = await bob.client.challenge(id);
   const { approve } = bob.client.api.transaction[':txId'];
-  await good(approve.$post({ param: { txId: id }, json: phone.voice(digest) }));
+  await unwrap(approve.$post({ param: { txId: id }, json: phone.voice(digest) }));
   expect(await finished(alice, id)).toMatchObject({ state: 'SUCCEEDED', approvalsCounted: 2 });
   expect(await world.chain.balance(RECIPIENT)).toBe(4321n);
 });
@@ -244,7 +244,7 @@ test('the way back is signed as everything else, and without yes nothing is', as
   const { alice, bob } = world.people();
   const param = { vaultId: String(vault.id) };
   const json = { approvalMode: 'token' as const };
-  const proposed = await good(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
+  const proposed = await unwrap(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
   const words = ['approve-policy', '--vault', param.vaultId, '--change', proposed.id];
   await expect(unanswered(words)).rejects.toThrow("the answer was not 'yes'");
   const { answer, shown } = await device(...words, '--yes');
@@ -268,7 +268,7 @@ test('a vault that is created in device mode names the identity keys of its co-s
     approvalMode: 'device' as const,
     devices: [script.enrolment(carol.id)],
   };
-  const { policy } = await good(world.service().api.internal.vault.$post({ json }));
+  const { policy } = await unwrap(world.service().api.internal.vault.$post({ json }));
   expect(policy.cosigners).toEqual(cosigners());
 });
 

@@ -7,7 +7,7 @@ import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { BTC, REGTEST, stranger as bitcoinStranger } from '../chains/bitcoin/cast.ts';
 import { stranger as solanaStranger } from '../chains/solana/cast.ts';
 import type { World } from './world.ts';
@@ -95,6 +95,6 @@ test('what comes in is recorded once, however often its delivery is worked on', 
     const found = transactions.filter(({ txHash }) => txHash === hash);
     return found.length === 0 ? null : found;
   };
-  const found = await until('a record', records, 20_000);
+  const found = await pollUntil('a record', records, 20_000);
   expect(found).toMatchObject([{ amount: '12345', displayType: 'RECEIVED' }]);
 });

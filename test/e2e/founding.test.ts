@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addressesOf } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 import type { VaultRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 
 /** The first keys of a deployment: the co-signers have no set-ups with each other yet, and the power goes while they make them. */
 
@@ -20,13 +20,13 @@ function found(reference: string): Promise<VaultRecord> {
   const members = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: [...ROLES] }));
   const terms = { threshold: 2, approvalMode: 'token', initialState: 'SUBMITTED' } as const;
   const json = { name: 'Treasury', reference, members, ...terms, chains: ['anvil'] };
-  return good(world.service().api.internal.vault.$post({ json }));
+  return unwrap(world.service().api.internal.vault.$post({ json }));
 }
 
 const ROLES = ['initiator', 'signer'] as const;
 
 function shown(vaultId: number): Promise<VaultRecord> {
-  return good(world.service().api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vaultId) } }));
+  return unwrap(world.service().api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vaultId) } }));
 }
 
 /** Into the pairing of the first two nodes, of the others, and into the key generation itself: it all takes about 2.5 s. */
@@ -41,7 +41,7 @@ test('killed again and again while its key is being made, a vault gets one in th
   }
   const again = await found('first');
   expect(again.id).toBe(id);
-  const { anvil: address = '' } = await until('key', () => addressesOf(world.service(), id), 60_000);
+  const { anvil: address = '' } = await pollUntil('key', () => addressesOf(world.service(), id), 60_000);
   await world.chain.fund(address, 10n ** 18n);
   const { alice, bob } = world.people();
   const to = await world.chain.account(7);
@@ -62,6 +62,6 @@ test('a vault that is founded while a co-signer is away waits for it, and has it
   expect(waiting.wallets[0]?.address).toBeNull();
   await world.stack().stop();
   await world.restart();
-  const { anvil: address = '' } = await until('key', () => addressesOf(world.service(), id), 60_000);
+  const { anvil: address = '' } = await pollUntil('key', () => addressesOf(world.service(), id), 60_000);
   expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
 });

@@ -2,7 +2,7 @@ import { encodeFunctionData, erc20Abi, getAddress, recoverMessageAddress, recove
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
@@ -63,7 +63,7 @@ test('the service verifies the signatures that it has made, for their message al
   for (const message of ['Sign in to example.com', JSON.stringify(typed)]) {
     const { from, messageFormat, signature } = await carriedOut('message', { message });
     const claim = { chain: 'anvil', address: from, message, signature: signature ?? '' };
-    const verify = (json: typeof claim) => good(mallory.client.api.transaction.message.verify.$post({ json }));
+    const verify = (json: typeof claim) => unwrap(mallory.client.api.transaction.message.verify.$post({ json }));
     expect(await verify(claim)).toMatchObject({ valid: true, format: messageFormat, reason: null });
     expect(await verify({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
     expect(await verify({ ...claim, address: recipient })).toMatchObject({ valid: false, reason: 'other-signer' });
@@ -97,7 +97,7 @@ test('nor does it need one to be configured', async () => {
   const { alice, bob } = world.people();
   const offline = await world.vault('offline', { chains: ['ethereum-sepolia'] });
   const body = { vaultId: offline.id, chain: 'ethereum-sepolia', message: 'no node for this chain' };
-  const { id } = await good(alice.client.api.transaction.message.$post({ json: body }));
+  const { id } = await unwrap(alice.client.api.transaction.message.$post({ json: body }));
   await alice.client.approve(id);
   await bob.client.approve(id);
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
@@ -195,7 +195,7 @@ test('an estimate is what the transfer then costs at most', async () => {
   const { alice } = world.people();
   for (const tokenAddress of [null, dollar]) {
     const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1', tokenAddress };
-    const estimate = await good(alice.client.api.transaction['estimate-fee'].$post({ json: body }));
+    const estimate = await unwrap(alice.client.api.transaction['estimate-fee'].$post({ json: body }));
     const done = await carriedOut('transfer', body);
     expect(estimate.feeAsset.symbol).toBe('ETH');
     expect(BigInt(done.feePaid ?? '0')).toBeGreaterThan(0n);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { Browser } from './browser.ts';
 import type { LoginWorld } from './login-world.ts';
 import { comesBack as wayBack, startLoginWorld } from './login-world.ts';
@@ -141,7 +141,7 @@ test('whoever is logged in sees their vaults, with the addresses', async () => {
     formerWallets: [],
     members,
   };
-  expect(await until('vaults', mine, 10_000)).toEqual([entry]);
+  expect(await pollUntil('vaults', mine, 10_000)).toEqual([entry]);
 });
 
 test('logging out everywhere ends every session of a person, and nobody else’s', async () => {

@@ -2,12 +2,12 @@ import type { Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
-import { Mischievous } from '#local/mischief.ts';
+import { unwrap } from '#local/client.ts';
+import { FaultyMonitor } from '#local/mischief.ts';
 import { watchLocalChain } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
@@ -51,7 +51,7 @@ async function incoming(): Promise<readonly TransactionRecord[]> {
     param,
     query: { visible: 'all', limit: '100' },
   });
-  return (await good(asked)).transactions;
+  return (await unwrap(asked)).transactions;
 }
 
 /** The block that each payment is in; those in no block are missing. */
@@ -77,14 +77,14 @@ function same(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, strin
 }
 
 test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async () => {
-  const mischief = new Mischievous(seededRandom(SEED));
+  const mischief = new FaultyMonitor(seededRandom(SEED));
   const monitor = await watchLocalChain(world.chainUrl, world.stack().monitor, mischief);
   const sent: Hex[] = [];
   for (let number = 0; number < PAYMENTS; number++) {
     const hash = await pay(number);
     if (hash !== null) sent.push(hash);
   }
-  await until('ten records', async () => ((await incoming()).length < 10 ? null : true), DEADLINE_MS);
+  await pollUntil('ten records', async () => ((await incoming()).length < 10 ? null : true), DEADLINE_MS);
   await monitor.stop();
   const { alice } = world.people();
   await alice.client.lookAgain(vault.id);
@@ -93,7 +93,7 @@ test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async
     seen
       .filter(({ visible, asset }) => visible && asset?.tokenAddress === token)
       .reduce((total, { amount }) => total + BigInt(amount ?? '0'), 0n);
-  const records = await until(
+  const records = await pollUntil(
     'a history that is the chain’s',
     async () => {
       const seen = await incoming();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { InferRequestType } from 'hono/client';
 import type { Connection } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
@@ -22,10 +22,10 @@ type Wish = InferRequestType<Connection['vault'][':vaultId']['policy-change']['$
 async function changePolicy(wish: Wish, ...voices: readonly Person[]): Promise<string> {
   const vaultId = String(vault.id);
   const changes = ({ client }: Person) => client.api.vault[':vaultId']['policy-change'];
-  const proposed = await good(changes(world.people().alice).$post({ param: { vaultId }, json: wish }));
+  const proposed = await unwrap(changes(world.people().alice).$post({ param: { vaultId }, json: wish }));
   const param = { vaultId, changeId: proposed.id };
   let state: string = proposed.state;
-  for (const person of voices) ({ state } = await good(changes(person)[':changeId'].approve.$post({ param })));
+  for (const person of voices) ({ state } = await unwrap(changes(person)[':changeId'].approve.$post({ param })));
   return state;
 }
 

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
@@ -37,7 +37,7 @@ interface Key {
 }
 
 const vaultRecord = () =>
-  good(world.service().api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
+  unwrap(world.service().api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
 const keyArguments = (keyId: string) => ['--vault', String(vault.id), '--key', keyId];
 
 async function pays(): Promise<void> {
@@ -60,7 +60,7 @@ test('every key of the vault gets new shares, the addresses stay, and payments g
       const key = await admin('key', 'show', ...keyArguments(keyId));
       return key.refreshing ? null : key;
     };
-    const key = await until('new shares', done, 60_000);
+    const key = await pollUntil('new shares', done, 60_000);
     expect([key.publicKey, key.shares.map(({ epoch }) => epoch)]).toEqual([publicKey, [2, 2, 2]]);
     expect(key.shares.map(({ waiting }) => waiting)).toEqual([[], [], []]);
   }
@@ -86,7 +86,7 @@ test('a service that dies while shares are on their way brings it to its end, an
     const key = await admin('key', 'show', ...keyArguments(keyId));
     return key.refreshing ? null : key.shares.map(({ epoch }) => epoch);
   };
-  const epochs = await until('new shares', done, 60_000);
+  const epochs = await pollUntil('new shares', done, 60_000);
   expect([new Set(epochs).size, (epochs[0] ?? 0) >= 3]).toEqual([1, true]);
   await pays();
 }, 180_000);

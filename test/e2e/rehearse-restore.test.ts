@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { rehearse } from '#local/rehearse-restore.ts';
+import { runDrill } from '#local/rehearse-restore.ts';
 
 test('what D1 has lost since a backup the vaults tell again, and no number is given out twice', async () => {
   const lines: string[] = [];
-  await rehearse((line) => lines.push(line));
+  await runDrill((line) => lines.push(line));
   expect(lines.at(-1)).toMatch(/a third vault has a number of its own \(3\)/);
 });

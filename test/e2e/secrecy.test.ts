@@ -11,7 +11,7 @@ import { decodeKeyShare, unseal } from '#mpc/share.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 
 /**
  * Everything that the coordinator stores and sends is searched for every secret that could rebuild the key, in every spelling.
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const done = await finished(alice, id);
   expect(done.state).toBe('SUCCEEDED');
   const { vault: vaults } = world.service().api.internal;
-  const record = await good(vaults[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
+  const record = await unwrap(vaults[':vaultId'].$get({ param: { vaultId: String(vault.id) } }));
   ({ publicKey = '', keyId = '' } = record.keys[0] ?? {});
   ({ serviceKey } = secretsOf());
   tokens = [alice, bob, carol, mallory];

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tokenAccountIn } from '#chains/solana/accounts.ts';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/address.ts';
 import type { TransactionRecord } from '#local/client.ts';
-import { Mischievous } from '#local/mischief.ts';
+import { FaultyMonitor } from '#local/mischief.ts';
 import { report, watchableSolana, watchLedger } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { seededRandom } from '#local/seeded-random.ts';
-import type { SolanaLedger } from '#local/solana-ledger.ts';
+import type { LocalSolanaChain } from '#local/solana-ledger.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { mintTo, newToken, payTokens } from '#local/solana-tokens.ts';
 import { CLUSTER, stranger } from '../chains/solana/cast.ts';
 import type { World } from './world.ts';
@@ -25,7 +25,7 @@ const SOL = 1_000_000_000n;
 const CHAIN = 'solana-local';
 
 let node: SolanaNode;
-let ledger: SolanaLedger;
+let ledger: LocalSolanaChain;
 let world: World;
 let vault: ReadyVault;
 let wallet: Address;
@@ -56,7 +56,7 @@ async function records(of: ReadyVault = vault): Promise<readonly TransactionReco
 }
 
 const recordOf = async (hash: string) => (await records()).find(({ txHash }) => txHash === hash) ?? null;
-const appears = (hash: string) => until(`a record of ${hash}`, () => recordOf(hash), 20_000);
+const appears = (hash: string) => pollUntil(`a record of ${hash}`, () => recordOf(hash), 20_000);
 
 function pay(to: Address, amount: bigint, from = rich): string {
   return ledger.carryOut(from, [getTransferSolInstruction({ source: createNoopSigner(from), destination: to, amount })])
@@ -155,7 +155,7 @@ test('whatever the monitor loses, doubles and delays, in the end there is exactl
   const address = fresh.addresses[CHAIN] as Address;
   const token = newToken(ledger);
   mintTo(ledger, token, rich, 10n ** 12n);
-  const monitor = watchLedger(watchableSolana(ledger), world.stack().monitor, new Mischievous(chance));
+  const monitor = watchLedger(watchableSolana(ledger), world.stack().monitor, new FaultyMonitor(chance));
   const hashes: string[] = [];
   for (let i = 0; i < 25; i++) {
     const amount = BigInt(1 + Math.floor(chance() * 1_000));
@@ -171,9 +171,9 @@ test('whatever the monitor loses, doubles and delays, in the end there is exactl
     const found = (await records(fresh)).filter(({ chain }) => chain === CHAIN).map(({ txHash }) => txHash);
     return found.length >= hashes.length ? found : null;
   };
-  const found = await until('every record', all, 60_000);
+  const found = await pollUntil('every record', all, 60_000);
   expect([found.length, new Set(found)]).toEqual([hashes.length, new Set(hashes)]);
-  const held = await until(
+  const held = await pollUntil(
     'settled balances',
     async () => {
       const { balances } = await alice.client.balances(fresh.id);

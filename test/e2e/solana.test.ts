@@ -4,9 +4,9 @@ import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { derivedAddress, isPublicKey } from '#chains/solana/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import type { SolanaLedger } from '#local/solana-ledger.ts';
+import type { LocalSolanaChain } from '#local/solana-ledger.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
 import { account, mintTo, newToken } from '#local/solana-tokens.ts';
@@ -27,7 +27,7 @@ let gate: Gate;
 let world: World;
 let vault: ReadyVault;
 let wallet: Address;
-let ledger: SolanaLedger;
+let ledger: LocalSolanaChain;
 
 beforeAll(async () => {
   node = await startSolanaNode();
@@ -162,7 +162,7 @@ test('a message is signed for the wallet and ends without a transaction', async 
   const bytes = Buffer.concat([header, Buffer.from(encoder.encode(wallet)), Buffer.from('Sign in to example.com')]);
   expect(verify(null, bytes, key, Buffer.from(encoder.encode(record.signature ?? '')))).toBe(true);
   const claim = { chain: CHAIN, address: wallet, message: 'Sign in to example.com', signature: record.signature ?? '' };
-  const verdict = (json: typeof claim) => good(alice.client.api.transaction.message.verify.$post({ json }));
+  const verdict = (json: typeof claim) => unwrap(alice.client.api.transaction.message.verify.$post({ json }));
   expect(await verdict(claim)).toMatchObject({ valid: true, format: 'solana-offchain' });
   expect(await verdict({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
   expect(ledger.naming(wallet).length).toBe(sent);

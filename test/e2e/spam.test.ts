@@ -2,10 +2,10 @@ import type { Address, Hex } from 'viem';
 import { erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import { report } from '#local/monitor.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
@@ -41,10 +41,10 @@ async function recordOf(hash: Hex): Promise<TransactionRecord> {
   const look = async () => {
     const param = { vaultId: String(vault.id) };
     const query = { visible: 'all', limit: '100' } as const;
-    const list = await good(alice.client.api.vault[':vaultId'].transactions.$get({ param, query }));
+    const list = await unwrap(alice.client.api.vault[':vaultId'].transactions.$get({ param, query }));
     return list.transactions.find(({ txHash }) => txHash === hash) ?? null;
   };
-  return until(`a record of ${hash}`, look, 20_000);
+  return pollUntil(`a record of ${hash}`, look, 20_000);
 }
 
 async function receive(token: Address, units: bigint): Promise<TransactionRecord> {
@@ -65,7 +65,7 @@ test('exactly half a cent is shown, a millionth of a dollar less is hidden, and 
   expect((await listed()).map(({ id }) => id)).not.toContain(little.id);
   const { alice } = world.people();
   const param = { txId: little.id };
-  await good(alice.client.api.transaction[':txId'].visibility.$patch({ param, json: { visible: true } }));
+  await unwrap(alice.client.api.transaction[':txId'].visibility.$patch({ param, json: { visible: true } }));
   await report(world.stack().monitor, little.txHash ?? '');
   expect((await listed()).map(({ id }) => id)).toContain(little.id);
 });
@@ -119,6 +119,6 @@ test('what the vault has is worth something', async () => {
     const dollars = balances.find(({ asset }) => asset.tokenAddress === dollar);
     return dollars?.usdValue === '0.759999' && dollars.amount === '759999' ? balances : null;
   };
-  const balances = await until('the worth of all dollars', look, 30_000);
+  const balances = await pollUntil('the worth of all dollars', look, 30_000);
   expect(balances.find(({ asset }) => asset.tokenAddress === meme)?.usdValue).toBeNull();
 });

@@ -5,11 +5,11 @@ import { startAnvil } from '#local/anvil.ts';
 import { localChain } from '#local/chain.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import { Client } from '#local/client.ts';
-import type { Person, ReadyVault, VaultWish } from '#local/provision.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import type { Person, ReadyVault, VaultOptions } from '#local/provision.ts';
+import { createPerson, createReadyVault } from '#local/provision.ts';
 import type { Stack, StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { startGate } from './gate.ts';
 
 const ETHER = 10n ** 18n;
@@ -74,7 +74,7 @@ export async function startWorld(wanted: WorldWish = {}) {
   };
   let stack: Stack = await startStack(options);
   const service = new Client(stack.url, stack.serviceKey);
-  const enter = (name: string) => enterPerson(service, stack.url, name);
+  const enter = (name: string) => createPerson(service, stack.url, name);
   const people: Cast = {
     alice: await enter('alice'),
     bob: await enter('bob'),
@@ -104,9 +104,9 @@ export async function startWorld(wanted: WorldWish = {}) {
     service: () => service.at(stack.url),
     stack: () => stack,
     /** A vault of alice, bob and carol with two voices needed; one ether on its address. */
-    vault: async (name: string, wish: Partial<VaultWish> = {}): Promise<ReadyVault> => {
+    vault: async (name: string, wish: Partial<VaultOptions> = {}): Promise<ReadyVault> => {
       const signers = [people.alice, people.bob, people.carol];
-      const vault = await foundVault(service.at(stack.url), { name, signers, threshold: 2, ...wish });
+      const vault = await createReadyVault(service.at(stack.url), { name, signers, threshold: 2, ...wish });
       await chain.fund(vault.address, ETHER);
       return vault;
     },
@@ -150,5 +150,5 @@ export function reaches(
     const record = await person.client.read(id);
     return wanted(record) ? record : null;
   };
-  return until(`wanted state of ${id}`, look, DEADLINE_MS);
+  return pollUntil(`wanted state of ${id}`, look, DEADLINE_MS);
 }

@@ -6,7 +6,7 @@ import type { Route } from '#http/context.ts';
 import { problemSchema, statusOf } from '#http/problem.ts';
 import { ROUTES } from '#http/routes.ts';
 import { Client } from '#local/client.ts';
-import { enterPerson, foundVault, ownToken } from '#local/provision.ts';
+import { createPerson, createReadyVault, ownToken } from '#local/provision.ts';
 import { startStack } from '#local/stack.ts';
 import type { Received } from '../promise-fault.ts';
 import { promiseFault } from '../promise-fault.ts';
@@ -71,14 +71,19 @@ async function main(): Promise<void> {
 /** Three voices are needed and two are given, so that nothing here moves by itself. */
 async function build(service: Client, url: string): Promise<World> {
   const [alice, bob, carol, mallory] = [
-    await enterPerson(service, url, 'alice'),
-    await enterPerson(service, url, 'bob'),
-    await enterPerson(service, url, 'carol'),
-    await enterPerson(service, url, 'mallory'),
+    await createPerson(service, url, 'alice'),
+    await createPerson(service, url, 'bob'),
+    await createPerson(service, url, 'carol'),
+    await createPerson(service, url, 'mallory'),
   ];
   const wish = { signers: [alice, bob, carol], threshold: 3, mostPending: 1_000_000 };
-  const vault = await foundVault(service, { name: 'fuzzed', ...wish });
-  const strange = await foundVault(service, { name: 'strange', ...wish, signers: [mallory, carol], threshold: 2 });
+  const vault = await createReadyVault(service, { name: 'fuzzed', ...wish });
+  const strange = await createReadyVault(service, {
+    name: 'strange',
+    ...wish,
+    signers: [mallory, carol],
+    threshold: 2,
+  });
   const spare = await Promise.all(Array.from({ length: 5 }, () => ownToken(url, alice.cookie, { name: 'spare' })));
   return {
     url,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LocalChain } from '#local/chain.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import type { Wish } from './load.ts';
 
 interface Evidence {
@@ -56,7 +56,7 @@ async function bothSides({ person, vault, wishes }: Evidence): Promise<BothSides
   const copies = new Map<string, TransactionRecord | undefined>();
   const records = new Map<string, TransactionRecord>();
   const open = new Set(wishes.flatMap(({ id }) => (id === null ? [] : [id])));
-  return until(
+  return pollUntil(
     'record that D1 and its object have alike',
     async () => {
       const all = await listAll(person, vault.id);
@@ -119,7 +119,7 @@ export async function agreedBalance(person: Person, vault: ReadyVault, chain: Lo
     return coins?.agreement === 'agrees' && coins.current === held ? coins : null;
   };
   try {
-    return await until('balance that ledger and chain have alike', look, CATCH_UP_MS);
+    return await pollUntil('balance that ledger and chain have alike', look, CATCH_UP_MS);
   } catch (error) {
     throw new Error(seen, { cause: error });
   }

@@ -8,14 +8,14 @@ import { getAddress } from 'viem';
 import { startAnvil } from '#local/anvil.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import { Client } from '#local/client.ts';
-import type { Sight } from '#local/monitor.ts';
+import type { Observed } from '#local/monitor.ts';
 import { report } from '#local/monitor.ts';
 import type { Person } from '#local/provision.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import { createPerson, createReadyVault } from '#local/provision.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import type { Stack, StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { anvilClient } from '../anvil-client.ts';
 import { databaseFile } from './ill-database.ts';
 
@@ -56,8 +56,8 @@ async function main(): Promise<readonly string[]> {
   let stack = await startStack(options);
   try {
     const service = new Client(stack.url, stack.serviceKey);
-    const alice = await enterPerson(service, stack.url, 'alice');
-    const vault = await foundVault(service, { name: 'treasury', signers: [alice], threshold: 1 });
+    const alice = await createPerson(service, stack.url, 'alice');
+    const vault = await createReadyVault(service, { name: 'treasury', signers: [alice], threshold: 1 });
     const ours = await pay(node.url, vault.address, PAYMENTS);
     const elsewhere = await pay(node.url, '0x00000000000000000000000000000000c0ac1a4e', PAYMENTS_OF_OTHERS);
     const deliveries = story(chance, ours, elsewhere);
@@ -75,7 +75,7 @@ async function main(): Promise<readonly string[]> {
     console.log(`all ${deliveries.length} are acknowledged; waiting for the last to be worked on`);
     const here = stack;
     const reader: Person = { ...alice, client: alice.client.at(stack.url) };
-    const records = await until(
+    const records = await pollUntil(
       'record of every payment',
       () => everyPayment(here, reader, { vault, ours }),
       RECOVERY_MS,
@@ -110,9 +110,9 @@ async function pay(url: string, to: string, count: number): Promise<readonly Pay
 }
 
 /** What the monitor has to say, in an order of its own. Every payment to the vault is in it, some of them many times. */
-function story(chance: () => number, ours: readonly Payment[], elsewhere: readonly Payment[]): readonly Sight[] {
+function story(chance: () => number, ours: readonly Payment[], elsewhere: readonly Payment[]): readonly Observed[] {
   const some = (payments: readonly Payment[]) => payments[Math.floor(chance() * payments.length)]?.hash ?? '0x';
-  const sights: Sight[] = ours.map(({ hash }, i) => ({ txHash: hash, id: `msg_first_${i}` }));
+  const sights: Observed[] = ours.map(({ hash }, i) => ({ txHash: hash, id: `msg_first_${i}` }));
   const repeated = ours.slice(Math.floor(ours.length * REPORTED_ONCE));
   while (sights.length < DELIVERIES) {
     const [id, dice] = [`msg_${sights.length}`, chance() * 10];
@@ -127,7 +127,7 @@ function story(chance: () => number, ours: readonly Payment[], elsewhere: readon
 }
 
 /** Many senders at once, until no more than so many are waiting. What is not acknowledged waits on. */
-async function deliver({ monitor }: Stack, waiting: Set<Sight>, goal: number): Promise<void> {
+async function deliver({ monitor }: Stack, waiting: Set<Observed>, goal: number): Promise<void> {
   const line = waiting.values();
   const sender = async () => {
     for (const sight of line) {
@@ -178,7 +178,7 @@ async function settled(stack: Stack, folder: string): Promise<boolean> {
 }
 
 interface Evidence {
-  readonly deliveries: readonly Sight[];
+  readonly deliveries: readonly Observed[];
   readonly ours: readonly Payment[];
   readonly records: readonly TransactionRecord[];
   readonly current: string;

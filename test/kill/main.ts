@@ -7,10 +7,10 @@ import { localChain } from '#local/chain.ts';
 import type { TransferBody } from '#local/client.ts';
 import { Client } from '#local/client.ts';
 import type { Person } from '#local/provision.ts';
-import { enterPerson, foundVault } from '#local/provision.ts';
+import { createPerson, createReadyVault } from '#local/provision.ts';
 import type { StackOptions } from '#local/stack.ts';
 import { startStack } from '#local/stack.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { agreedBalance, faults } from './check.ts';
 import { lockDatabase } from './ill-database.ts';
@@ -73,8 +73,13 @@ async function main(): Promise<readonly string[]> {
   try {
     const service = new Client(stack.url, stack.serviceKey);
     const people: Person[] = [];
-    for (const name of ['alice', 'bob', 'carol']) people.push(await enterPerson(service, stack.url, name));
-    const vault = await foundVault(service, { name: 'treasury', signers: people, threshold: 2, mostPending: 10_000 });
+    for (const name of ['alice', 'bob', 'carol']) people.push(await createPerson(service, stack.url, name));
+    const vault = await createReadyVault(service, {
+      name: 'treasury',
+      signers: people,
+      threshold: 2,
+      mostPending: 10_000,
+    });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 1000n * ETHER);
     // No monitor tells of the money; from here on ledger and chain are alike.
@@ -154,10 +159,10 @@ async function recover(
     return now >= wishes.length ? true : null;
   };
   // A thousand take their time, one after the other.
-  await until('last payment', paid, RECOVERY_MS, LOOK_MS);
+  await pollUntil('last payment', paid, RECOVERY_MS, LOOK_MS);
   for (const { id } of wishes) {
     const look = async () => ((await readerOf(signers).client.read(id ?? '')).state === 'SUCCEEDED' ? true : null);
-    await until(`success of ${id}`, look, STANDSTILL_MS);
+    await pollUntil(`success of ${id}`, look, STANDSTILL_MS);
   }
 }
 

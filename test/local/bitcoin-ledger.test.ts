@@ -5,7 +5,7 @@ import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import { afterAll, expect, test } from 'vitest';
 import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/address.ts';
-import { BitcoinLedger } from '#local/bitcoin-ledger.ts';
+import { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
 import { taprootSighash } from '#local/taproot-sighash.ts';
 import { BTC, regtest, stranger } from '../chains/bitcoin/cast.ts';
 import { present } from '../chains/evm/cast.ts';
@@ -57,7 +57,7 @@ const words = (act: () => unknown) => {
 };
 
 test('what is signed by its key is taken once, and mined', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const raw = spend(ledger.fund(own, BTC));
   const hash = ledger.send(raw);
   expect(words(() => ledger.send(raw))).toBe('txn-already-in-mempool');
@@ -77,14 +77,14 @@ test.each<[string, Wish, string]>([
   ['nothing for the miner', { amount: BTC }, 'min relay fee not met'],
   ['dust', { amount: 329n }, 'dust'],
 ])('a transaction with %s is refused as Bitcoin Core does', (_name, wish, refusal) => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const txid = ledger.fund(own, BTC);
   expect(words(() => ledger.send(spend(txid, wish)))).toContain(refusal);
   expect(ledger.waiting()).toEqual([]);
 });
 
 test('a coin is spent once: by whoever pays more while it waits, by nobody else afterwards', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const txid = ledger.fund(own, BTC);
   const first = ledger.send(spend(txid));
   expect(words(() => ledger.send(spend(txid, { amount: BTC - 1_050n })))).toContain('insufficient fee');
@@ -97,13 +97,13 @@ test('a coin is spent once: by whoever pays more while it waits, by nobody else 
 });
 
 test('it goes on where it was, and a reorganisation takes back what was in its blocks', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const txid = ledger.fund(own, BTC);
   const raw = spend(txid);
   const hash = ledger.send(raw);
   ledger.mine(2);
   ledger.save(folder);
-  const after = new BitcoinLedger(folder);
+  const after = new LocalBitcoinChain(folder);
   expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([3, 2, 0n]);
   after.reorganise(2);
   expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([4, null, BTC]);
@@ -111,7 +111,7 @@ test('it goes on where it was, and a reorganisation takes back what was in its b
 });
 
 test('a block takes what its miner wants of what waits, and no child before its parent', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
   const other = ledger.send(spend(ledger.fund(own, BTC)));
@@ -123,7 +123,7 @@ test('a block takes what its miner wants of what waits, and no child before its 
 });
 
 test('what a lost block held waits again where it is kept, and what spends what is not there is dropped with it', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
   ledger.mine();
@@ -135,7 +135,7 @@ test('what a lost block held waits again where it is kept, and what spends what 
 });
 
 test('who forgets a transaction forgets what spends it', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
   const other = ledger.send(spend(ledger.fund(own, BTC)));
@@ -144,7 +144,7 @@ test('who forgets a transaction forgets what spends it', () => {
 });
 
 test('for a node that is behind, what the newest blocks hold still waits', () => {
-  const ledger = new BitcoinLedger();
+  const ledger = new LocalBitcoinChain();
   const hash = ledger.send(spend(ledger.fund(own, BTC)));
   ledger.mine();
   const then = ledger.before(1);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createNoopSigner } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, expect, test } from 'vitest';
-import { SolanaLedger } from '#local/solana-ledger.ts';
+import { LocalSolanaChain } from '#local/solana-ledger.ts';
 import { mintTo, newToken } from '#local/solana-tokens.ts';
 import { stranger } from '../chains/solana/cast.ts';
 
@@ -12,15 +12,15 @@ const folder = await mkdtemp(join(tmpdir(), 'conclave-ledger-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('the ledger goes on where it was: accounts, history and tokens', () => {
-  const before = new SolanaLedger();
+  const before = new LocalSolanaChain();
   const [rich, poor] = [stranger(), stranger()];
   before.airdrop(rich, 5_000_000_000n);
   const mint = newToken(before);
   const minted = mintTo(before, mint, rich, 77n);
   before.save(folder);
 
-  const after = new SolanaLedger(folder);
-  const drawn = [new SolanaLedger(), before, after].map((ledger) => ledger.latestBlockhash().blockhash);
+  const after = new LocalSolanaChain(folder);
+  const drawn = [new LocalSolanaChain(), before, after].map((ledger) => ledger.latestBlockhash().blockhash);
   expect(new Set(drawn).size).toBe(3);
   expect(after.account(rich)).toEqual(before.account(rich));
   expect(after.entry(minted)).toMatchObject({ slot: before.slot, error: null });
@@ -33,7 +33,7 @@ test('the ledger goes on where it was: accounts, history and tokens', () => {
 });
 
 test('what the network drops leaves no trace, and nobody pays for it', () => {
-  const ledger = new SolanaLedger();
+  const ledger = new LocalSolanaChain();
   const [rich, poor] = [stranger(), stranger()];
   ledger.airdrop(rich, 1_000_000n);
   const tooMuch = getTransferSolInstruction({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';
-import type { SolanaLedger } from '#local/solana-ledger.ts';
+import type { LocalSolanaChain } from '#local/solana-ledger.ts';
 import { startSolanaNode } from '#local/solana-node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from '../chains/solana/cast.ts';
 
@@ -22,7 +22,7 @@ async function onNetwork(story: (scene: Scene) => Promise<void>): Promise<void> 
 }
 
 interface Scene {
-  readonly ledger: SolanaLedger;
+  readonly ledger: LocalSolanaChain;
   readonly url: string;
   readonly wallet: Wallet;
 }

@@ -9,7 +9,7 @@ import type { Policy } from '#domain/policy.ts';
 import type { SignedStatement } from '#domain/statement.ts';
 import { Client } from '#local/client.ts';
 import type { PinnedVault } from '#local/pin-file.ts';
-import type { Proven } from '#local/statement-check.ts';
+import type { ProvenPolicies } from '#local/statement-check.ts';
 import { newNonce, provePolicies } from '#local/statement-check.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { byDevice } from '../cosigner/device-scene.ts';
@@ -117,7 +117,7 @@ async function toName(story: Story): Promise<readonly string[] | string> {
 }
 
 /** What is proven, or why nothing is signed. */
-async function outcome(story: Story): Promise<Proven | string> {
+async function outcome(story: Story): Promise<ProvenPolicies | string> {
   const { by = cosigners, states = second, keys = [key], policies = chain, device = pinned } = story;
   const { policyVersion = 2, wallet = key.wallet, except = {}, proposed } = story;
   served = policies;

@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
 import { scriptOf, segwitAddressOf } from '#chains/bitcoin/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
-import { BitcoinLedger, type Taken, type TxOut } from '#local/bitcoin-ledger.ts';
+import { LocalBitcoinChain, type AcceptedTransaction, type TxOut } from '#local/bitcoin-ledger.ts';
 import type { Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from './schedule.ts';
 import { CALM } from './schedule.ts';
@@ -49,7 +49,7 @@ export class BitcoinChain implements SimulatedChain {
   readonly recipients = [person(2).address, person(3).address];
   readonly unit = 1_000_000n;
   readonly deepestFork = 5;
-  readonly ledger = new BitcoinLedger();
+  readonly ledger = new LocalBitcoinChain();
   readonly #schedule: Schedule;
   readonly #stranger = person(1);
   readonly #coins: string[] = [];
@@ -103,7 +103,7 @@ export class BitcoinChain implements SimulatedChain {
     const wanted = (this.#price * step) / 100n;
     this.#price = wanted < CHEAPEST ? CHEAPEST : wanted > DEAREST ? DEAREST : wanted;
     let places = MOST_PER_BLOCK;
-    const paysEnough = ({ fee, virtualSize }: Taken) => fee * 1_000n >= this.#price * virtualSize;
+    const paysEnough = ({ fee, virtualSize }: AcceptedTransaction) => fee * 1_000n >= this.#price * virtualSize;
     this.ledger.mine(1, (one) => paysEnough(one) && places-- > 0);
   }
 
@@ -146,7 +146,7 @@ export class BitcoinChain implements SimulatedChain {
     return `${'f'.repeat(63)}${number}`;
   }
 
-  #isStrangers({ inputs }: Taken): boolean {
+  #isStrangers({ inputs }: AcceptedTransaction): boolean {
     const own = Buffer.from(this.#stranger.script);
     return inputs.some(({ spent }) => spent !== null && own.equals(spent.script));
   }

@@ -1,10 +1,10 @@
 import { encodeFunctionData, erc20Abi, getAddress, recoverMessageAddress } from 'viem';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { ownToken } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 
@@ -36,7 +36,7 @@ async function carriedOut(id: string) {
 
 describe('4. transaction creation', () => {
   test('POST /transaction/estimate-fee: a fee estimate', async () => {
-    const estimate = await good(api().transaction['estimate-fee'].$post({ json: transfer() }));
+    const estimate = await unwrap(api().transaction['estimate-fee'].$post({ json: transfer() }));
     const [slow, normal, fast] = [estimate.slow, estimate.normal, estimate.fast].map(({ maxFee }) => BigInt(maxFee));
     expect([slow !== undefined && slow > 0n, (normal ?? 0n) >= (slow ?? 0n), (fast ?? 0n) >= (normal ?? 0n)]).toEqual([
       true,
@@ -47,7 +47,9 @@ describe('4. transaction creation', () => {
 
   test('POST /transaction/transfer: native where tokenAddress is null, with a note', async () => {
     const before = await world.chain.balance(recipient);
-    const made = await good(api().transaction.transfer.$post({ json: transfer({ tokenAddress: null, note: 'Rent' }) }));
+    const made = await unwrap(
+      api().transaction.transfer.$post({ json: transfer({ tokenAddress: null, note: 'Rent' }) }),
+    );
     expect([made.note, made.asset?.tokenAddress, made.state]).toEqual(['Rent', null, 'SUBMITTED']);
     await carriedOut(made.id);
     expect(await world.chain.balance(recipient)).toBe(before + 1000n);
@@ -55,14 +57,16 @@ describe('4. transaction creation', () => {
 
   test('POST /transaction/transfer: a token where tokenAddress names one', async () => {
     const before = await world.chain.tokenBalance(token, recipient);
-    const made = await good(api().transaction.transfer.$post({ json: transfer({ tokenAddress: token, amount: '7' }) }));
+    const made = await unwrap(
+      api().transaction.transfer.$post({ json: transfer({ tokenAddress: token, amount: '7' }) }),
+    );
     await carriedOut(made.id);
     expect(await world.chain.tokenBalance(token, recipient)).toBe(before + 7n);
   });
 
   test('POST /transaction/message: a message that the wallet signs', async () => {
     const message = 'I am the treasury';
-    const made = await good(api().transaction.message.$post({ json: { ...place(), message } }));
+    const made = await unwrap(api().transaction.message.$post({ json: { ...place(), message } }));
     const { signature } = await carriedOut(made.id);
     expect(await recoverMessageAddress({ message, signature: signature as Hex })).toBe(vault.address);
   });
@@ -71,7 +75,7 @@ describe('4. transaction creation', () => {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), 3n] });
     const before = await world.chain.tokenBalance(token, recipient);
     const json = { ...place(), to: token, data, value: '0' };
-    const made = await good(api().transaction['contract-interaction'].$post({ json }));
+    const made = await unwrap(api().transaction['contract-interaction'].$post({ json }));
     expect([made.data, made.call?.function]).toEqual([data, 'transfer']);
     expect((await carriedOut(made.id)).state).toBe('SUCCEEDED');
     expect(await world.chain.tokenBalance(token, recipient)).toBe(before + 3n);
@@ -79,7 +83,7 @@ describe('4. transaction creation', () => {
 
   test('POST /transaction/erc20-approve: the spender may take so much', async () => {
     const json = { ...place(), tokenAddress: token, spender: recipient, amount: '9' };
-    const made = await good(api().transaction['erc20-approve'].$post({ json }));
+    const made = await unwrap(api().transaction['erc20-approve'].$post({ json }));
     expect([made.spender, made.amount]).toEqual([recipient, '9']);
     expect((await carriedOut(made.id)).state).toBe('SUCCEEDED');
   });
@@ -117,7 +121,7 @@ describe('4. approval and reading', () => {
     const { alice } = world.people();
     const { id } = await alice.client.transfer(transfer());
     const show = (visible: boolean) =>
-      good(api().transaction[':txId'].visibility.$patch({ param: { txId: id }, json: { visible } }));
+      unwrap(api().transaction[':txId'].visibility.$patch({ param: { txId: id }, json: { visible } }));
     const isListed = async () =>
       (await alice.client.transactions(vault.id, { limit: '100' })).transactions.some((one) => one.id === id);
     expect([(await show(false)).visible, await isListed()]).toEqual([false, false]);
@@ -139,7 +143,7 @@ test('4. POST /vault/{vaultId}/reprocess-incoming-transactions: incoming transac
     const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
     return transactions.find(({ displayType }) => displayType === 'RECEIVED') ?? null;
   };
-  expect((await until('what came in', funded, 20_000)).direction).toBe('in');
+  expect((await pollUntil('what came in', funded, 20_000)).direction).toBe('in');
 });
 
 describe('4. personal access tokens', () => {
@@ -155,28 +159,28 @@ describe('4. personal access tokens', () => {
 
   test('GET /personal-access-token: all tokens, and no value', async () => {
     const { id, token: value } = await spare();
-    const list = await good(tokens().$get());
+    const list = await unwrap(tokens().$get());
     expect(list.tokens.some((one) => one.id === id)).toBe(true);
     expect(JSON.stringify(list)).not.toContain(value.slice(28));
   });
 
   test('GET /personal-access-token/{id}: name, dates and enabled status', async () => {
     const { id } = await spare();
-    const read = await good(tokens()[':id'].$get({ param: { id } }));
+    const read = await unwrap(tokens()[':id'].$get({ param: { id } }));
     expect(read).toMatchObject({ name: 'spare', enabled: true, createdAt: expect.any(String) });
   });
 
   test('PATCH /personal-access-token/{id}: any of name, expiresAt, enabled', async () => {
     const { id, token: value } = await spare();
     const json = { name: 'renamed', expiresAt: 4_000_000_000, enabled: false };
-    const changed = await good(tokens()[':id'].$patch({ param: { id }, json }));
+    const changed = await unwrap(tokens()[':id'].$patch({ param: { id }, json }));
     expect(changed).toMatchObject(json);
     expect(await me(value)).toBe(401);
   });
 
   test('POST /personal-access-token/{id}/rotate: a new value; the old one has its grace', async () => {
     const { id, token: value } = await spare();
-    const rotated = await good(tokens()[':id'].rotate.$post({ param: { id } }));
+    const rotated = await unwrap(tokens()[':id'].rotate.$post({ param: { id } }));
     expect(rotated.token).not.toBe(value);
     expect([await me(rotated.token), await me(value)]).toEqual([200, 200]);
   });
@@ -198,6 +202,6 @@ describe('4. personal access tokens', () => {
 
 test('4. GET /user/me: the profile of whoever asks', async () => {
   const { bob } = world.people();
-  const profile = await good(bob.client.api.user.me.$get());
+  const profile = await unwrap(bob.client.api.user.me.$get());
   expect(profile).toMatchObject({ id: bob.id, name: 'bob' });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransactionRecord } from '#local/client.ts';
-import { good } from '#local/client.ts';
+import { unwrap } from '#local/client.ts';
 import type { Person, ReadyVault } from '#local/provision.ts';
 import { ownToken } from '#local/provision.ts';
 import type { World } from '../e2e/world.ts';
@@ -45,10 +45,10 @@ describe('1. what the service does', () => {
     const call = { ...place(), to: token, data: '0x18160ddd', value: '0' };
     const leave = { ...place(), tokenAddress: token, spender: recipient, amount: '5' };
     const made = [
-      await good(transaction.transfer.$post({ json: transfer() })),
-      await good(transaction.message.$post({ json })),
-      await good(transaction['contract-interaction'].$post({ json: call })),
-      await good(transaction['erc20-approve'].$post({ json: leave })),
+      await unwrap(transaction.transfer.$post({ json: transfer() })),
+      await unwrap(transaction.message.$post({ json })),
+      await unwrap(transaction['contract-interaction'].$post({ json: call })),
+      await unwrap(transaction['erc20-approve'].$post({ json: leave })),
     ];
     const kinds = ['transfer', 'message', 'contract-interaction', 'erc20-approve'];
     expect(made.map(({ kind }) => kind)).toEqual(kinds);
@@ -92,8 +92,8 @@ describe('2. transaction', () => {
     const message = { ...place(), message: 'hello' };
     const types = [
       (await alice.client.transfer(transfer())).displayType,
-      (await good(transaction['contract-interaction'].$post({ json: call }))).displayType,
-      (await good(transaction.message.$post({ json: message }))).displayType,
+      (await unwrap(transaction['contract-interaction'].$post({ json: call }))).displayType,
+      (await unwrap(transaction.message.$post({ json: message }))).displayType,
     ];
     expect(types).toEqual(['SENT', 'CONTRACT_INTERACTION', 'MESSAGE']);
   });
@@ -102,7 +102,7 @@ describe('2. transaction', () => {
     const { alice } = world.people();
     const { id, visible } = await alice.client.transfer(transfer());
     const patch = { param: { txId: id }, json: { visible: false } };
-    const hidden = await good(alice.client.api.transaction[':txId'].visibility.$patch(patch));
+    const hidden = await unwrap(alice.client.api.transaction[':txId'].visibility.$patch(patch));
     expect([visible, hidden.visible]).toEqual([true, false]);
   });
 });
@@ -119,7 +119,7 @@ describe('2. vault', () => {
   test('has signers and a threshold', async () => {
     const { alice, bob, carol } = world.people();
     const param = { vaultId: String(vault.id) };
-    const { policy } = await good(alice.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
+    const { policy } = await unwrap(alice.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
     expect([policy.threshold, new Set(policy.signers)]).toEqual([2, new Set([alice.id, bob.id, carol.id])]);
   });
 
@@ -139,9 +139,9 @@ describe('2. personal access token', () => {
     expect(issued).toMatchObject({ name: 'payouts', expiresAt: 4_000_000_000, enabled: true });
     expect(issued.token.startsWith('service_pat_')).toBe(true);
     const tokens = alice.client.api['personal-access-token'];
-    const read = await good(tokens[':id'].$get({ param: { id: issued.id } }));
+    const read = await unwrap(tokens[':id'].$get({ param: { id: issued.id } }));
     expect(read).toMatchObject({ id: issued.id, name: 'payouts', createdAt: expect.any(String) });
-    const list = await good(tokens.$get());
+    const list = await unwrap(tokens.$get());
     expect(JSON.stringify([read, list])).not.toContain(issued.token.slice(28));
   });
 });

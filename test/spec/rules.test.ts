@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '#local/client.ts';
-import { Client, good } from '#local/client.ts';
+import { Client, unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';
-import { until } from '#local/until.ts';
+import { pollUntil } from '#local/until.ts';
 import { ownToken } from '#local/provision.ts';
 import { Browser } from '../e2e/browser.ts';
 import type { LoginWorld } from '../e2e/login-world.ts';
@@ -79,7 +79,7 @@ describe('5. authentication', () => {
   test('rule 4: the value is shown at creation or rotation, and never again', async () => {
     const { id, token, client } = await issued(world.people().alice);
     const tokens = client.api['personal-access-token'];
-    const shown = [await good(tokens.$get()), await good(tokens[':id'].$get({ param: { id } }))];
+    const shown = [await unwrap(tokens.$get()), await unwrap(tokens[':id'].$get({ param: { id } }))];
     expect(JSON.stringify(shown)).not.toContain(token.slice(28));
   });
 
@@ -90,14 +90,14 @@ describe('5. authentication', () => {
     const short = await issued(alice, { name: 'short', expiresAt });
     const other = await issued(alice);
     expect((await short.client.ask('GET', '/user/me')).status).toBe(200);
-    await until(
+    await pollUntil(
       'expiry',
       async () => ((await short.client.ask('GET', '/user/me')).status === 401 ? true : null),
       60_000,
     );
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt * 1000);
     const param = { id: short.id };
-    const read = await good(other.client.api['personal-access-token'][':id'].$get({ param }));
+    const read = await unwrap(other.client.api['personal-access-token'][':id'].$get({ param }));
     expect([read.enabled, read.expiresAt]).toEqual([false, expiresAt]);
   });
 
@@ -105,7 +105,7 @@ describe('5. authentication', () => {
   test('rule 7: after rotation the old value stays valid for a time', async () => {
     const old = await issued(world.people().alice);
     const param = { id: old.id };
-    const rotated = await good(old.client.api['personal-access-token'][':id'].rotate.$post({ param }));
+    const rotated = await unwrap(old.client.api['personal-access-token'][':id'].rotate.$post({ param }));
     const fresh = new Client(world.stack().url, rotated.token);
     expect((await old.client.ask('GET', '/user/me')).status).toBe(200);
     expect((await fresh.ask('GET', '/user/me')).status).toBe(200);
