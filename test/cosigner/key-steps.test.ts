@@ -24,7 +24,7 @@ afterAll(() => nodes.stop());
 const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [{ policy, mandate: null }] });
 
 /** A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs some for other things. */
-const MOST_CALLS = 24;
+const MAX_CALLS = 24;
 
 async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   let calls = 0;
@@ -32,7 +32,7 @@ async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   const step = await nextKeyStep(nodes.all, request(scheme), candidate);
   nodes.watch(() => {});
   if (!step.ok) throw new Error(step.refusal.reason);
-  expect(calls).toBeLessThanOrEqual(MOST_CALLS);
+  expect(calls).toBeLessThanOrEqual(MAX_CALLS);
   return step.value;
 }
 

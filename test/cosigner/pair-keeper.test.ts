@@ -7,7 +7,7 @@ import { memorySql } from '../objects/memory-sql.ts';
 
 /** The permits of one pair, over all keys: each round that is let in may tell a cheater one bit of 128. */
 
-const MOST = 16;
+const MAX_ROUNDS = 16;
 const MINUTE_MS = 60_000;
 const mallory = party(2);
 
@@ -27,14 +27,14 @@ function given(all: readonly (string | null)[]): readonly string[] {
 test('no more than sixteen rounds are under way with one peer, whatever the coordinator asks at once', () => {
   const pair = pairWith(() => 'aa');
   const asked = permits(pair, 40, NOON_MS);
-  expect(asked.slice(0, MOST).every((permit) => permit !== null)).toBe(true);
-  expect(given(asked).length).toBe(MOST);
-  expect(new Set(given(asked)).size).toBe(MOST);
+  expect(asked.slice(0, MAX_ROUNDS).every((permit) => permit !== null)).toBe(true);
+  expect(given(asked).length).toBe(MAX_ROUNDS);
+  expect(new Set(given(asked)).size).toBe(MAX_ROUNDS);
 });
 
 test('a permit that is given back lets one more round in, and one that was never given lets none in', () => {
   const pair = pairWith(() => 'aa');
-  const [first = ''] = given(permits(pair, MOST, NOON_MS));
+  const [first = ''] = given(permits(pair, MAX_ROUNDS, NOON_MS));
   pair.release(crypto.randomUUID());
   expect(pair.permit(mallory, NOON_MS)).toBeNull();
   pair.release(first);
@@ -44,9 +44,9 @@ test('a permit that is given back lets one more round in, and one that was never
 
 test('a permit that was not given back is lost after a minute, and not before', () => {
   const pair = pairWith(() => 'aa');
-  permits(pair, MOST, NOON_MS);
+  permits(pair, MAX_ROUNDS, NOON_MS);
   expect(pair.permit(mallory, NOON_MS + MINUTE_MS)).toBeNull();
-  expect(given(permits(pair, 40, NOON_MS + MINUTE_MS + 1)).length).toBe(MOST);
+  expect(given(permits(pair, 40, NOON_MS + MINUTE_MS + 1)).length).toBe(MAX_ROUNDS);
 });
 
 test('a banned peer gets no permit, not even one that others have given back', () => {

@@ -27,7 +27,7 @@ afterEach(() => vi.restoreAllMocks());
 const keyOf = (scheme: KeyScheme) => (scheme === 'ecdsa-secp256k1' ? newKey(nodes.all) : frostKey(nodes.all, scheme));
 
 /** See key-steps.test.ts. */
-const MOST_CALLS = 24;
+const MAX_CALLS = 24;
 
 test.each(KEY_SCHEMES)(
   'of %s every node gets a new share, in steps of few enough calls, and every two sign',
@@ -42,7 +42,7 @@ test.each(KEY_SCHEMES)(
       nodes.watch(() => {});
       if (typeof step === 'string') throw new Error(step);
       refreshed = step;
-      expect(calls).toBeLessThanOrEqual(MOST_CALLS);
+      expect(calls).toBeLessThanOrEqual(MAX_CALLS);
     }
     expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
     expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);

@@ -27,7 +27,7 @@ import {
 
 const PEOPLE: readonly Actor[] = [alice, bob, carol];
 const WITHOUT_CAROL = { ...policy, version: 2, signers: [alice.userId, bob.userId] };
-const MOST_ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 const DEEP_ENOUGH = 3;
 
 type Depth = 1 | 3 | 'final';
@@ -101,7 +101,7 @@ function byMachines(place: Place): Place[] {
     return included(Number.parseInt(attempt, 10), depth === 'final' ? 'final' : depth === '3' ? 3 : 1);
   });
   const events: TransactionEvent[] = [
-    ...(attempts.length < MOST_ATTEMPTS ? prepares : []),
+    ...(attempts.length < MAX_ATTEMPTS ? prepares : []),
     { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
     { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
     { type: 'fillNonce', reason: 'SIGNERS_REFUSED', detail: null },
@@ -143,7 +143,7 @@ function included(attempt: number, depth: Depth): TransactionEvent {
 function byTheWorld(place: Place): Place[] {
   const { out, everOut, everSigned, mined, isBad } = place;
   const next: Place[] = [];
-  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const bit = 1 << attempt;
     if (has(everSigned, attempt) && !has(out, attempt) && !isBad) {
       next.push({ ...place, out: out | bit, everOut: everOut | bit });

@@ -213,7 +213,7 @@ export function chainName(policies: readonly Policy[]): string {
 }
 
 const READ = new Map<string, Policy>();
-const MOST_READ = 2_000;
+const MAX_READ = 2_000;
 
 /**
  * A policy as a co-signer reads it from the wire. Reading decompresses the key of each device, and the
@@ -222,7 +222,7 @@ const MOST_READ = 2_000;
 function received({ policy, mandate }: AdoptedPolicy): PolicyWithMandate {
   const text = JSON.stringify(policy);
   const known = READ.get(text) ?? policyOf(JSON.parse(text));
-  if (READ.size >= MOST_READ) READ.clear();
+  if (READ.size >= MAX_READ) READ.clear();
   READ.set(text, known);
   const sent = encodePolicy({ policy, mandate }).mandate;
   return { policy: known, mandate: sent === null ? null : mandateOf(JSON.parse(JSON.stringify(sent))) };

@@ -29,7 +29,7 @@ const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_00
 const CLIENTS = 4;
 /** Per client and life: more would only make the wait for the last signature longer. */
 const TRANSFERS_PER_LIFE = 4;
-const LONGEST_LIFE_MS = 1_500;
+const MAX_LIFE_MS = 1_500;
 /** Some lives are long enough for what was tried in vain to be tried again. */
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
 const RECOVERY_MS = 3_600_000;
@@ -52,7 +52,7 @@ interface Weather {
 }
 
 function weatherOf(next: () => number): Weather {
-  const lifeMs = next() < LONG_LIVES ? LONG_LIFE_MS : next() * LONGEST_LIFE_MS;
+  const lifeMs = next() < LONG_LIVES ? LONG_LIFE_MS : next() * MAX_LIFE_MS;
   const [illness, absence, failure] = [next(), next(), next()];
   return {
     lifeMs,

@@ -12,7 +12,7 @@ const SIGNERS_SORTED =
 const DEVICES_SORTED =
   "const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);";
 const BY_KEY = 'return devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));';
-const LARGEST_SIZE = 'return units * BYTES_PER_UNIT + LENGTH_BYTES + fields.length * (2 * LENGTH_BYTES + 1);';
+const BUDGET_SIZE = 'return units * BYTES_PER_UNIT + LENGTH_BYTES + fields.length * (2 * LENGTH_BYTES + 1);';
 
 const NOTHING_BEFORE = 'before the first there is nothing, which is the empty text, and every id is larger than that';
 const NEVER_ABSENT = 'behind the first there is always one before: what would stand for none is never asked for';
@@ -86,13 +86,13 @@ export const ARGUED: readonly Argued[] = [
   },
   {
     file: 'src/domain/canonical.ts',
-    was: LARGEST_SIZE,
+    was: BUDGET_SIZE,
     is: 'return units * BYTES_PER_UNIT + LENGTH_BYTES + fields.length * ((2 + 1) * LENGTH_BYTES + 1);',
     why: LARGER_BUFFER,
   },
   {
     file: 'src/domain/canonical.ts',
-    was: LARGEST_SIZE,
+    was: BUDGET_SIZE,
     is: 'return units * BYTES_PER_UNIT + LENGTH_BYTES + fields.length * (2 * LENGTH_BYTES + (1 + 1));',
     why: LARGER_BUFFER,
   },

@@ -48,7 +48,7 @@ const BUGS = [
   ...BITCOIN_BUGS,
 ];
 const COPIES = 2;
-const MOST_MS = 3 * 60_000;
+const MAX_MS = 3 * 60_000;
 /** All of them, one after the other. */
 const CONTROL_MS = 20 * 60_000;
 const HISTORIES = '150';
@@ -83,7 +83,7 @@ async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
   );
   const started = Date.now();
   try {
-    const { failed, words } = await run(commandOf(bug.caughtBy, 'first'), folder, MOST_MS);
+    const { failed, words } = await run(commandOf(bug.caughtBy, 'first'), folder, MAX_MS);
     return { isCaught: failed === 'itself', ms: Date.now() - started, words };
   } finally {
     writeFileSync(path, whole);

@@ -20,7 +20,7 @@ import type { Order, Verdict } from './test-process.ts';
  */
 
 const COPIES = 2;
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 const { values: options } = parseArgs({ options: { file: { type: 'string' } } });
 
@@ -93,7 +93,7 @@ class Bench {
     const child = this.#process;
     let late: NodeJS.Timeout | undefined;
     const verdict = await new Promise<Verdict | 'hangs'>((resolve, reject) => {
-      late = setTimeout(() => resolve('hangs'), MOST_MS);
+      late = setTimeout(() => resolve('hangs'), MAX_MS);
       child.once('message', resolve);
       child.once('exit', (code) => reject(new Error(`the process of the tests ended with ${code}`)));
       child.send(order);

@@ -20,7 +20,7 @@ const STEPS = 24;
 const SEED = 4_021;
 const FINAL_DEPTH = 8;
 /** Never as deep as what is final. */
-const DEEPEST_REORG = 5;
+const MAX_REORG_DEPTH = 5;
 const FEE = 1n;
 const STEP_MS = 1_000;
 /** Long enough for what waits and is not found to be believed to be gone. */
@@ -83,7 +83,7 @@ class Chain {
 
   /** The newest blocks are gone. Most of what they held waits again; some of it is lost for good. */
   reorganise(chance: () => number): void {
-    const left = Math.max(this.#final, this.blocks.length - 1 - Math.floor(chance() * DEEPEST_REORG));
+    const left = Math.max(this.#final, this.blocks.length - 1 - Math.floor(chance() * MAX_REORG_DEPTH));
     for (const { paid } of this.blocks.splice(left)) this.#waiting.push(...paid.filter(() => chance() < 0.8));
   }
 

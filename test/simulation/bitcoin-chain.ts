@@ -16,7 +16,7 @@ const BTC = 100_000_000n;
 const STRANGERS_FEE = 100_000n;
 /** Thousandths of a satoshi per virtual byte. */
 const [CHEAPEST, DEAREST] = [1_000n, 60_000n];
-const MOST_PER_BLOCK = 3;
+const MAX_PER_BLOCK = 3;
 /** Coins of the stranger, one for each deposit. */
 const STRANGERS_COINS = 16;
 
@@ -102,7 +102,7 @@ export class BitcoinChain implements SimulatedChain {
     const step = this.#schedule.weather === CALM ? 88n : 75n + BigInt(this.#schedule.upTo(60));
     const wanted = (this.#price * step) / 100n;
     this.#price = wanted < CHEAPEST ? CHEAPEST : wanted > DEAREST ? DEAREST : wanted;
-    let places = MOST_PER_BLOCK;
+    let places = MAX_PER_BLOCK;
     const paysEnough = ({ fee, virtualSize }: AcceptedTransaction) => fee * 1_000n >= this.#price * virtualSize;
     this.ledger.mine(1, (one) => paysEnough(one) && places-- > 0);
   }

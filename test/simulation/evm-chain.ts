@@ -39,7 +39,7 @@ export const TRANSFER_GAS = 21_000n;
 const NOBODY: Account = { balance: 0n, nonce: 0 };
 /** Has what others pay with. */
 const RICH = `0x${'e'.repeat(40)}` as const;
-const MOST_PER_BLOCK = 3;
+const MAX_PER_BLOCK = 3;
 
 /** A refusal of the node, in the words of geth. */
 export class Refused extends Error {}
@@ -210,7 +210,7 @@ export class EvmChain implements SimulatedChain {
     const baseFeePerGas = wanted < GWEI / 10n ? GWEI / 10n : wanted > 40n * GWEI ? 40n * GWEI : wanted;
     const accounts = new Map(head.accounts);
     const transfers: ChainTransfer[] = [];
-    while (transfers.length < MOST_PER_BLOCK) {
+    while (transfers.length < MAX_PER_BLOCK) {
       const next = [...this.#pool.values()].find(
         (one) => (accounts.get(one.from) ?? NOBODY).nonce === one.nonce && one.maxFeePerGas >= baseFeePerGas,
       );

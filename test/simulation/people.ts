@@ -2,12 +2,12 @@ import type { Wish } from './oracle.ts';
 import type { Answer, Person, World } from './world.ts';
 
 /** As long as a client goes on asking before it takes the service for gone. */
-const MOST_TRIES = 200;
+const MAX_TRIES = 200;
 const PAUSE_MS = 8_000;
 
 /** Asks until there is an answer that says what became of it. Null when the service is gone. */
 async function insist(world: World, ask: () => Promise<Answer | null>): Promise<Answer | null> {
-  for (let time = 1; time <= MOST_TRIES; time++) {
+  for (let time = 1; time <= MAX_TRIES; time++) {
     const answer = await ask();
     if (answer !== null && answer.status < 500) return answer;
     await world.schedule.sleep(1_000 + world.schedule.upTo(PAUSE_MS));

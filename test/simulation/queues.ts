@@ -19,9 +19,9 @@ interface Letter {
 }
 
 /** Longer than any consumer may run. */
-const LONGEST_RUN_MS = 15 * 60_000;
+const MAX_RUN_MS = 15 * 60_000;
 const USUAL_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 const REDELIVERY_MS = 30_000;
 
 /** A queue as the platform promises it, and no better: at least once, in any order, some of it late. */
@@ -65,7 +65,7 @@ export class SimulatedQueue {
 
   #post(letter: Letter, delayMs: number): void {
     const { weather } = this.#schedule;
-    const late = this.#schedule.isLuck(weather.slow) ? this.#schedule.upTo(LONGEST_DELAY_MS) : 0;
+    const late = this.#schedule.isLuck(weather.slow) ? this.#schedule.upTo(MAX_DELAY_MS) : 0;
     this.#schedule.after(delayMs + late + this.#schedule.upTo(USUAL_DELAY_MS), () => {
       this.#ready.push(letter);
       this.#schedule.after(1, () => void this.#deliver());
@@ -90,7 +90,7 @@ export class SimulatedQueue {
     this.#schedule.note(`${letters.map(({ id, attempts }) => `${id}/${attempts}`).join()} delivered`);
     const batch = { queue: this.#terms.name, messages } as unknown as MessageBatch<unknown>;
     const outcome = await this.#schedule.lifetime(`consumer of ${this.#terms.name}`, async (life) => {
-      const forget = this.#schedule.after(LONGEST_RUN_MS, () => life.end());
+      const forget = this.#schedule.after(MAX_RUN_MS, () => life.end());
       life.onEnd(forget);
       try {
         await this.#consume(batch);

@@ -26,7 +26,7 @@ const SLOTS_PER_BLOCK = 10n;
 export const BLOCKHASH_SLOTS = 150n;
 /** What is under so many blocks is beyond every fork. */
 export const FINAL_BLOCKS = 4;
-const MOST_PER_BLOCK = 3;
+const MAX_PER_BLOCK = 3;
 /** Millionths of a lamport for each compute unit. */
 const [CHEAPEST, DEAREST] = [10_000n, 3_000_000n];
 
@@ -132,7 +132,7 @@ export class SolanaChain implements SimulatedChain {
     const landed: Landed[] = [];
     for (const one of this.#waiting.values()) {
       if (this.#isOver(one, state)) this.#waiting.delete(one.hash);
-      else if (landed.length < MOST_PER_BLOCK && this.#isTaken(one, state)) {
+      else if (landed.length < MAX_PER_BLOCK && this.#isTaken(one, state)) {
         const next = this.#enter(one, state);
         landed.push(next.landed);
         state = next.state;

@@ -13,7 +13,7 @@ import { begin, nextFor, twoCosigners } from '../../cosigner/sessions-scene.ts';
 /** Each answer tells the cheater one bit of 128, which all sessions of the pair share: the bound is 16 bits. */
 
 const SESSIONS = 40;
-const MOST_ANSWERS = 16;
+const MAX_ANSWERS = 16;
 
 /** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
 const OT_EXTENSION = 64;
@@ -46,12 +46,12 @@ test('while the ban is on its way, sixteen probes are answered and all others ar
     codes.push(answer.ok ? 'answered' : `${answer.refusal.code} ${answer.refusal.detail}`);
   });
   await vi.waitFor(() => expect(caught + codes.length).toBe(SESSIONS), { timeout: 30_000 });
-  expect([caught, codes.length]).toEqual([MOST_ANSWERS, SESSIONS - MOST_ANSWERS]);
+  expect([caught, codes.length]).toEqual([MAX_ANSWERS, SESSIONS - MAX_ANSWERS]);
   expect(new Set(codes)).toEqual(new Set(['peer-banned null']));
   gate.resolve();
   await Promise.all(rounds);
   const answered = codes.filter((code) => code === 'aborted sign-2/ot-extension');
-  expect([answered.length, codes.length]).toEqual([MOST_ANSWERS, SESSIONS]);
+  expect([answered.length, codes.length]).toEqual([MAX_ANSWERS, SESSIONS]);
 });
 
 test('the permits of the probes that were caught let no further probe in', async () => {

@@ -13,7 +13,7 @@ import {
   WALLET,
 } from './scene.ts';
 
-const LARGEST = (2n ** 256n - 1n).toString();
+const MAX_AMOUNT = (2n ** 256n - 1n).toString();
 
 test('a transfer is created with everything that a client needs to show it', async () => {
   const treasury = await foundTreasury();
@@ -131,7 +131,7 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['amount', '1_000', 'invalid-amount'],
   ['amount', '１', 'invalid-amount'],
   ['amount', 'NaN', 'invalid-amount'],
-  ['amount', `${LARGEST}0`, 'invalid-amount'],
+  ['amount', `${MAX_AMOUNT}0`, 'invalid-amount'],
   ['amount', (2n ** 256n).toString(), 'invalid-amount'],
   ['amount', '9'.repeat(129), 'too_big'],
   ['tokenAddress', '', 'too_small'],
@@ -210,7 +210,7 @@ test('an unknown field is refused and not ignored: it may be a misspelt one', as
 
 test('the largest amount that a chain can carry is taken', async () => {
   const treasury = await foundTreasury();
-  expect((await created(treasury, { amount: LARGEST })).body['amount']).toBe(LARGEST);
+  expect((await created(treasury, { amount: MAX_AMOUNT })).body['amount']).toBe(MAX_AMOUNT);
 });
 
 test('only members who may create do', async () => {
