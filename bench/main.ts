@@ -29,7 +29,7 @@ const LATENCY_MS = 4_000;
 const PROFILE_MS = 20_000;
 const BRIEF_MS = 200;
 /** What is cheaper than these is not worth a look. */
-const MOST_COSTS = 40;
+const MAX_COSTS = 40;
 /** Of the closed-loop maximum: a service that is busy and not overrun. */
 const LATENCY_LOAD = 0.5;
 /** A rate that was not reached says nothing about latency at that rate. */
@@ -127,7 +127,7 @@ async function profile(bench: Bench, cases: readonly Case[]): Promise<void> {
     );
     const { answered } = result;
     console.log(`\n${one.what}: ${answered} answers\n${'self µs'.padStart(9)}${'total µs'.padStart(9)}  each, in`);
-    for (const { isolate, what, selfMs, totalMs } of costs.slice(0, MOST_COSTS)) {
+    for (const { isolate, what, selfMs, totalMs } of costs.slice(0, MAX_COSTS)) {
       const [self, total] = [selfMs, totalMs].map((ms) => ((1000 * ms) / answered).toFixed(0).padStart(9));
       console.log(`${self}${total}  ${what} (${isolate})`);
     }
