@@ -146,13 +146,13 @@ export class Sessions {
     const sid = sessionId(opened, nonces, said);
     const channels = await this.#channels(opened, sid, said);
     if (!channels.ok) return channels;
-    const { participants, isRateLimited: isRationed, begin, admit } = opened.preparation;
+    const { participants, isRateLimited, begin, admit } = opened.preparation;
     const unfit = (await admit?.(invitation.receipts)) ?? null;
     if (unfit !== null) return refused(unfit);
     ledger.openSession(sid, Date.now());
     const running: Running = {
       participants,
-      isRateLimited: isRationed,
+      isRateLimited,
       channels: channels.value,
       round: 1,
       next: begin(sid),

@@ -11,12 +11,12 @@ import { begin, goOn, HONEST, MALLORY, nextFor, twoCosigners, writtenRound } fro
 interface Plot {
   /** Called by the honest co-signer as a round is computed. */
   readonly compute?: (round: number) => void;
-  readonly isRationed?: boolean;
+  readonly isRateLimited?: boolean;
 }
 
 const LAST = 3;
 
-function protocol({ compute = () => {}, isRationed = true }: Plot = {}): (self: PartyIndex) => SessionPlan {
+function protocol({ compute = () => {}, isRateLimited = true }: Plot = {}): (self: PartyIndex) => SessionPlan {
   return (self) => {
     const peer = self === HONEST ? MALLORY : HONEST;
     const round = (number: number): Round => ({
@@ -28,7 +28,7 @@ function protocol({ compute = () => {}, isRationed = true }: Plot = {}): (self: 
     });
     const context = Uint8Array.of(1);
     const participants = [HONEST, MALLORY];
-    return { participants, purpose: 'sign', context, opening: null, isRateLimited: isRationed, begin: () => round(1) };
+    return { participants, purpose: 'sign', context, opening: null, isRateLimited, begin: () => round(1) };
   };
 }
 
@@ -73,7 +73,7 @@ test.each([
 
 test('a protocol without rations moves on in the ledger as well', async () => {
   const pair = await twoCosigners();
-  const begun = await begin(pair, protocol({ isRationed: false }));
+  const begun = await begin(pair, protocol({ isRateLimited: false }));
   await goOn(pair, begun);
   expect(writtenRound(pair.honest, begun)).toBe(2);
   new CosignerStorage(pair.honest.sql).advance(begun.sid, 3);
@@ -121,7 +121,7 @@ test('a ban is seen at every round, also of sessions that were under way before 
   expect([await asked(pair, early), await asked(pair, late)]).toEqual(['peer-banned', 'peer-banned']);
   expect([await asked(pair, early), await asked(pair, late)]).toEqual(['session-over', 'session-over']);
   // A protocol in which no answer tells a secret needs no permit.
-  expect(await asked(pair, await begin(pair, protocol({ isRationed: false })))).toBe('answered');
+  expect(await asked(pair, await begin(pair, protocol({ isRateLimited: false })))).toBe('answered');
 });
 
 test('an envelope that does not open takes no permit', async () => {

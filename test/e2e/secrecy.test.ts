@@ -61,7 +61,7 @@ function secretsOf(): Secrets {
 
 /** The share of a node, out of its own storage and under its own secret. */
 async function shareOfNode(index: number): Promise<KeyShare> {
-  const folder = join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${index}-CosignerNode`);
+  const folder = join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${index}-CosignerObject`);
   const keyEncryption = secretsOf().cosigners[index - 1]?.keyEncryption ?? '';
   for (const file of readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))) {
     const database = new DatabaseSync(join(folder, file));
@@ -153,7 +153,7 @@ test('the coordinator has no secret of a co-signer either: neither its identity 
 test('a co-signer’s storage alone gives nothing: the share is sealed', () => {
   for (const [i, { secret }] of shares.entries()) {
     const storage = filesBelow(
-      join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${i + 1}-CosignerNode`),
+      join(world.folder, 'state', 'v3', 'do', `conclave-cosigner-${i + 1}-CosignerObject`),
       /nothing/,
     );
     expect(storage.length).toBeGreaterThan(0);
