@@ -26,8 +26,8 @@ import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultFromSpec } from '#objects/membership.ts';
-import { newTransaction } from '#objects/new-transaction.ts';
+import { vaultFromSpec } from '#objects/vault/membership.ts';
+import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 
 /**
  * One signature per request, by the scheme and rules that its path names: what happens between the last approval and the signed bytes of a new

@@ -5,8 +5,8 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ShareExport } from '#domain/export-list.ts';
 import { exportListBytes } from '#domain/export-list.ts';
 import type { SignedExportList } from '#nodes/export-lists.ts';
-import type { HistoryEntry } from '#objects/history.ts';
-import { EXPORT_REQUESTED } from '#objects/recovery-exports.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
 import { runCommand } from './command-line.ts';
 import { chainFault } from './verify-history.ts';
 

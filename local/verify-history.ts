@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { HistoryEntry } from '#objects/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 
 /**
  * `npm run verify-history -- FILE...`: reads saved pages of `GET /vault/{vaultId}/history`, in order, and computes the chain of

@@ -3,11 +3,11 @@ import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
-export { AccessTokenObject } from '#objects/access-token.ts';
-export { PersonObject } from '#objects/person.ts';
-export { SessionObject } from '#objects/session.ts';
-export { VaultObject } from '#objects/vault.ts';
-export { WalletNonceObject } from '#objects/wallet-nonce.ts';
+export { AccessTokenObject } from '#objects/token/access-token.ts';
+export { PersonObject } from '#objects/person/object.ts';
+export { SessionObject } from '#objects/token/session.ts';
+export { VaultObject } from '#objects/vault/object.ts';
+export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 
 export default {
   fetch: app.fetch,

@@ -12,7 +12,7 @@ import type { HttpFault } from '#http/problem.ts';
 import { problem } from '#http/problem.ts';
 import { limitByAddress } from '#http/shield.ts';
 import { endedSessionCookie, isCrossSite, sessionValue } from '#http/session-cookie.ts';
-import type { LimitState } from '#objects/usage-meter.ts';
+import type { LimitState } from '#objects/token/rate-limiter.ts';
 
 /**
  * Authenticates a personal access token or, where there is none, a session's cookie (spec part 5), and counts the request (spec part 8),

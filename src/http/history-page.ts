@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { HistoryEntry } from '#objects/history.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
 import { rfc3339 } from '#http/time-text.ts';
 
 const MAX_PAGE_SIZE = 500;

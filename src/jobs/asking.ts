@@ -1,7 +1,7 @@
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 import { isStale } from '#domain/unsigned-attempt.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /** How one run of the signing job asks co-signers for one set of bytes. */
 export interface SigningContact {

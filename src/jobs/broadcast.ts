@@ -6,7 +6,7 @@ import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
 import { chainClientFor } from '#chains/access.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
  * Sends the stored bytes of the newest attempt. A lost reply can only lead to the same bytes again: what the network has is

@@ -11,8 +11,8 @@ import { valueAssets } from '#jobs/appraise.ts';
 import { recordBlocker } from '#jobs/nonce-allocation.ts';
 import { reprice } from '#jobs/reprice.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { TransactionWork } from '#objects/vault-views.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { TransactionWork } from '#objects/vault/views.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import { errorText } from '#store/error-text.ts';
 
 /**

@@ -16,7 +16,7 @@ import { adoptPolicy } from '#jobs/spread-policy.ts';
 import { sign, transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';
 

@@ -2,7 +2,7 @@ import { chainClientFor } from '#chains/access.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { valueAssets } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
  * Looks again at what others did, until its block is beyond any reorganisation, or gone. There is no waiting here: the vault decides

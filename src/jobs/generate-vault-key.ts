@@ -3,7 +3,7 @@ import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 import { attestationsOf } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
  * Takes the next step to the key that a vault lacks: one pairing, the generation itself, or one proof that a group can sign with it. A step

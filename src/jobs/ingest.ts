@@ -8,7 +8,7 @@ import { parseVaultId } from '#domain/id.ts';
 import { valueAssets } from '#jobs/appraise.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
-import type { ActivityOutcome } from '#objects/activity-desk.ts';
+import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';

@@ -12,8 +12,8 @@ import type { Transaction } from '#domain/transaction.ts';
 import { signedAttempts } from '#domain/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/nonce-wait.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
-import type { AllocationResult, ReservationFault } from '#objects/wallet-nonce.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import type { AllocationResult, ReservationFault } from '#objects/wallet-nonce/object.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 

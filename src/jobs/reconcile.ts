@@ -3,7 +3,7 @@ import type { VaultId } from '#domain/id.ts';
 import { valueTokens } from '#jobs/appraise.ts';
 import { isFungible } from '#domain/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import { isScanOpen, requestScan } from '#store/deliveries.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /** Takes the next step to new shares of a key of a vault, and writes down what it has come to, as `generateVaultKey` does. */
 export async function refreshVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {

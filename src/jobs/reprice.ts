@@ -3,7 +3,7 @@ import { actionOfAttempt } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt } from '#domain/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 interface Repricing {
   readonly vault: DurableObjectStub<VaultObject>;

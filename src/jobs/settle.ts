@@ -2,7 +2,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { keepsUtxosReserved } from '#domain/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
  * Tells the nonce allocator how a transaction ended: on chain, or never. A nonce that ended unused is given to the next

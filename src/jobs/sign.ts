@@ -28,8 +28,8 @@ import { cosignersOf } from '#nodes/cosigner-client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { needsReceipts, availableHolders, thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
-import type { TransactionWork } from '#objects/vault-views.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import type { TransactionWork } from '#objects/vault/views.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 

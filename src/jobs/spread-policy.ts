@@ -3,7 +3,7 @@ import type { CosignerFault } from '#nodes/cosigner-client.ts';
 import { cosignersOf, faultText } from '#nodes/cosigner-client.ts';
 import { syncPolicies } from '#nodes/show-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
  * Shows the policies of a vault to every co-signer, for every key. The row of the outbox stays until each of them has adopted the

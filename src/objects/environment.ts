@@ -1,8 +1,8 @@
-import type { AccessTokenObject } from '#objects/access-token.ts';
-import type { PersonObject } from '#objects/person.ts';
-import type { SessionObject } from '#objects/session.ts';
-import type { VaultObject } from '#objects/vault.ts';
-import type { WalletNonceObject } from '#objects/wallet-nonce.ts';
+import type { AccessTokenObject } from '#objects/token/access-token.ts';
+import type { PersonObject } from '#objects/person/object.ts';
+import type { SessionObject } from '#objects/token/session.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import type { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 
 /** What travels in the queues: a hint that work is due. The vault object, asked by the consumer, says what the work is. */
 export interface JobMessage {

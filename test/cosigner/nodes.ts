@@ -23,7 +23,7 @@ import type { Settings } from '#local/configuration.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';
 import { startRuntime } from '#local/runtime.ts';
-import { newTransaction } from '#objects/new-transaction.ts';
+import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 

@@ -14,7 +14,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/threshold-sign.ts';
-import { policyHash } from '#objects/new-transaction.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import type { ApprovedTransfer, Nodes, Passage } from './nodes.ts';

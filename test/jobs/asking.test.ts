@@ -3,7 +3,7 @@ import type { TransactionEvent } from '#domain/event.ts';
 import type { Attempt, Transaction } from '#domain/transaction.ts';
 import { decide } from '#domain/transition.ts';
 import { trackContact } from '#jobs/asking.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../domain/cast.ts';
 
 /** What a run of the signing job says of the co-signers that it has asked, and when it stops. */

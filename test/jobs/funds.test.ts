@@ -17,7 +17,7 @@ import type {
   AllocationRequest,
   ReservationRequest,
   ReservationFault,
-} from '#objects/wallet-nonce.ts';
+} from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../chains/evm/local-chain.ts';
 import { inclusion, NOON_MS, transactionIn, vaultId } from '../domain/cast.ts';
 

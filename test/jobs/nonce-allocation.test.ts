@@ -9,7 +9,7 @@ import type { ChainCounts, NonceAllocations } from '#domain/wallet-nonce.ts';
 import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet-nonce.ts';
 import { allocateNonce, recordBlocker } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { AllocationRequest } from '#objects/wallet-nonce.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../domain/cast.ts';
 

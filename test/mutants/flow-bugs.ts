@@ -186,14 +186,14 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a job is taken off the list when its message is sent',
-    file: 'src/objects/vault-drain.ts',
+    file: 'src/objects/vault/outbox-drain.ts',
     was: 'for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));',
     is: 'for (const { transactionId, job } of rows) storage.completeJob(transactionId, job);',
     caughtBy: SIM,
   },
   {
     name: 'what was renewed while it was told is never told',
-    file: 'src/objects/vault-storage.ts',
+    file: 'src/objects/vault/storage.ts',
     was: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ? AND due_at_ms = ?",`,
     is: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version <> ? + 1000000 AND due_at_ms <> ? - 1",`,
     caughtBy: SIM,
@@ -207,7 +207,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'the sweep wakes a vault and sets no alarm',
-    file: 'src/objects/vault.ts',
+    file: 'src/objects/vault/object.ts',
     was: `    this.#commits.disarm();
     await this.#commits.arm();`,
     is: '',
@@ -215,21 +215,21 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'an alarm whose clock is ahead rings without end',
-    file: 'src/objects/vault-commit.ts',
+    file: 'src/objects/vault/commit.ts',
     was: 'await this.#storage.setAlarm(atMs + this.#patienceMs);',
     is: 'await this.#storage.setAlarm(atMs);',
     caughtBy: ['test/objects/vault-commit.test.ts'],
   },
   {
     name: 'memory changes although the writes failed',
-    file: 'src/objects/vault-commit.ts',
+    file: 'src/objects/vault/commit.ts',
     was: '      this.#rows.forget();\n      throw error;',
     is: '      this.#rows.forget();',
     caughtBy: ['test/objects/vault-commit.test.ts'],
   },
   {
     name: 'two answers to one Idempotency-Key',
-    file: 'src/objects/rehearsal.ts',
+    file: 'src/objects/vault/writes/creation-check.ts',
     was: 'const before = idempotency === null ? null : storage.findIdempotent(actor.userId, idempotency.key, nowMs);',
     is: 'const before = idempotency === null ? null : storage.findIdempotent(actor.userId, `${idempotency.key}!`, nowMs);',
     caughtBy: SIM,
@@ -243,7 +243,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'two payments may claim one coin',
-    file: 'src/objects/wallet-nonce.ts',
+    file: 'src/objects/wallet-nonce/object.ts',
     was: 'const others = new Set(this.claimedByOthers({ transactionId }));',
     is: 'const others = new Set<string>();',
     caughtBy: SIM,

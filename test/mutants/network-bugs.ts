@@ -60,14 +60,14 @@ export const NETWORK_BUGS: readonly Bug[] = [
   },
   {
     name: 'networks: a vault of before keeps the address of its mainnet key',
-    file: 'src/objects/vault.ts',
+    file: 'src/objects/vault/object.ts',
     was: 'if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());',
     is: '',
     caughtBy: ['test/worker/network-keys.test.ts'],
   },
   {
     name: 'networks: an address that is right becomes a former one',
-    file: 'src/objects/wallets.ts',
+    file: 'src/objects/vault/wallets.ts',
     was: 'if (address !== addressOn(chain.caip2, key.scheme, hexToBytes(key.publicKey))) return key;',
     is: '',
     caughtBy: ['test/worker/network-keys.test.ts'],

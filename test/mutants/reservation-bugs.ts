@@ -63,7 +63,7 @@ export const RESERVATION_BUGS: readonly Bug[] = [
   },
   {
     name: 'reservation: a payment that waits for money takes a nonce',
-    file: 'src/objects/wallet-nonce.ts',
+    file: 'src/objects/wallet-nonce/object.ts',
     was: "const book = weighed.outcome === 'reserved' ? given.book : whole;",
     is: 'const book = given.book;',
     caughtBy: ['test/worker/wallet-funds.test.ts'],

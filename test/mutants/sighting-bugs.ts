@@ -99,7 +99,7 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   },
   {
     name: 'sightings: a delivery of what was given up is only logged',
-    file: 'src/objects/activity-desk.ts',
+    file: 'src/objects/vault/commands/activity.ts',
     was: 'await this.#watch(transaction.id);',
     is: '',
     caughtBy: ['test/objects/activity-desk.test.ts'],

@@ -46,14 +46,14 @@ export const TIME_BUGS: readonly Bug[] = [
   },
   {
     name: 'time: a payment that could never be carried out is created',
-    file: 'src/objects/rehearsal.ts',
+    file: 'src/objects/vault/writes/creation-check.ts',
     was: 'notAfterMs !== null && notAfterMs <= nowMs',
     is: 'notAfterMs !== null && notAfterMs < 0',
     caughtBy: ['test/worker/http/transfer.test.ts'],
   },
   {
     name: 'time: a payment is decided after its end',
-    file: 'src/objects/new-transaction.ts',
+    file: 'src/objects/vault/writes/new-transaction.ts',
     was: ', notAfterMs ?? Infinity),',
     is: ', Infinity),',
     caughtBy: ['test/worker/http/transfer.test.ts'],

@@ -71,7 +71,7 @@ export const VOTE_BUGS: readonly Bug[] = [
   },
   {
     name: 'the voice of a removed signer stays',
-    file: 'src/objects/vault.ts',
+    file: 'src/objects/vault/object.ts',
     was: 'dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),',
     is: 'dropVotes: () => {},',
     caughtBy: ['test/worker/vault.test.ts'],

@@ -3,7 +3,7 @@ import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity
 import { MAX_UNCONFIRMED } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { ActivityCommands } from '#objects/activity-desk.ts';
+import { ActivityCommands } from '#objects/vault/commands/activity.ts';
 import { present } from '../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../domain/cast.ts';
 import { BOB, newVaultScene, WALLET } from './vault-scene.ts';

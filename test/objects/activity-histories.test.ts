@@ -4,7 +4,7 @@ import { isWatched } from '#domain/activity.ts';
 import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
 import type { Asset, ChainMovement } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { ActivityCommands } from '#objects/activity-desk.ts';
+import { ActivityCommands } from '#objects/vault/commands/activity.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { NOON_MS, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';

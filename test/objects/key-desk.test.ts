@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
-import { KeyCommands } from '#objects/key-desk.ts';
+import { KeyCommands } from '#objects/vault/commands/key.ts';
 import { present } from '../chains/evm/cast.ts';
 import { newVaultScene } from './vault-scene.ts';
 

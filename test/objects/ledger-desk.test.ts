@@ -3,9 +3,9 @@ import type { ChainTransaction } from '#domain/activity.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { ChainMovement } from '#domain/movement.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { ActivityCommands } from '#objects/activity-desk.ts';
-import { BalanceCommands } from '#objects/ledger-desk.ts';
-import type { BalanceView } from '#objects/ledger-desk.ts';
+import { ActivityCommands } from '#objects/vault/commands/activity.ts';
+import { BalanceCommands } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 

@@ -3,8 +3,8 @@ import type { Role } from '#domain/member.ts';
 import type { Result } from '#domain/result.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Vault } from '#domain/vault.ts';
-import { vaultFromSpec, nextPolicy, withMember, withPolicy } from '#objects/membership.ts';
-import { policyHash } from '#objects/new-transaction.ts';
+import { vaultFromSpec, nextPolicy, withMember, withPolicy } from '#objects/vault/membership.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../domain/cast.ts';
 
 const configuration = {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ADOPTION_PERIOD_MS, decisionEndOf } from '#domain/policy-change.ts';
 import type { Vault } from '#domain/vault.ts';
-import { PolicyCommands } from '#objects/policy-desk.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
+import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
 import { alice, bob } from '../domain/cast.ts';
 import { present } from '../chains/evm/cast.ts';
 import { newVaultScene } from './vault-scene.ts';

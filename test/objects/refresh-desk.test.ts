@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { KeyRefresh, Vault } from '#domain/vault.ts';
-import type { RefreshReport } from '#objects/refresh-desk.ts';
-import { KeyRefreshCommands } from '#objects/refresh-desk.ts';
+import type { RefreshReport } from '#objects/vault/commands/key-refresh.ts';
+import { KeyRefreshCommands } from '#objects/vault/commands/key-refresh.ts';
 import { present } from '../chains/evm/cast.ts';
 import { newVaultScene } from './vault-scene.ts';
 

@@ -4,8 +4,8 @@ import { newPolicyChangeId } from '#domain/id.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { adoptPolicy } from '#jobs/spread-policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { AdoptionReport } from '#objects/policy-desk.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { AdoptionReport } from '#objects/vault/commands/policy.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../domain/cast.ts';
 
 /** What the jobs that show policies to co-signers say of a mandate that has expired. The co-signers are played. */

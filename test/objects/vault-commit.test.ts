@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { VaultCommit } from '#objects/vault-commit.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import { VaultCommit } from '#objects/vault/commit.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /** What of a commit happens in which turn. */
 

@@ -3,11 +3,11 @@ import { parseKeyId, parseVaultId } from '#domain/id.ts';
 import { hasPermission } from '#domain/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/rules.ts';
-import { ChangeSignal } from '#objects/change-signal.ts';
-import { vaultFromSpec } from '#objects/membership.ts';
-import { VaultCommit } from '#objects/vault-commit.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import { VaultStorage } from '#objects/vault-storage.ts';
+import { ChangeSignal } from '#objects/vault/change-signal.ts';
+import { vaultFromSpec } from '#objects/vault/membership.ts';
+import { VaultCommit } from '#objects/vault/commit.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import { VaultStorage } from '#objects/vault/storage.ts';
 import { alice, BY_TOKEN } from '../domain/cast.ts';
 import { memorySql } from './memory-sql.ts';
 

@@ -8,11 +8,11 @@ import type { Role } from '#domain/member.ts';
 import { NO_RULES } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { HistoryEntry } from '#objects/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
-import type { PolicyPatch } from '#objects/membership.ts';
-import type { CreationRequest } from '#objects/new-transaction.ts';
-import type { VaultObject } from '#objects/vault.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { PolicyPatch } from '#objects/vault/membership.ts';
+import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import { alice, bob, BY_TOKEN, carol, mallory, PREPARED, HASH, inclusion } from '../domain/cast.ts';
 
 const coordinator = env as unknown as CoordinatorEnv;

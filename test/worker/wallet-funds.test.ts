@@ -5,7 +5,7 @@ import type { Amount } from '#domain/amount.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Spending } from '#domain/reservation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { AllocationRequest } from '#objects/wallet-nonce.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 
 /** What the allocator of a wallet reserves with a nonce, and when it gives it back. */
 

@@ -8,7 +8,7 @@ import { refusalProblem } from '#http/problem.ts';
 import { newSession, sessionEndsAtMs } from '#http/session/begin.ts';
 import { rfc3339 } from '#http/time-text.ts';
 import { personStub } from '#objects/person-stub.ts';
-import type { Grant } from '#objects/person-storage.ts';
+import type { Grant } from '#objects/person/storage.ts';
 
 export const issuedSessionSchema = z
   .strictObject({

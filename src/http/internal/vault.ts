@@ -30,10 +30,10 @@ import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
-import type { VaultSpec } from '#objects/membership.ts';
-import { initialPolicy } from '#objects/membership.ts';
+import type { VaultSpec } from '#objects/vault/membership.ts';
+import { initialPolicy } from '#objects/vault/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
-import { formerWalletsOf } from '#objects/wallets.ts';
+import { formerWalletsOf } from '#objects/vault/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
 /** In one request: the next one goes on behind them. */

@@ -7,9 +7,9 @@ import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
-import type { NewAccessToken } from '#objects/access-token.ts';
+import type { NewAccessToken } from '#objects/token/access-token.ts';
 import { personStub } from '#objects/person-stub.ts';
-import type { Grant } from '#objects/person-storage.ts';
+import type { Grant } from '#objects/person/storage.ts';
 import { insertAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
 
 /** Spec part 4: a name, and an expiry or none. */

@@ -6,7 +6,7 @@ import type { HttpContext } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import type { TokenOwner, TokenView } from '#objects/access-token.ts';
+import type { TokenOwner, TokenView } from '#objects/token/access-token.ts';
 
 export type TokenStub = ReturnType<typeof tokenObject>;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { rfc3339 } from '#http/time-text.ts';
-import type { TokenView } from '#objects/access-token.ts';
+import type { TokenView } from '#objects/token/access-token.ts';
 
 const time = z.iso.datetime();
 

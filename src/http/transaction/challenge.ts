@@ -15,8 +15,8 @@ import { deviceRecord, deviceSchema } from '#http/vault/policy-record.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
 import { rfc3339 } from '#http/time-text.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
-import { policyHash } from '#objects/new-transaction.ts';
-import type { TransactionView } from '#objects/vault-views.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import type { TransactionView } from '#objects/vault/views.ts';
 
 const challengeSchema = z
   .strictObject({

@@ -21,7 +21,7 @@ import { recordOf } from '#http/transaction/view.ts';
 import type { Action, OnChainIntent } from '#domain/intent.ts';
 import type { Speed } from '#domain/transaction.ts';
 import { SPEEDS } from '#domain/transaction.ts';
-import type { CreationRequest } from '#objects/new-transaction.ts';
+import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** Where it happens: in every creating body and in the estimate. */

@@ -5,7 +5,7 @@ import { callObject } from '#http/object-call.ts';
 import { preferredWaitSeconds } from '#http/prefer-wait.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
-import { versionOf } from '#objects/vault-views.ts';
+import { versionOf } from '#objects/vault/views.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**

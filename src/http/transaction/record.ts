@@ -20,7 +20,7 @@ import { violationText } from '#http/breach-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { deviceSignatureRecord } from '#http/device-body.ts';
 import { rfc3339 } from '#http/time-text.ts';
-import type { PublicAttempt, PublicTransaction } from '#objects/projection.ts';
+import type { PublicAttempt, PublicTransaction } from '#objects/vault/projection.ts';
 
 /** What a record is shown against: the policy of now, the reader, and the chain it is on. */
 export interface RecordScope {

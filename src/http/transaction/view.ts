@@ -6,9 +6,9 @@ import { invalidRequest } from '#http/request-check.ts';
 import { activityRecord } from '#http/transaction/activity-record.ts';
 import type { RecordScope } from '#http/transaction/record.ts';
 import { transactionRecord } from '#http/transaction/record.ts';
-import type { ListedRecord } from '#objects/projection.ts';
-import { isActivity, publicTransaction } from '#objects/projection.ts';
-import type { ActivityView, TransactionView } from '#objects/vault-views.ts';
+import type { ListedRecord } from '#objects/vault/projection.ts';
+import { isActivity, publicTransaction } from '#objects/vault/projection.ts';
+import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** The record of a view, as its reader sees it. */

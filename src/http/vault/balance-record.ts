@@ -6,7 +6,7 @@ import { ASSET_KINDS, isCollectible } from '#domain/movement.ts';
 import { usdText, usdValueAtPrice } from '#domain/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/asset-record.ts';
 import { rfc3339 } from '#http/time-text.ts';
-import type { BalanceView } from '#objects/ledger-desk.ts';
+import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import { assetName } from '#prices/price-source.ts';
 import type { CachedPrice, CachedToken } from '#store/tokens.ts';
 import { cachedPrices, cachedTokens } from '#store/tokens.ts';

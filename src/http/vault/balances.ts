@@ -8,8 +8,8 @@ import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { balanceRecords, balanceSchema } from '#http/vault/balance-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { BalanceView } from '#objects/ledger-desk.ts';
-import type { ChainAsset } from '#objects/ledger-storage.ts';
+import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const MAX_PAGE_SIZE = 100;

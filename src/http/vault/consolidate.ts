@@ -7,7 +7,7 @@ import { problem } from '#http/problem.ts';
 import { create, creationFields, CREATION_REFUSALS } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { consolidation } from '#objects/new-transaction.ts';
+import { consolidation } from '#objects/vault/writes/new-transaction.ts';
 
 /** What one transaction of a P2TR wallet can spend. */
 const MAX_COINS = 50;

@@ -10,7 +10,7 @@ import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
 import { balanceRecords } from '#http/vault/balance-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { VaultChanges } from '#objects/feed-desk.ts';
+import type { VaultChanges } from '#objects/vault/commands/feed.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** A reader hears something at least this often, and is looked at again: whether the session is open, and the person a member. */

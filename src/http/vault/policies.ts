@@ -13,7 +13,7 @@ import { approvalRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { policyHash } from '#objects/new-transaction.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const PAGE = 20;

@@ -20,7 +20,7 @@ import type { FieldReader } from '#http/field-reader.ts';
 import { plainText } from '#http/plain-text.ts';
 import type { FieldFault } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import type { PolicyPatch, PolicyPatchFault } from '#objects/membership.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#objects/vault/membership.ts';
 import { findUser } from '#store/users.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 

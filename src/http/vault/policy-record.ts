@@ -7,7 +7,7 @@ import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/device.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
 import type { Policy } from '#domain/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy.ts';
-import { policyHash } from '#objects/new-transaction.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 
 const text = z.string();
 const amount = z.string().regex(/^(0|[1-9][0-9]*)$/);

@@ -11,7 +11,7 @@ import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
 import { listedRecord } from '#http/transaction/view.ts';
-import type { ListedRecord } from '#objects/projection.ts';
+import type { ListedRecord } from '#objects/vault/projection.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { list } from '#store/transactions.ts';
 

@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from './scene.ts';
-import type { HistoryEntry } from '#objects/history.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
 import { ask, changePolicy, coordinator, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
 
 /** Reading, the challenge, approvals and rejections, as their callers meet them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HistoryEntry } from '#objects/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { anotherToken, ask, created, foundTreasury } from './scene.ts';
 
 /** Who approved which bytes, and when: for an auditor, a year later. */

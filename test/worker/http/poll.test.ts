@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
-import type { VaultObject } from '#objects/vault.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
 import type { Answer, Treasury } from './scene.ts';
 import { ask, asService, coordinator, created, foundTreasury, PATIENCE_MS } from './scene.ts';
 

@@ -11,9 +11,9 @@ import { invalidRequest } from '#http/request-check.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/vault/policy-change/record.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { PolicyPatchFault } from '#objects/membership.ts';
-import type { ChangeDecision } from '#objects/policy-desk.ts';
-import type { PolicyChangeView } from '#objects/vault-views.ts';
+import type { PolicyPatchFault } from '#objects/vault/membership.ts';
+import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
+import type { PolicyChangeView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** The change that a path names, or the problem that it names none. */

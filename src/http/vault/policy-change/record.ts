@@ -5,10 +5,10 @@ import { hasPermission, mayCancel } from '#domain/member.ts';
 import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
 import { approvalRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
-import { policyHash } from '#objects/new-transaction.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { rfc3339 } from '#http/time-text.ts';
 import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
-import type { PolicyChangeView } from '#objects/vault-views.ts';
+import type { PolicyChangeView } from '#objects/vault/views.ts';
 
 const text = z.string();
 const time = z.iso.datetime();

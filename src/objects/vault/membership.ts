@@ -14,7 +14,7 @@ import { defaultRules } from '#domain/optional-rules.ts';
 import { inCanonicalOrder } from '#domain/rules.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
-import { policyHash } from '#objects/new-transaction.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 
 export interface VaultSpec {
   readonly id: VaultId;

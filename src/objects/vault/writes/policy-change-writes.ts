@@ -10,11 +10,11 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { PolicyPatch, PolicyPatchFault } from '#objects/membership.ts';
-import { nextPolicy, withPolicy } from '#objects/membership.ts';
-import { policyHash } from '#objects/new-transaction.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
-import { writeVaultChange } from '#objects/vault-writes.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#objects/vault/membership.ts';
+import { nextPolicy, withPolicy } from '#objects/vault/membership.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** All of them have to be read by every signer, and the first that is adopted ends the others. */
 export const MAX_PENDING_CHANGES = 10;

@@ -12,12 +12,12 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import { newRenewal, renewalsNeededBy } from '#objects/mandate-renewal.ts';
-import type { PolicyPatchFault } from '#objects/membership.ts';
-import type { Proposal, RenewalRequest } from '#objects/policy-changes.ts';
-import { newChange, writeChangeDecision, writeNewChange } from '#objects/policy-changes.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault-views.ts';
+import { newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
+import type { PolicyPatchFault } from '#objects/vault/membership.ts';
+import type { Proposal, RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
+import { newChange, writeChangeDecision, writeNewChange } from '#objects/vault/writes/policy-change-writes.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault/views.ts';
 
 /** What follows from a policy that was adopted. */
 export interface PolicyEffects {

@@ -9,9 +9,9 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
-import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import { writeVaultChange } from '#objects/vault-writes.ts';
+import { PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** Members look at the newest ones; the history has all. */
 const SHOWN_RESETS = 20;

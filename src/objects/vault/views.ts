@@ -8,7 +8,7 @@ import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import type { KeyId, TransactionId, VaultId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
-import type { Wallet } from '#objects/wallets.ts';
+import type { Wallet } from '#objects/vault/wallets.ts';
 
 /** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
 export interface TransactionView {

@@ -21,9 +21,9 @@ import type { Actor, Transaction } from '#domain/transaction.ts';
 import { isPending, newestAttempt } from '#domain/transaction.ts';
 import type { DecisionContext } from '#domain/step.ts';
 import { decide } from '#domain/transition.ts';
-import type { CreationRequest } from '#objects/new-transaction.ts';
-import { rehearse } from '#objects/rehearsal.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
+import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
+import { rehearse } from '#objects/vault/writes/creation-check.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
 import type {
   ChallengeView,
   CreationView,
@@ -31,9 +31,9 @@ import type {
   TransactionView,
   TransactionWork,
   ApprovalOutcome,
-} from '#objects/vault-views.ts';
-import type { Wallet } from '#objects/wallets.ts';
-import { rescheduleAfter, writeCreation, writeDecision } from '#objects/vault-writes.ts';
+} from '#objects/vault/views.ts';
+import type { Wallet } from '#objects/vault/wallets.ts';
+import { rescheduleAfter, writeCreation, writeDecision } from '#objects/vault/writes/vault-writes.ts';
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
 

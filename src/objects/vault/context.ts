@@ -4,9 +4,9 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { ChangeSignal } from '#objects/change-signal.ts';
-import type { VaultCommit } from '#objects/vault-commit.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { ChangeSignal } from '#objects/vault/change-signal.ts';
+import type { VaultCommit } from '#objects/vault/commit.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /** A member at the door of a vault. */
 interface Authorized {

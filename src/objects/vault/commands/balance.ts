@@ -10,11 +10,11 @@ import { accepted } from '#domain/result.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
-import type { ChainAsset } from '#objects/ledger-storage.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import type { Wallet } from '#objects/wallets.ts';
-import { walletsOf } from '#objects/wallets.ts';
-import { enqueueReconciliation, writeVaultChange } from '#objects/vault-writes.ts';
+import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { Wallet } from '#objects/vault/wallets.ts';
+import { walletsOf } from '#objects/vault/wallets.ts';
+import { enqueueReconciliation, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** What of one wallet is to be compared with its chain. */
 export interface ReconcileWork {

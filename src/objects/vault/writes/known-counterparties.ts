@@ -3,7 +3,7 @@ import { findLookalike, shapeOf } from '#domain/lookalike.ts';
 import type { KnownCounterparties } from '#domain/spam.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /** What somebody would have to imitate: whom the vault has paid, trusted or named before, and itself. By shape (domain/lookalike.ts). */
 export function similarAddresses(

@@ -12,13 +12,13 @@ import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/ledger.ts';
 import { ledgerLines } from '#domain/ledger.ts';
 import { NATIVE } from '#domain/movement.ts';
-import { enqueueMissingKeys } from '#objects/key-desk.ts';
-import { policyHash } from '#objects/new-transaction.ts';
-import type { OutboxJob } from '#objects/outbox.ts';
-import { VALUATION_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/outbox.ts';
-import { retryDelayMs, watchDelayMs } from '#objects/outbox.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
-import { walletsOf } from '#objects/wallets.ts';
+import { enqueueMissingKeys } from '#objects/vault/commands/key.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import type { OutboxJob } from '#objects/vault/outbox.ts';
+import { VALUATION_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
+import { retryDelayMs, watchDelayMs } from '#objects/vault/outbox.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { walletsOf } from '#objects/vault/wallets.ts';
 
 /** What made a record change: the event's name, and the person behind it (null for the service itself). */
 export interface Cause {

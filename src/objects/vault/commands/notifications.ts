@@ -9,9 +9,9 @@ import {
   notificationOfReset,
 } from '#domain/notification.ts';
 import type { Vault } from '#domain/vault.ts';
-import { NOTIFICATION_MS } from '#objects/outbox.ts';
-import { EXPORT_REQUESTED } from '#objects/recovery-exports.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
+import { NOTIFICATION_MS } from '#objects/vault/outbox.ts';
+import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
 
 /** What people are notified of. */
 export type NotificationSubjectId = TransactionId | CredentialResetId;

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import type { Valuation } from '#domain/appraisal.ts';
-import { knownCounterparties } from '#objects/acquaintance.ts';
+import { knownCounterparties } from '#objects/vault/writes/known-counterparties.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Activity, ChainTransaction } from '#domain/activity.ts';
 import { newActivity, isWatched, MAX_UNCONFIRMED, updatedActivity, shown, needsValuation } from '#domain/activity.ts';
@@ -12,9 +12,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
 import { walletAddress } from '#domain/vault.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import type { ActivityView, FollowWork } from '#objects/vault-views.ts';
-import { writeActivity } from '#objects/vault-writes.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { ActivityView, FollowWork } from '#objects/vault/views.ts';
+import { writeActivity } from '#objects/vault/writes/vault-writes.ts';
 
 /** What a chain shows under a hash; null when it shows nothing (any more). */
 export interface ActivityReport {

@@ -6,8 +6,8 @@ import { sessionFault } from '#domain/session.ts';
 import type { UserProfile, Withdrawal } from '#domain/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { LimitState } from '#objects/usage-meter.ts';
-import { RateLimiter } from '#objects/usage-meter.ts';
+import type { LimitState } from '#objects/token/rate-limiter.ts';
+import { RateLimiter } from '#objects/token/rate-limiter.ts';
 
 export type NewSession = Pick<Session, 'id' | 'user' | 'secretHash'>;
 

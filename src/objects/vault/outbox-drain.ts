@@ -1,11 +1,11 @@
 import type { Passkey } from '#domain/device.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
-import type { HistoryEntry } from '#objects/history.ts';
-import type { OutboxRow } from '#objects/outbox.ts';
-import { resendDelayMs } from '#objects/outbox.ts';
-import { projectedActivity, projectedTransaction } from '#objects/projection.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import type { OutboxRow } from '#objects/vault/outbox.ts';
+import { resendDelayMs } from '#objects/vault/outbox.ts';
+import { projectedActivity, projectedTransaction } from '#objects/vault/projection.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 import { project } from '#store/transactions.ts';
 import { replaceMembers, upsertVault, upsertWallets } from '#store/vaults.ts';
 

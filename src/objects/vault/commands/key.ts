@@ -1,11 +1,11 @@
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
-import { recordExport, type RecoveryExport } from '#objects/recovery-exports.ts';
-import { enqueueAdoption } from '#objects/policy-changes.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import type { KeyWork } from '#objects/vault-views.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
-import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/wallets.ts';
+import { recordExport, type RecoveryExport } from '#objects/vault/writes/recovery-exports.ts';
+import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { KeyWork } from '#objects/vault/views.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/vault/wallets.ts';
 
 /** How far a run of the job has come. */
 export type KeyProgress =

@@ -1,8 +1,8 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { newTransactionId } from '#domain/id.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import { PROJECTION_DELAY_MS } from '#objects/outbox.ts';
-import { writeVaultChange } from '#objects/vault-writes.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import { PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
+import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** An operator exports the recovery packages of a vault: the shares of its keys, sealed for offline keys. */
 export interface RecoveryExport {

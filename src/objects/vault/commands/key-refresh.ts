@@ -1,9 +1,9 @@
 import type { KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
-import type { UpdateVault } from '#objects/key-desk.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import type { RefreshWork } from '#objects/vault-views.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
-import { writeVaultChange } from '#objects/vault-writes.ts';
+import type { UpdateVault } from '#objects/vault/commands/key.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { RefreshWork } from '#objects/vault/views.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
+import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
 /** How far a run of the job has come. */
 export type RefreshReport =

@@ -4,11 +4,11 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction.ts';
-import type { HistoryEntry } from '#objects/history.ts';
-import type { BalanceView, BalanceCommands } from '#objects/ledger-desk.ts';
-import type { ChainAsset } from '#objects/ledger-storage.ts';
-import type { VaultContext } from '#objects/vault-host.ts';
-import type { ActivityView, TransactionView } from '#objects/vault-views.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import type { BalanceView, BalanceCommands } from '#objects/vault/commands/balance.ts';
+import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 
 /** The key under which a vault's change signal is woken by whatever its history tells. */
 export const FEED_SIGNAL = 'feed';

@@ -9,10 +9,10 @@ import { dailyLimitViolation, ruleViolation } from '#domain/rules.ts';
 import type { Actor, Transaction } from '#domain/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
-import type { CreationRequest } from '#objects/new-transaction.ts';
-import { similarAddresses } from '#objects/acquaintance.ts';
-import { newTransaction } from '#objects/new-transaction.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
+import { similarAddresses } from '#objects/vault/writes/known-counterparties.ts';
+import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 
 export interface CreationScope {
   readonly storage: VaultStorage;

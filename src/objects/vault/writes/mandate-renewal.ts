@@ -7,10 +7,10 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
-import { policyHash } from '#objects/new-transaction.ts';
-import type { RenewalRequest } from '#objects/policy-changes.ts';
-import { MAX_PENDING_CHANGES, openChange } from '#objects/policy-changes.ts';
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import type { RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
+import { MAX_PENDING_CHANGES, openChange } from '#objects/vault/writes/policy-change-writes.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /**
  * A renewal as it would be proposed now; where one of this version is pending already, it is that one.

@@ -3,13 +3,13 @@ import type { Transaction } from '#domain/transaction.ts';
 import { isFinal, isPending, newestAttempt } from '#domain/transaction.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
-import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/activity-storage.ts';
-import { CredentialResetStorage } from '#objects/credential-reset-storage.ts';
-import type { HistoryEntry } from '#objects/history.ts';
-import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/history.ts';
-import type { OutboxJob, OutboxRow } from '#objects/outbox.ts';
-import { LEDGER_SCHEMA, LedgerStorage } from '#objects/ledger-storage.ts';
-import { POLICY_SCHEMA, PolicyStorage } from '#objects/policy-storage.ts';
+import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/vault/tables/activity-table.ts';
+import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
+import { LEDGER_SCHEMA, LedgerStorage } from '#objects/vault/tables/balance-table.ts';
+import { POLICY_SCHEMA, PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 
 /**
  * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte are better off in plain ones. `vote` and `signed` repeat what the record says: where a bug in the domain would count one

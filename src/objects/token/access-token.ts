@@ -15,8 +15,8 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { LimitState } from '#objects/usage-meter.ts';
-import { RateLimiter } from '#objects/usage-meter.ts';
+import type { LimitState } from '#objects/token/rate-limiter.ts';
+import { RateLimiter } from '#objects/token/rate-limiter.ts';
 
 export type TokenAdmission =
   | { readonly outcome: 'admitted'; readonly tokenId: TokenId; readonly user: UserProfile; readonly limit: LimitState }

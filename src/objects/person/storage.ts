@@ -1,7 +1,7 @@
 import type { TokenId, VaultId } from '#domain/id.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
 import type { CredentialResetId } from '#domain/id.ts';
-import { CREDENTIAL_RESET_SCHEMA, CredentialResetStorage } from '#objects/credential-reset-storage.ts';
+import { CREDENTIAL_RESET_SCHEMA, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 
 /**
  * `person` has its row from the moment the person is entered. A person who is older than this table has none and counts as

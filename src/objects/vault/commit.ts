@@ -1,4 +1,4 @@
-import type { VaultStorage } from '#objects/vault-storage.ts';
+import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /** No two clocks of one platform differ by more. */
 const MAX_CLOCK_SKEW_MS = 60_000;
