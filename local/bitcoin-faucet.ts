@@ -1,8 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, concatBytes, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { RawTx, Transaction } from '@scure/btc-signer';
-import { scriptOf, segwitAddressOf } from '#chains/bitcoin/address.ts';
-import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 
 /** The payer of every deposit on the local ledger. Anybody may know its key: there is nothing to lose. */
 const KEY = new Uint8Array(32).fill(0x11);

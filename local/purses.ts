@@ -1,9 +1,9 @@
 import { address, getAddressDecoder } from '@solana/kit';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { tokenAccountIn } from '#chains/solana/accounts.ts';
-import { tokenAccountOf } from '#chains/solana/address.ts';
-import { addressOfPublicKey } from '#chains/bitcoin/address.ts';
-import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
+import { tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { addressOfPublicKey } from '#chains/bitcoin/rules/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import type { LocalBitcoinChain } from './bitcoin-ledger.ts';
 import type { LocalSolanaChain } from './solana-ledger.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { isBitcoinTestNetwork } from '#domain/chain.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { PartyIndex } from '#mpc/party.ts';

@@ -5,7 +5,7 @@ import {
   COMPUTE_BUDGET_PROGRAM_ADDRESS,
   getSetComputeUnitPriceInstructionDataDecoder,
 } from '@solana-program/compute-budget';
-import { bytesOf } from '#chains/solana/address.ts';
+import { bytesOf } from '#chains/solana/rules/address.ts';
 
 /** How the leader of a slot chooses what it carries out. */
 export interface LeaderRules {

@@ -21,9 +21,9 @@ import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-progr
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { parseJsonWithBigInts, stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
-import { bytesOf } from '#chains/solana/address.ts';
-import { mintIn, storedNonce, tokenAccountIn } from '#chains/solana/accounts.ts';
-import type { Account } from '#chains/solana/question.ts';
+import { bytesOf } from '#chains/solana/rules/address.ts';
+import { mintIn, storedNonce, tokenAccountIn } from '#chains/solana/client/accounts.ts';
+import type { Account } from '#chains/solana/client/rpc-calls.ts';
 import type { LeaderRules, Waiting } from './solana-leader.ts';
 import { chosenFor, isSignedBy, offeredPrice } from './solana-leader.ts';
 import { errorOf } from './solana-error.ts';

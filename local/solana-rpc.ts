@@ -2,9 +2,9 @@ import type { Address, Transaction } from '@solana/kit';
 import { getBase58Decoder, getTransactionDecoder } from '@solana/kit';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
-import { isPublicKey } from '#chains/solana/address.ts';
-import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
-import type { Account } from '#chains/solana/question.ts';
+import { isPublicKey } from '#chains/solana/rules/address.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
+import type { Account } from '#chains/solana/client/rpc-calls.ts';
 
 /** 32 bytes whose base58 begins with the name of the local cluster. */
 const GENESIS = `${LOCAL_CLUSTER}111111111111`;

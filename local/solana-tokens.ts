@@ -8,7 +8,7 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
-import { tokenAccountOf } from '#chains/solana/address.ts';
+import { tokenAccountOf } from '#chains/solana/rules/address.ts';
 import type { LocalSolanaChain } from './solana-ledger.ts';
 
 /** Mints every token here, and pays for it. Nobody has its key. */

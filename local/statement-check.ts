@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import type { PolicyLink } from '#devices/policy-chain.ts';
 import { pinsUnder } from '#devices/policy-chain.ts';
 import type { CosignerAgreement, Agreement } from '#devices/standing.ts';

@@ -1,8 +1,8 @@
 import type { Fact } from '#approval-page/fact.ts';
 import { amountText, chainText, knownChain, timeText, visibleText } from '#approval-page/fact.ts';
-import { decodeCall } from '#chains/evm/decode-call.ts';
-import { readTypedData } from '#chains/evm/typed-data.ts';
-import { warningsOf } from '#chains/warnings.ts';
+import { decodeCall } from '#chains/evm/rules/decode-call.ts';
+import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
 import type { Intent, OnChainIntent } from '#domain/intent.ts';
 import { unreachable } from '#domain/result.ts';
 import type { Policy } from '#domain/policy.ts';

@@ -7,7 +7,7 @@ import {
   assertSameBytes,
   InvalidRequest,
 } from '#approval-page/canonical-cursor.ts';
-import { readTypedData, typedDataText } from '#chains/evm/typed-data.ts';
+import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { parseAmount } from '#domain/amount.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
 import type { Action, Intent, OnChainIntent, TransferExtras } from '#domain/intent.ts';

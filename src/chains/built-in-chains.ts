@@ -1,6 +1,6 @@
-import { GENESIS } from '#chains/bitcoin/network.ts';
+import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { LISTED_TOKENS } from '#chains/listed-tokens.ts';
-import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import type { Chain } from '#domain/chain.ts';
 
 const GWEI = 10n ** 9n;

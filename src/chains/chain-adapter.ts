@@ -1,4 +1,4 @@
-import type { Simulation } from '#chains/simulation.ts';
+import type { Simulation } from '#chains/inspect/simulation.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
 import type { Amount } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';

@@ -1,8 +1,8 @@
-import { networkOf } from '#chains/bitcoin/network.ts';
-import { canonicalAddress } from '#chains/evm/address.ts';
-import { chainIdOf } from '#chains/evm/chain-id.ts';
-import { isPublicKey } from '#chains/solana/address.ts';
-import { clusterOf } from '#chains/solana/cluster.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
+import { canonicalAddress } from '#chains/evm/rules/address.ts';
+import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
+import { isPublicKey } from '#chains/solana/rules/address.ts';
+import { clusterOf } from '#chains/solana/rules/cluster.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { Chain, ChainFamily, ListedToken } from '#domain/chain.ts';
 import { DATA_FEE_KINDS, GAS_ESTIMATE_KINDS } from '#domain/chain.ts';

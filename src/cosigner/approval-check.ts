@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { InspectedPayload, PayloadFault } from '#chains/payload.ts';
-import { inspectPayload, isEvidenced } from '#chains/payload.ts';
+import type { InspectedPayload, PayloadFault } from '#chains/inspect/payload.ts';
+import { inspectPayload, isEvidenced } from '#chains/inspect/payload.ts';
 import { verifiedApprovals } from '#devices/voice.ts';
-import { exposureOf } from '#chains/exposure.ts';
-import type { FeeCeilings } from '#chains/fee-ceiling.ts';
-import { feeCeiling, exceedsSizeCap } from '#chains/fee-ceiling.ts';
+import { exposureOf } from '#chains/inspect/exposure.ts';
+import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
+import { feeCeiling, exceedsSizeCap } from '#chains/inspect/fee-ceiling.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { hasRequiredDevice, countedApprovers, requiredApprovalsFor } from '#domain/approval.ts';
 import type { AttemptPurpose, Intent } from '#domain/intent.ts';

@@ -1,4 +1,4 @@
-import { isCanonicalAddress, isCanonicalAsset, isKnownChain } from '#chains/canonical-spelling.ts';
+import { isCanonicalAddress, isCanonicalAsset, isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import type { Device } from '#domain/device.ts';

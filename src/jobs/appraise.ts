@@ -1,5 +1,5 @@
-import { chainClientFor } from '#chains/access.ts';
-import { impersonatedToken, hasPhishingText } from '#chains/imitation.ts';
+import { chainClientFor } from '#chains/client-for.ts';
+import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Valuation, TokenProfile } from '#domain/appraisal.ts';

@@ -3,7 +3,7 @@ import type { TransactionId } from '#domain/id.ts';
 import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';

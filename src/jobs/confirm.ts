@@ -6,7 +6,7 @@ import { isPastNotAfter } from '#domain/end-by-time.ts';
 import { isPastNotAfterTime } from '#domain/intent.ts';
 import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import { valueAssets } from '#jobs/appraise.ts';
 import { recordBlocker } from '#jobs/nonce-allocation.ts';
 import { reprice } from '#jobs/reprice.ts';

@@ -1,4 +1,4 @@
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { valueAssets } from '#jobs/appraise.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/access.ts';
-import { isObject } from '#chains/json.ts';
+import { chainClientFor } from '#chains/client-for.ts';
+import { isObject } from '#chains/rpc/is-object.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity.ts';
 import type { Chain } from '#domain/chain.ts';

@@ -1,4 +1,4 @@
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import type { VaultId } from '#domain/id.ts';
 import { valueTokens } from '#jobs/appraise.ts';
 import { isFungible } from '#domain/movement.ts';

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
-import { inspectPayload } from '#chains/payload.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { Intent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy-change.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { boundedFetch } from '#chains/bounded-fetch.ts';
+import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
 import type { Result } from '#domain/result.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { boundedFetch } from '#chains/bounded-fetch.ts';
+import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import type { CosignerPin } from '#domain/cosigner-pin.ts';
 import { arePins } from '#domain/cosigner-pin.ts';
 import { transportOf } from '#nodes/cosigner-client.ts';

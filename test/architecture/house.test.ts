@@ -76,7 +76,7 @@ test.each<[keyof typeof house, string, string]>([
   ['wholeKeys', 'local/demo.ts', `privateKeyToAccount('0x')`],
   ['purity', 'src/domain/approval.ts', `const now = Date.now();`],
   ['database', 'src/store/vaults.ts', `await db.transaction(async () => {});`],
-  ['amounts', 'src/chains/evm/quote.ts', `const fee = Number(quote.maxFee);`],
+  ['amounts', 'src/chains/evm/client/quote.ts', `const fee = Number(quote.maxFee);`],
   ['logs', 'src/http/app.ts', `console.log(JSON.stringify(env));`],
   ['logs', 'src/http/app.ts', `console.error(token);`],
   ['mentions', 'src/http/app.ts', `// TODO: check the caller`],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chainsWithOneNode } from '#chains/access.ts';
+import { chainsWithOneNode } from '#chains/client-for.ts';
 
 test('a chain whose payments rest on the word of one node is named', () => {
   const urls = { base: ['https://a.test'], ethereum: ['https://a.test', 'https://b.test'], solana: ['https://c.test'] };

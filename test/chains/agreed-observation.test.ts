@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { observeWithQuorum } from '#chains/agreed-observation.ts';
+import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
-import type { NodePool, NodeProblem } from '#chains/fleet.ts';
-import { unusable } from '#chains/fleet.ts';
-import type { RpcNode } from '#chains/json-rpc.ts';
-import { noAnswer } from '#chains/json-rpc.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction.ts';

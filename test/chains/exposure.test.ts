@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, erc721Abi, maxUint256, parseAbi } from 'viem';
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
-import { exposureOf } from '#chains/exposure.ts';
+import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { Action } from '#domain/intent.ts';
 import { amount } from '../domain/cast.ts';
 

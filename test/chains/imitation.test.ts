@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { impersonatedToken, hasPhishingText } from '#chains/imitation.ts';
+import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { present } from './evm/cast.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { encodeErrorResult, parseAbi } from 'viem';
 import { expect, test } from 'vitest';
-import { redacted, secretsOf } from '#chains/readable.ts';
-import { decodeRevert, revertReason } from '#chains/evm/revert.ts';
+import { redacted, secretsOf } from '#chains/rpc/redact.ts';
+import { decodeRevert, revertReason } from '#chains/evm/client/revert.ts';
 
 const NODE = 'https://eth.example.org/v2/k3yk3yk3yk3y?apikey=s3cr3ts3cr3t';
 

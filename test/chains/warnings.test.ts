@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, erc721Abi, maxUint256 } from 'viem';
 import { expect, test } from 'vitest';
-import { warningsOf } from '#chains/warnings.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
 import type { Intent } from '#domain/intent.ts';
 import { amount, FRAME, messageIntent, transferIntent } from '../domain/cast.ts';
 

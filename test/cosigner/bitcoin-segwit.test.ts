@@ -1,9 +1,9 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
-import { scriptOf } from '#chains/bitcoin/address.ts';
-import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';

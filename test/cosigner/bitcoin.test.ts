@@ -1,8 +1,8 @@
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
-import type { Utxo, SpendPlan } from '#chains/bitcoin/terms.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { composeTransaction } from '#chains/evm/compose.ts';
+import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest } from '#cosigner/approval-check.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { composeTransaction } from '#chains/evm/compose.ts';
+import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import type { SessionPlan } from '#cosigner/protocol.ts';
 import { alice, bob, NOON_MS, policy } from '../domain/cast.ts';

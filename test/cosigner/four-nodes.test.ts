@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import type { Policy } from '#domain/policy.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { inspectPayload } from '#chains/payload.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';

@@ -1,10 +1,10 @@
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
 import { blockhash } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { solanaAdapter } from '#chains/solana/adapter.ts';
-import type { DurableNonce } from '#chains/solana/terms.ts';
+import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { unsignedAttempt } from '#domain/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scriptOf } from '#chains/bitcoin/address.ts';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import { unwrap } from '#local/client.ts';
 import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';

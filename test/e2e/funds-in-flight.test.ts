@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isPublicKey } from '#chains/solana/address.ts';
+import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { TransactionRecord } from '#local/client.ts';
 import type { SolanaNode } from '#local/solana-node.ts';
 import { startSolanaNode } from '#local/solana-node.ts';

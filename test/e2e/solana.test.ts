@@ -2,7 +2,7 @@ import { verify } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { getBase58Encoder } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { derivedAddress, isPublicKey } from '#chains/solana/address.ts';
+import { derivedAddress, isPublicKey } from '#chains/solana/rules/address.ts';
 import type { TransactionRecord, TransferBody } from '#local/client.ts';
 import { unwrap } from '#local/client.ts';
 import type { ReadyVault } from '#local/provision.ts';

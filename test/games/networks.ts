@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
-import { addressOn } from '#chains/address-on.ts';
-import { scriptOf, segwitAddressOf } from '#chains/bitcoin/address.ts';
-import { composeTransaction as composeBitcoin } from '#chains/bitcoin/compose.ts';
-import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
-import { composeTransaction as composeEvm } from '#chains/evm/compose.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
+import { composeTransaction as composeBitcoin } from '#chains/bitcoin/rules/compose.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
+import { composeTransaction as composeEvm } from '#chains/evm/rules/compose.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import { walletKey } from '#mpc/derivation.ts';

@@ -1,8 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
 import { encodeFunctionData, erc20Abi, hexToBytes, isAddress, keccak256, parseTransaction } from 'viem';
-import { scriptOf } from '#chains/bitcoin/address.ts';
-import { networkOf } from '#chains/bitcoin/network.ts';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { TransferIntent } from '#domain/intent.ts';

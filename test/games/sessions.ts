@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { inspectPayload } from '#chains/payload.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { recordOf } from '#cosigner/ledger.ts';
 import type { SessionPlan } from '#cosigner/protocol.ts';

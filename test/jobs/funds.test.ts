@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
-import { permanent, shortOf } from '#chains/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import type { AssetAmount } from '#domain/exposure.ts';

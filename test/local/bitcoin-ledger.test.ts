@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { RawTx, Transaction } from '@scure/btc-signer';
 import { afterAll, expect, test } from 'vitest';
-import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/address.ts';
+import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
 import { taprootSighash } from '#local/taproot-sighash.ts';
 import { BTC, regtest, stranger } from '../chains/bitcoin/cast.ts';

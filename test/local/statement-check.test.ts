@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { SignedStatement } from '#domain/statement.ts';

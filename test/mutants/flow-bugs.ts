@@ -53,14 +53,14 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'the count of one node of two is proven',
-    file: 'src/chains/evm/account-nonce.ts',
+    file: 'src/chains/evm/client/account-nonce.ts',
     was: 'proven: { latest: latest ?? 0n, pending: pending ?? 0n },',
     is: 'proven: { latest: latest ?? first.latest, pending: pending ?? first.pending },',
     caughtBy: evm('account-nonce'),
   },
   {
     name: 'the mempool of the only node is proven',
-    file: 'src/chains/evm/account-nonce.ts',
+    file: 'src/chains/evm/client/account-nonce.ts',
     was: 'proven: { latest: latest.value, pending: 0n } })',
     is: 'proven: { latest: latest.value, pending: counts.value.pending } })',
     caughtBy: evm('account-nonce'),

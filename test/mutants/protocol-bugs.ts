@@ -120,14 +120,14 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a signature of ECDSA with a high s is a witness',
-    file: 'src/chains/bitcoin/witness.ts',
+    file: 'src/chains/bitcoin/rules/witness.ts',
     was: 'if (signature.hasHighS()) return null;',
     is: '',
     caughtBy: IN_VECTORS,
   },
   {
     name: 'BIP-322 pushes the hash of the message without OP_0',
-    file: 'src/chains/bitcoin/message.ts',
+    file: 'src/chains/bitcoin/rules/message.ts',
     was: 'concatBytes(Uint8Array.of(0, PUSH_32), messageHash)',
     is: 'concatBytes(Uint8Array.of(PUSH_32), messageHash)',
     caughtBy: IN_VECTORS,

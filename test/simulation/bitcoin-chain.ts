@@ -1,8 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
-import { scriptOf, segwitAddressOf } from '#chains/bitcoin/address.ts';
-import { GENESIS, networkOf } from '#chains/bitcoin/network.ts';
+import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { LocalBitcoinChain, type AcceptedTransaction, type TxOut } from '#local/bitcoin-ledger.ts';
 import type { Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from './schedule.ts';

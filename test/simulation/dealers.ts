@@ -3,7 +3,7 @@ import { schnorr } from '@noble/curves/secp256k1.js';
 import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import type { KeyScheme } from '#domain/chain.ts';
 import type { KeyId } from '#domain/id.ts';
 import { parseKeyId } from '#domain/id.ts';

@@ -6,8 +6,8 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from '@solana/kit';
-import { bytesOf, isPublicKey } from '#chains/solana/address.ts';
-import { LOCAL_CLUSTER } from '#chains/solana/cluster.ts';
+import { bytesOf, isPublicKey } from '#chains/solana/rules/address.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import { durableNonce } from '#local/durable-nonce.ts';
 import type { Entry } from '#local/solana-rpc.ts';
 import { hashOf } from '#local/solana-rpc.ts';

@@ -11,9 +11,9 @@ import {
   getTransferSolInstructionDataDecoder,
   SYSTEM_PROGRAM_ADDRESS,
 } from '@solana-program/system';
-import { storedNonce } from '#chains/solana/accounts.ts';
-import { bytesOf, seededAddress } from '#chains/solana/address.ts';
-import type { Account } from '#chains/solana/question.ts';
+import { storedNonce } from '#chains/solana/client/accounts.ts';
+import { bytesOf, seededAddress } from '#chains/solana/rules/address.ts';
+import type { Account } from '#chains/solana/client/rpc-calls.ts';
 import { durableNonce } from '#local/durable-nonce.ts';
 
 /** An account of the system program. */

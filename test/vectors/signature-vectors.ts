@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { keyHashOf, witnessOf } from '#chains/bitcoin/witness.ts';
+import { keyHashOf, witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import { verifyDeviceSignature } from '#devices/verify.ts';
 import { assertionFault } from '#devices/webauthn.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainsWithOneNode } from '#chains/access.ts';
+import { chainsWithOneNode } from '#chains/client-for.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
 import type { HttpContext } from '#http/context.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { warningsOf } from '#chains/warnings.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
 import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/approval.ts';
 import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';

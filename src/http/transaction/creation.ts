@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';

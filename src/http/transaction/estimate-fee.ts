@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';

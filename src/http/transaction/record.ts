@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { decodeCall } from '#chains/evm/decode-call.ts';
-import { warningsOf } from '#chains/warnings.ts';
+import { decodeCall } from '#chains/evm/rules/decode-call.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
 import { requiredApprovalsNow, currentApprovers, hasApproved, hasRequiredDevice } from '#domain/approval.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { chainClientFor } from '#chains/access.ts';
+import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Allowance } from '#chains/simulation.ts';
+import type { Allowance } from '#chains/inspect/simulation.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { Intent } from '#domain/intent.ts';
 import { movementsOf } from '#domain/movement.ts';

@@ -1,5 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import type { Chain, KeyScheme } from '#domain/chain.ts';
 import { isBitcoinTestNetwork, keySchemeOf } from '#domain/chain.ts';
 import type { Vault, VaultConfiguration, VaultKey } from '#domain/vault.ts';

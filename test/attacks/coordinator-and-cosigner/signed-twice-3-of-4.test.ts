@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { defaultRules } from '#domain/optional-rules.ts';
 import type { Policy } from '#domain/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';

@@ -12,7 +12,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { relay } from '#jobs/relay.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';

@@ -6,9 +6,9 @@
  * Defence: the memo is a field of the intent, under the approvals, and co-signers sign only the bytes that carry exactly this memo.
  */
 import { describe, expect, test } from 'vitest';
-import { payloadHex } from '#chains/payload-text.ts';
-import { messageBytes } from '#chains/solana/transaction.ts';
-import { inspectPayload } from '#chains/payload.ts';
+import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
 import { intentOf, Malformed } from '#cosigner/wire.ts';
 import { intentBytes } from '#domain/intent.ts';
 import type { TransferIntent } from '#domain/intent.ts';

@@ -7,8 +7,8 @@
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { composeTransaction } from '#chains/bitcoin/compose.ts';
-import { parseFeeCeilings } from '#chains/fee-ceiling.ts';
+import { composeTransaction } from '#chains/bitcoin/rules/compose.ts';
+import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { alice, bob, policy } from '../../domain/cast.ts';
 import { answer, intent, request, votes } from '../../cosigner/check-scene.ts';

@@ -6,8 +6,8 @@
  * Defence: each co-signer has its own fee ceiling by chain; fees count into limits of the native asset; a policy can cap them.
  */
 import { describe, expect, test } from 'vitest';
-import { composeTransaction } from '#chains/evm/compose.ts';
-import { feeCeiling, parseFeeCeilings } from '#chains/fee-ceiling.ts';
+import { composeTransaction } from '#chains/evm/rules/compose.ts';
+import { feeCeiling, parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Rules } from '#domain/rules.ts';
 import { NO_RULES } from '#domain/rules.ts';

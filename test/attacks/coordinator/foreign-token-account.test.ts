@@ -21,10 +21,10 @@ import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } 
 import { getAdvanceNonceAccountInstruction } from '@solana-program/system';
 import { getRevokeInstruction, getTransferCheckedInstruction } from '@solana-program/token';
 import { expect, test } from 'vitest';
-import { inspectPayload } from '#chains/payload.ts';
-import { tokenAccountOf } from '#chains/solana/address.ts';
-import { nonceAccountOf } from '#chains/solana/terms.ts';
-import { messageBytes } from '#chains/solana/transaction.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { payment, stranger, units, Wallet } from '../../chains/solana/cast.ts';
 

@@ -7,10 +7,10 @@
  */
 import { describe, expect, test } from 'vitest';
 import { describeIntent } from '#approval-page/describe-intent.ts';
-import { payloadHex } from '#chains/payload-text.ts';
-import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/address.ts';
-import { messageBytes } from '#chains/solana/transaction.ts';
-import { warningsOf } from '#chains/warnings.ts';
+import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
 import { intentOf, Malformed } from '#cosigner/wire.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { intentBytes } from '#domain/intent.ts';

@@ -6,10 +6,10 @@
  * Defence: co-signers refuse messages that name no chain where the policy says so, and signers see a warning everywhere else.
  */
 import { expect, test } from 'vitest';
-import { composeMessage } from '#chains/evm/compose.ts';
-import { readMessage } from '#chains/evm/message.ts';
-import { inspectPayload } from '#chains/payload.ts';
-import { warningsOf } from '#chains/warnings.ts';
+import { composeMessage } from '#chains/evm/rules/compose.ts';
+import { readMessage } from '#chains/evm/rules/message.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
 import type { SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest } from '#cosigner/approval-check.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';

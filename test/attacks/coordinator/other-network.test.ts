@@ -8,10 +8,10 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressOn } from '#chains/address-on.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
-import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/address.ts';
-import { networkOf } from '#chains/bitcoin/network.ts';
+import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';

@@ -8,8 +8,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { messageSignature, signedMessage } from '#chains/bitcoin/message.ts';
-import { verifyMessage } from '#chains/bitcoin/verify-message.ts';
+import { messageSignature, signedMessage } from '#chains/bitcoin/rules/message.ts';
+import { verifyMessage } from '#chains/bitcoin/rules/verify-message.ts';
 import { message } from '../../chains/bitcoin/cast.ts';
 import { present } from '../../chains/evm/cast.ts';
 

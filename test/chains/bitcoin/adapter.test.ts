@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { utxosIn } from '#chains/bitcoin/transaction.ts';
+import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { addressOn } from '#chains/address-on.ts';
-import { addressOfPublicKey, parseAddress } from '#chains/bitcoin/address.ts';
-import { networkOf } from '#chains/bitcoin/network.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { addressOfPublicKey, parseAddress } from '#chains/bitcoin/rules/address.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import { Address } from '@scure/btc-signer';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { mainnet, REGTEST, regtest, stranger } from './cast.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { scriptOf } from '#chains/bitcoin/address.ts';
-import { utxosIn } from '#chains/bitcoin/transaction.ts';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { actionOfAttempt } from '#domain/intent.ts';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { FeeBid } from '#chains/bitcoin/bid.ts';
-import { feeFor } from '#chains/bitcoin/bid.ts';
-import { isEconomical, selectUtxos } from '#chains/bitcoin/coin-selection.ts';
-import { maxInputsOf } from '#chains/bitcoin/lock.ts';
-import { feeAt } from '#chains/bitcoin/rate.ts';
-import type { Utxo } from '#chains/bitcoin/terms.ts';
-import { dustOf, outpointText, totalOf } from '#chains/bitcoin/terms.ts';
-import type { Payment } from '#chains/bitcoin/transaction.ts';
-import { feeOf, sizeOfShape } from '#chains/bitcoin/transaction.ts';
+import type { FeeBid } from '#chains/bitcoin/client/fee-bid.ts';
+import { feeFor } from '#chains/bitcoin/client/fee-bid.ts';
+import { isEconomical, selectUtxos } from '#chains/bitcoin/client/coin-selection.ts';
+import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
+import { feeAt } from '#chains/bitcoin/rules/fee-rate.ts';
+import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
+import { dustOf, outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';
+import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
+import { feeOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
 import { present } from '../evm/cast.ts';
 
 /** Which coins carry a payment out. No chain and no key takes part. */

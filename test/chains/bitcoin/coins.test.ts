@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readUtxos } from '#chains/bitcoin/coins.ts';
-import { getUtxos } from '#chains/bitcoin/question.ts';
-import { outpointText } from '#chains/bitcoin/terms.ts';
-import type { RpcNode } from '#chains/json-rpc.ts';
-import { noAnswer } from '#chains/json-rpc.ts';
-import { connect } from '#chains/bitcoin/node.ts';
+import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
+import { getUtxos } from '#chains/bitcoin/client/rpc-calls.ts';
+import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { noAnswer } from '#chains/rpc/json-rpc.ts';
+import { connect } from '#chains/bitcoin/client/rpc-node.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';

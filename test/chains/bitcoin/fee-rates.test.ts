@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readFeeRates } from '#chains/bitcoin/fee-rates.ts';
-import { rateTiers } from '#chains/bitcoin/rate.ts';
-import type { RpcNode } from '#chains/json-rpc.ts';
-import { noAnswer } from '#chains/json-rpc.ts';
+import { readFeeRates } from '#chains/bitcoin/client/fee-rates.ts';
+import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { accepted } from '#domain/result.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, afterAll, beforeEach, expect, test } from 'vitest';
-import { replacementMinimum } from '#chains/bitcoin/replacement.ts';
+import { replacementMinimum } from '#chains/bitcoin/client/replacement.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { Attempt } from '#domain/transaction.ts';

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressOfPublicKey, canonicalAddress, parseAddress } from '#chains/evm/address.ts';
+import { addressOfPublicKey, canonicalAddress, parseAddress } from '#chains/evm/rules/address.ts';
 
 /** EIP-55's own examples: all caps, all lower, mixed. */
 const CHECKSUMMED = [

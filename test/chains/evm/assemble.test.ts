@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 import { hexToBytes, keccak256, parseTransaction } from 'viem';
 import { expect, test } from 'vitest';
 import type { EcdsaSignatureParts } from '#chains/chain-adapter.ts';
-import { assembleTransaction, readSigned } from '#chains/evm/assemble.ts';
+import { assembleTransaction, readSigned } from '#chains/evm/rules/assemble.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { MALLORY, NATIVE, amount, attemptFor, present } from './cast.ts';
 

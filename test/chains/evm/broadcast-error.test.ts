@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { classifyBroadcastError } from '#chains/evm/broadcast-error.ts';
+import { classifyBroadcastError } from '#chains/evm/watch/broadcast-error.ts';
 
 const SERVER_ERROR = -32000;
 

@@ -1,5 +1,5 @@
-import { composeTransaction } from '#chains/evm/compose.ts';
-import type { EvmQuote } from '#chains/evm/quote.ts';
+import { composeTransaction } from '#chains/evm/rules/compose.ts';
+import type { EvmQuote } from '#chains/evm/client/quote.ts';
 import type { Amount } from '#domain/amount.ts';
 import { parseAmount } from '#domain/amount.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { encodeAbiParameters, encodeFunctionData, parseAbi, toFunctionSelector } from 'viem';
 import { expect, test } from 'vitest';
-import { encodeBytes } from '#chains/evm/data-fee.ts';
-import { feesFor, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/fees.ts';
-import { callOf } from '#chains/evm/call.ts';
+import { encodeBytes } from '#chains/evm/client/data-fee.ts';
+import { feesFor, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
+import { callOf } from '#chains/evm/rules/call.ts';
 import { amountOf } from '#domain/amount.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';

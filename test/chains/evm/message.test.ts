@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { hashMessage, hashTypedData, hexToBytes, keccak256 } from 'viem';
 import { expect, test } from 'vitest';
-import { composeMessage } from '#chains/evm/compose.ts';
-import { assembleMessage, messagePreimage, readMessage } from '#chains/evm/message.ts';
-import { inspectPayload } from '#chains/payload.ts';
+import { composeMessage } from '#chains/evm/rules/compose.ts';
+import { assembleMessage, messagePreimage, readMessage } from '#chains/evm/rules/message.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
 import type { MessageIntent } from '#domain/intent.ts';
 import { ANVIL, NATIVE, TREASURY } from './cast.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect } from '#chains/evm/node.ts';
-import { getChainId } from '#chains/evm/question.ts';
+import { connect } from '#chains/evm/client/rpc-node.ts';
+import { getChainId } from '#chains/evm/client/rpc-calls.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 

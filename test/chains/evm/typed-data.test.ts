@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hashTypedData, keccak256 } from 'viem';
 import { expect, test } from 'vitest';
-import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/typed-data.ts';
+import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
 
 /** The example of EIP-712 itself. */
 const MAIL = {

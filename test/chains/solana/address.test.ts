@@ -4,9 +4,9 @@ import { createAddressWithSeed } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { expect, test } from 'vitest';
-import { addressOfPublicKey, bytesOf, parseMint, parseWallet, tokenAccountOf } from '#chains/solana/address.ts';
-import { addressOn } from '#chains/address-on.ts';
-import { nonceAccountOf, nonceSeed } from '#chains/solana/terms.ts';
+import { addressOfPublicKey, bytesOf, parseMint, parseWallet, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { nonceAccountOf, nonceSeed } from '#chains/solana/rules/payment-terms.ts';
 import { CLUSTER, stranger } from './cast.ts';
 
 test('a key is its own address, and comes back out of it', () => {

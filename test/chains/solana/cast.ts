@@ -3,7 +3,7 @@ import type { Address } from '@solana/kit';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { findChain, chainsFrom } from '#chains/registry.ts';
 import { solanaAdapter } from '#chains/solana/adapter.ts';
-import { addressOfPublicKey } from '#chains/solana/address.ts';
+import { addressOfPublicKey } from '#chains/solana/rules/address.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';

@@ -1,13 +1,13 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { expect, test } from 'vitest';
 import type { Address } from '@solana/kit';
-import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/address.ts';
-import { memoFault } from '#chains/solana/memo.ts';
-import { inspectSolanaPayload } from '#chains/solana/payload.ts';
-import { messageBytes } from '#chains/solana/transaction.ts';
+import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { memoFault } from '#chains/solana/rules/memo.ts';
+import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { TransferIntent } from '#domain/intent.ts';
-import { payloadHex } from '#chains/payload-text.ts';
+import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { account, mintTo, newToken } from '#local/solana-tokens.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';

@@ -23,12 +23,12 @@ import {
 import { getApproveInstruction, getTransferCheckedInstruction } from '@solana-program/token';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inspectPayload } from '#chains/payload.ts';
-import { bytesOf, tokenAccountOf } from '#chains/solana/address.ts';
-import { inspectSolanaPayload } from '#chains/solana/payload.ts';
-import type { Terms } from '#chains/solana/terms.ts';
-import { costOf, nonceAccountOf } from '#chains/solana/terms.ts';
-import { messageBytes } from '#chains/solana/transaction.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { bytesOf, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
+import type { Terms } from '#chains/solana/rules/payment-terms.ts';
+import { costOf, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import type { TransferIntent } from '#domain/intent.ts';
 import { present } from '../evm/cast.ts';
 import { message, payment, stranger, units, Wallet } from './cast.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptPrice, priceTiers } from '#chains/solana/price.ts';
+import { attemptPrice, priceTiers } from '#chains/solana/client/price.ts';
 import { actionOfAttempt } from '#domain/intent.ts';
 import type { OnChainIntent } from '#domain/intent.ts';
 import type { Attempt, SendOutcome } from '#domain/transaction.ts';

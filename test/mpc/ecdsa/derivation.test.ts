@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToNumberBE, numberToBytesBE } from '@noble/curves/utils.js';
 import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { GENESIS } from '#chains/bitcoin/network.ts';
+import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { isBitcoinTestNetwork } from '#domain/chain.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { GENERATOR, modOrder, ORDER, parsePoint } from '#mpc/secp256k1.ts';

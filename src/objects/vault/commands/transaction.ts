@@ -1,5 +1,5 @@
 import { findChain } from '#chains/registry.ts';
-import { spendingOf } from '#chains/takes.ts';
+import { spendingOf } from '#chains/inspect/spending.ts';
 import { unitsOf } from '#domain/amount.ts';
 import { isRepeatedDecision } from '#domain/approval.ts';
 import { deviceSignatureRefusal } from '#devices/voice.ts';

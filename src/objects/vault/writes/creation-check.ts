@@ -1,4 +1,4 @@
-import { counterpartiesOf } from '#chains/counterparties.ts';
+import { counterpartiesOf } from '#chains/inspect/counterparties.ts';
 import { findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/chain.ts';
 import { findLookalike } from '#domain/lookalike.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { exposureOf } from '#chains/exposure.ts';
+import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { Amount } from '#domain/amount.ts';
 import { amountOf, unitsOf } from '#domain/amount.ts';
 import type { Chain } from '#domain/chain.ts';

@@ -1,6 +1,6 @@
 import type { Activity } from '#domain/activity.ts';
 import { isWatched } from '#domain/activity.ts';
-import { counterpartiesOf } from '#chains/counterparties.ts';
+import { counterpartiesOf } from '#chains/inspect/counterparties.ts';
 import type { Chain } from '#domain/chain.ts';
 import type { TransactionEvent } from '#domain/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';

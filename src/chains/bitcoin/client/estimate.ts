@@ -1,0 +1,58 @@
+import type { BitcoinFeeEstimate } from '#chains/chain-adapter.ts';
+import type { FeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { Choice } from '#chains/bitcoin/client/coin-selection.ts';
+import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
+import { selectUtxos } from '#chains/bitcoin/client/coin-selection.ts';
+import { spendableTransfer } from '#chains/bitcoin/client/quote.ts';
+import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
+import { totalOf } from '#chains/bitcoin/rules/utxo.ts';
+import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
+import { feeOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { permanent } from '#chains/inspect/permanent-fault.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/**
+ * What an intent would cost now at three speeds, with whichever coins the wallet has. Refuses RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as
+ * `quoteTransfer` does.
+ */
+export async function estimateFee(
+  node: RpcNode,
+  intent: OnChainIntent,
+  rates: FeeRates,
+): Promise<Result<BitcoinFeeEstimate, PermanentFault | NodeProblem>> {
+  const payment = spendableTransfer(intent);
+  if (!payment.ok) return payment;
+  const coins = await readUtxos(node, intent.from);
+  if (!coins.ok) return coins;
+  const tiers = rateTiers(rates);
+  const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
+    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replaced: null, parent: null } }),
+  );
+  if (slow == null || normal == null || fast == null) {
+    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(coins.value)} satoshi`));
+  }
+  return accepted({
+    virtualSize: normal.virtualSize.toString(),
+    slow: slow.tier,
+    normal: normal.tier,
+    fast: fast.tier,
+  });
+}
+
+/** Null when the coins do not suffice. */
+function tierAt(payment: Payment, choice: Choice) {
+  const terms = selectUtxos(payment, choice);
+  if (terms === null) return null;
+  const fee = amountOf(feeOf(payment, terms));
+  return {
+    virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
+    // Unlike gas it is known to the satoshi before it is sent.
+    tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
+  };
+}

@@ -1,0 +1,30 @@
+import { feeAt, maxBigint } from '#chains/bitcoin/rules/fee-rate.ts';
+import type { Replaced } from '#chains/bitcoin/client/replacement.ts';
+import { replacementFee } from '#chains/bitcoin/client/replacement.ts';
+import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
+import type { Payment, Shape } from '#chains/bitcoin/rules/transaction.ts';
+import { sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
+
+/** What a transaction offers for its inclusion. */
+export interface FeeBid {
+  /** Thousandths of a satoshi per virtual byte. */
+  readonly rate: bigint;
+  /** The attempt that it takes the place of; null where there is none. */
+  readonly replaced: Replaced | null;
+  /** What the fee is for besides. */
+  readonly parent: Parent | null;
+}
+
+/** A transaction that waits to be mined, and what of it the wallet can spend. */
+export interface Parent {
+  readonly fee: bigint;
+  readonly virtualSize: bigint;
+  readonly coins: readonly Utxo[];
+}
+
+/** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */
+export function feeFor(payment: Payment, { rate, replaced, parent }: FeeBid, shape: Shape): bigint {
+  const size = sizeOfShape(payment, shape);
+  const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;
+  return maxBigint(maxBigint(feeAt(rate, size), both), replaced === null ? 0n : replacementFee(replaced, size));
+}

@@ -1,0 +1,32 @@
+import type { FeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getFeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Chain } from '#domain/chain.ts';
+import { isBitcoinTestNetwork } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** Thousandths in a satoshi. */
+const SCALE = 1000n;
+
+/** The number of blocks that a configured rate is taken for: the soonest, so that it holds for all speeds. */
+const SOONEST = 1;
+
+/**
+ * The fee rates of the first server that knows any. On mainnet a server without rates has just started, or is not synchronised,
+ * so its silence is no rate: the next server is asked, and after the last one the configured rate of the chain counts. Test
+ * networks have empty blocks, and no rates.
+ */
+export async function readFeeRates(pool: NodePool, chain: Chain): Promise<Result<FeeRates, NodeProblem>> {
+  const rates = await onFirstUsableNode<FeeRates, never>(pool, (node) => ratesOf(node, chain));
+  if (rates.ok || chain.fallbackFeeRate === undefined) return rates;
+  return accepted(new Map([[SOONEST, BigInt(chain.fallbackFeeRate) * SCALE]]));
+}
+
+async function ratesOf(node: RpcNode, { caip2 }: Chain): Promise<Result<FeeRates, NodeProblem>> {
+  const rates = await node.request(getFeeRates);
+  if (!rates.ok || rates.value.size > 0 || isBitcoinTestNetwork(caip2)) return rates;
+  return unusable('the node knows no fee rates');
+}

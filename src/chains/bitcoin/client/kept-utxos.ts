@@ -1,0 +1,30 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { ProofServers } from '#chains/bitcoin/client/utxo-proof.ts';
+import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
+import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
+import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
+import type { Attempt } from '#domain/transaction.ts';
+
+/**
+ * The coins of an attempt that its replacement spends: all of them, in their order. A cancellation leaves those out whose transaction no
+ * server shows, because with them it is never included either. The first coin stays: it is part of every attempt, and co-signers sign no
+ * replacement without it. Where it is not shown itself, nothing is left out.
+ */
+export async function keptUtxos(
+  witnesses: ProofServers,
+  replaced: Pick<Attempt, 'payload'>,
+  payment: Payment,
+): Promise<readonly Utxo[]> {
+  const coins = utxosIn(hexToBytes(replaced.payload.slice(2)));
+  const [first, ...rest] = coins;
+  if (payment.to !== null || first === undefined || rest.length === 0) return coins;
+  const nodes = [witnesses.node, ...(await witnesses.others())];
+  const isGone = async ({ txid }: Utxo) => {
+    const answers = await Promise.all(nodes.map((node) => node.request(getTransaction(txid))));
+    const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+    return told.length > 0 && told.every((transaction) => transaction === null);
+  };
+  const gone = await Promise.all(coins.map(isGone));
+  return gone[0] === true ? coins : coins.filter((_, i) => gone[i] !== true);
+}

@@ -1,0 +1,20 @@
+import type { Network } from '#chains/bitcoin/rules/network.ts';
+import { connect } from '#chains/bitcoin/client/rpc-node.ts';
+import { getBlockHash } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+
+/** The Esplora servers of one network. */
+export function bitcoinNodePool(network: Network, urls: readonly string[]): NodePool {
+  return { nodes: urls.map((url) => connect(url)), nodeProblem: (node) => networkTrouble(network, node) };
+}
+
+async function networkTrouble({ genesis }: Network, node: RpcNode): Promise<NodeProblem | null> {
+  const first = await node.request(getBlockHash(0n));
+  if (!first.ok) return first.refusal;
+  if (first.value?.startsWith(genesis) === true) return null;
+  return {
+    kind: 'unfit',
+    detail: `the node serves the network of genesis ${first.value ?? 'unknown'}, not ${genesis}`,
+  };
+}

@@ -1,0 +1,52 @@
+import { equalBytes } from '@noble/curves/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { BitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
+import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
+import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
+import { getProvenTransaction, readRaw } from '#chains/bitcoin/client/raw-transaction.ts';
+import { utxosIn, ownScriptIn } from '#chains/bitcoin/rules/transaction.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/**
+ * Whether the coins of a payload are worth what it says. A signature by BIP-341 covers the worth of every coin, so one over a wrong worth is
+ * none. One by BIP-143 covers that of its own coin alone: two sessions with two lies would give two signatures that fit together, and what
+ * both lied about would go to the miner. So each coin is shown with the whole transaction that made it, which its name is a hash of.
+ *
+ * @param previous transactions without their witnesses, in hex
+ */
+export function needsAmountProof({ payment, terms }: BitcoinPayload, previous: readonly string[]): boolean {
+  if (scriptTypeOf(payment.own)?.type === 'p2tr') return true;
+  const shown = new Map(previous.flatMap((raw) => madeBy(raw) ?? []));
+  return terms.coins.every(({ txid, vout, amount }) => {
+    const output = shown.get(txid)?.[vout];
+    return output !== undefined && output.amount === amount && equalBytes(output.script, payment.own);
+  });
+}
+
+/** The name of a transaction and its outputs; null for what is none in its one encoding. */
+function madeBy(raw: string): readonly [readonly [string, RawTransaction['outputs']]] | null {
+  const read = readRaw(raw);
+  return read === null || read.stripped !== raw ? null : [[read.name, read.outputs]];
+}
+
+/** Whether the coins of a stored payload are those of an ECDSA key. */
+export function paysByHash(payload: string): boolean {
+  return scriptTypeOf(ownScriptIn(hexToBytes(payload.slice(2))))?.type === 'p2wpkh';
+}
+
+/** What `needsAmountProof` wants to see of a stored payload. */
+export async function readEvidence(node: RpcNode, payload: string): Promise<Result<readonly string[], NodeProblem>> {
+  const names = new Set(utxosIn(hexToBytes(payload.slice(2))).map(({ txid }) => txid));
+  const previous: string[] = [];
+  for (const name of names) {
+    const proven = await getProvenTransaction(node, name);
+    if (!proven.ok) return proven;
+    if (proven.value === null) return unusable('the node lacks the transaction of a coin');
+    previous.push(proven.value.stripped);
+  }
+  return accepted(previous);
+}

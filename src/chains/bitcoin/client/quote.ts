@@ -1,0 +1,165 @@
+import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
+import type { FeeBid, Parent } from '#chains/bitcoin/client/fee-bid.ts';
+import type { ProofServers } from '#chains/bitcoin/client/utxo-proof.ts';
+import { chooseProven } from '#chains/bitcoin/client/utxo-proof.ts';
+import { selectUtxos, smallestUtxos } from '#chains/bitcoin/client/coin-selection.ts';
+import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
+import { keptUtxos } from '#chains/bitcoin/client/kept-utxos.ts';
+import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
+import type { FeeRates, UnspentCoin } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getTip, getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
+import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
+import { replacedBy } from '#chains/bitcoin/client/replacement.ts';
+import { missingFunds } from '#chains/bitcoin/client/missing-funds.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import { dustOf, outpointText, virtualBytes } from '#chains/bitcoin/rules/utxo.ts';
+import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
+import { feeOf, paymentOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { permanent } from '#chains/inspect/permanent-fault.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt, UtxoParent, Speed } from '#domain/transaction.ts';
+
+export interface BitcoinQuote extends Quote {
+  readonly terms: SpendPlan;
+  /** What the transactions that made the coins spend. */
+  readonly parents?: readonly UtxoParent[];
+}
+
+/** Why there is no quote. */
+export type QuoteFault = PermanentFault | BusyFault | NodeProblem;
+
+interface QuoteRequest {
+  readonly intent: OnChainIntent;
+  readonly replaced: Attempt | null;
+  /** Coins that other transactions of the wallet have claimed. */
+  readonly taken: ReadonlySet<string>;
+  readonly speed: Speed;
+  readonly rates: FeeRates;
+  /** Of a consolidation: how many of the smallest coins it spends; 0 for everything else. */
+  readonly joins: number;
+}
+
+/**
+ * Which coins carry an intent out now, and at what fee. A coin is spent only where servers show it (see `chooseProven`), and where it is
+ * as deep as a payment has to be to count: what spends a coin that a reorganisation takes away can never be included. A replacement
+ * keeps every coin of what it replaces, in the same order, and adds more where its fee asks for them; a cancellation may leave coins
+ * out that no server shows (see `keptUtxos`).
+ *
+ * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
+ * block, gone, or pays the wallet nothing, TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
+ * that can be spent now.
+ */
+export async function quoteTransfer(
+  witnesses: ProofServers,
+  chain: Chain,
+  { intent, replaced, taken, speed, rates, joins }: QuoteRequest,
+): Promise<Result<BitcoinQuote, QuoteFault>> {
+  const payment = spendableTransfer(intent);
+  if (!payment.ok) return payment;
+  const { node } = witnesses;
+  const [coins, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
+  if (!coins.ok) return coins;
+  if (!tip.ok) return tip;
+  const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: maxInputsOf(payment.value.own) });
+  if (!parent.ok) return parent;
+  const kept = replaced === null ? (parent.value?.coins ?? []) : await keptUtxos(witnesses, replaced, payment.value);
+  const isKept = new Set(kept.map(outpointText));
+  if (replaced === null && kept.some((coin) => taken.has(outpointText(coin)))) return refused({ kind: 'busy' });
+  const others = coins.value.filter((coin) => !isKept.has(outpointText(coin)));
+  const hasArrived = ({ block }: UnspentCoin) =>
+    block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
+  const free = others.filter((coin) => hasArrived(coin) && !taken.has(outpointText(coin)));
+  const bid: FeeBid = {
+    // Who pays for somebody else is in a hurry.
+    rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
+    replaced: replaced === null ? null : replacedBy(replaced),
+    parent: parent.value,
+  };
+  const claim = {
+    coins: replaced === null ? coins.value : others,
+    own: payment.value.own,
+    chain,
+    tip: tip.value,
+    isOrderFree: kept.length === 0,
+  };
+  const isJoining = joins > 0 && replaced === null;
+  const proven = await chooseProven(witnesses, claim, (unproven) => {
+    const shown = free.filter((coin) => !unproven.has(outpointText(coin)));
+    if (!isJoining) return selectUtxos(payment.value, { kept, free: shown, bid });
+    const joined = smallestUtxos(payment.value.own, shown, { rate: bid.rate, count: joins });
+    return joined === null ? null : selectUtxos(payment.value, { kept: joined, free: [], bid });
+  });
+  if (!proven.ok) return proven;
+  if (proven.value === null) {
+    const fault = isJoining
+      ? joiningFault(payment.value, others, { rate: bid.rate, count: joins })
+      : missingFunds(payment.value, [...kept, ...others], bid);
+    return refused(fault);
+  }
+  const { terms, parents } = proven.value;
+  const fee = feeOf(payment.value, terms);
+  if (fee > BigInt(intent.maxFee)) {
+    return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
+  }
+  const size = sizeOfShape(payment.value, { coins: terms.coins.length, hasChange: terms.change > 0n });
+  const names = terms.coins.map(outpointText);
+  return accepted({ terms, parents, coins: names, maxFee: amountOf(fee), virtualSize: size.toString() });
+}
+
+/** `busy` where the coins of a consolidation cannot be spent now, else NOTHING_TO_CONSOLIDATE. */
+function joiningFault(
+  { own }: Payment,
+  others: readonly Utxo[],
+  wanted: { readonly rate: bigint; readonly count: number },
+): PermanentFault | BusyFault {
+  if (smallestUtxos(own, others, wanted) !== null) return { kind: 'busy' };
+  return permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee');
+}
+
+/** An intent as a payment. Refuses an amount that no node relays. */
+export function spendableTransfer(intent: OnChainIntent): Result<Payment, PermanentFault> {
+  const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
+  if (payment === null)
+    throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
+  const least = payment.to === null ? 0n : dustOf(payment.to.script);
+  if (payment.to === null || payment.to.amount >= least) return accepted(payment);
+  const detail = `nodes relay no less than ${least} satoshi to this kind of address`;
+  return refused(permanent('RECIPIENT_REFUSED', detail));
+}
+
+interface ParentQuestion {
+  readonly replaced: Attempt | null;
+  /** Of the wallet, those that wait too. */
+  readonly coins: readonly UnspentCoin[];
+  /** That can be spent at once. */
+  readonly most: number;
+}
+
+/** What a child is to pay for; null where it does not pay for one, or need not any more. */
+async function parentOf(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { replaced, coins, most }: ParentQuestion,
+): Promise<Result<Parent | null, PermanentFault | NodeProblem>> {
+  const hash = intent.kind === 'transfer' ? intent.paysFor : undefined;
+  if (hash === undefined) return accepted(null);
+  const told = await node.request(getTransaction(hash));
+  if (!told.ok) return told;
+  const own = coins.flatMap(({ block, ...coin }) => (block === null && coin.txid === hash ? [coin] : []));
+  if (told.value?.block === null && (own.length > 0 || replaced !== null)) {
+    const { fee, weight } = told.value;
+    return accepted({ fee, virtualSize: virtualBytes(weight), coins: own.slice(0, most) });
+  }
+  if (replaced !== null) return accepted(null);
+  return refused(
+    permanent('PARENT_NOT_WAITING', 'the transaction to pay for is in a block, gone, or pays the wallet nothing'),
+  );
+}

@@ -1,0 +1,53 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
+import { getRawTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** A transaction as its own bytes say it, in the one encoding that its name is a hash of. */
+export interface RawTransaction {
+  readonly name: string;
+  /** Its bytes without witnesses, in hex. */
+  readonly stripped: string;
+  /** What a miner earned: it spends nothing. */
+  readonly isCoinbase: boolean;
+  /** Names of the coins that it spends, `<transaction>:<number of the output>`. */
+  readonly spends: readonly string[];
+  readonly outputs: readonly { readonly amount: bigint; readonly script: Uint8Array }[];
+}
+
+const NOTHING = '0'.repeat(64);
+
+/** Reads a transaction in hex. Null for what is none. */
+export function readRaw(raw: string): RawTransaction | null {
+  try {
+    const { witnesses: _, ...rest } = RawTx.decode(hexToBytes(raw));
+    const stripped = bytesToHex(Uint8Array.from(RawTx.encode({ ...rest, segwitFlag: false, witnesses: undefined })));
+    const inputs = rest.inputs.map(({ txid, index }) => ({ txid: bytesToHex(Uint8Array.from(txid)), index }));
+    const isCoinbase = inputs[0]?.txid === NOTHING;
+    return {
+      name: bytesToHex(sha256(sha256(hexToBytes(stripped))).toReversed()),
+      stripped,
+      isCoinbase,
+      spends: isCoinbase ? [] : inputs.map(({ txid, index }) => `${txid}:${index}`),
+      outputs: rest.outputs.map(({ amount, script }) => ({ amount, script: Uint8Array.from(script) })),
+    };
+  } catch {
+    // btc-signer throws for everything that is not the encoding of something.
+    return null;
+  }
+}
+
+/** The transaction of a name, proven by its bytes. Null where the node does not show it. */
+export async function getProvenTransaction(
+  node: RpcNode,
+  name: string,
+): Promise<Result<RawTransaction | null, NodeProblem>> {
+  const raw = await node.request(getRawTransaction(name));
+  if (!raw.ok) return raw;
+  const read = raw.value === null ? null : readRaw(raw.value);
+  return accepted(read?.name === name ? read : null);
+}

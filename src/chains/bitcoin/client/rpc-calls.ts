@@ -1,0 +1,201 @@
+import type { BlockCalls } from '#chains/rpc/absence-check.ts';
+import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
+import { SEND } from '#chains/bitcoin/client/rpc-node.ts';
+import { isObject } from '#chains/rpc/is-object.ts';
+import type { RpcCall } from '#chains/rpc/json-rpc.ts';
+
+/** The block of a transaction; null while it waits for one. */
+export type BlockPlace = { readonly height: bigint; readonly hash: string } | null;
+
+export interface UnspentCoin extends Utxo {
+  readonly block: BlockPlace;
+}
+
+interface Output {
+  /** Null for a script that has none. */
+  readonly address: string | null;
+  readonly amount: bigint;
+}
+
+/** A transaction with what it spends. */
+export interface ChainTransfer {
+  readonly hash: string;
+  readonly fee: bigint;
+  /** BIP-141. */
+  readonly weight: bigint;
+  /** Empty for what a miner earned. */
+  readonly inputs: readonly Output[];
+  /** The coins that the inputs spend, in their order. */
+  readonly spends: readonly Pick<Utxo, 'txid' | 'vout'>[];
+  readonly outputs: readonly Output[];
+  readonly block: BlockPlace;
+}
+
+/** Who spends an output. */
+export interface Spend {
+  readonly hash: string;
+  readonly block: BlockPlace;
+}
+
+/** Thousandths of a satoshi per virtual byte, by the number of blocks that it takes. */
+export type FeeRates = ReadonlyMap<number, bigint>;
+
+/** What one page of an address's history holds. */
+export const PAGE = 25;
+
+const HASH = /^[0-9a-f]{64}$/;
+const RAW = /^([0-9a-f]{2})+$/;
+
+export function isHash(text: string): boolean {
+  return HASH.test(text);
+}
+
+/** Null beyond the newest one. */
+export const getBlockHash = (height: bigint): RpcCall<string | null> =>
+  ask(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
+
+/** No height is ever left out. */
+export const BLOCK_CALLS: BlockCalls = { askHash: getBlockHash, askHead: null };
+
+export const getTip: RpcCall<bigint> = ask('blocks/tip/height', (answer) => wholeIn(answer));
+
+/** By the confirmed transactions alone, in satoshi. */
+export const getBalance = (address: string): RpcCall<bigint> =>
+  ask(`address/${address}`, (answer) => {
+    const stats = fieldOf(answer, 'chain_stats');
+    const [funded, spent] = [wholeIn(fieldOf(stats, 'funded_txo_sum')), wholeIn(fieldOf(stats, 'spent_txo_sum'))];
+    return funded === undefined || spent === undefined || funded < spent ? undefined : funded - spent;
+  });
+
+/** What no transaction spends yet, not even one that waits. */
+export const getUtxos = (address: string): RpcCall<readonly UnspentCoin[]> =>
+  ask(`address/${address}/utxo`, (answer) =>
+    listIn(answer, (one) => {
+      const [txid, vout] = [hashIn(fieldOf(one, 'txid')), smallIn(fieldOf(one, 'vout'))];
+      const [amount, block] = [wholeIn(fieldOf(one, 'value')), placeIn(fieldOf(one, 'status'))];
+      if (txid === undefined || vout === undefined || amount === undefined || block === undefined) return undefined;
+      return { txid, vout, amount, block };
+    }),
+  );
+
+/** Null for one that the server has never seen, or has dropped. */
+export const getTransaction = (hash: string): RpcCall<ChainTransfer | null> =>
+  ask(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
+
+/** Its bytes in hex; null for one that the server does not have. */
+export const getRawTransaction = (hash: string): RpcCall<string | null> =>
+  ask(`tx/${hash}/hex`, (answer) =>
+    answer === null || (typeof answer === 'string' && RAW.test(answer)) ? answer : undefined,
+  );
+
+/** Null while nobody spends it, or when there is no such output. */
+export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCall<Spend | null> =>
+  ask(`tx/${txid}/outspend/${vout}`, (answer) => {
+    if (answer === null || fieldOf(answer, 'spent') === false) return null;
+    const [hash, block] = [hashIn(fieldOf(answer, 'txid')), placeIn(fieldOf(answer, 'status'))];
+    return hash === undefined || block === undefined ? undefined : { hash, block };
+  });
+
+/** Confirmed ones, newest first. @param after the last of the page before, or null */
+export const getConfirmedTransactions = (address: string, after: string | null): RpcCall<readonly ChainTransfer[]> =>
+  ask(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
+
+/** Those that wait to be mined, some 50 of them. */
+export const getMempoolTransactions = (address: string): RpcCall<readonly ChainTransfer[]> =>
+  ask(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
+
+/** Empty where the server knows none. An entry that is odd (-1, null) says nothing of the others. */
+export const getFeeRates: RpcCall<FeeRates> = ask('fee-estimates', (answer) => {
+  if (answer === null) return new Map();
+  if (!isObject(answer)) return undefined;
+  const rates = new Map<number, bigint>();
+  for (const [blocks, rate] of Object.entries(answer)) {
+    const found = /^[0-9]{1,4}$/.test(blocks) ? rateIn(rate) : undefined;
+    if (found !== undefined) rates.set(Number.parseInt(blocks, 10), found);
+  }
+  return rates;
+});
+
+/** Gives the hash of what it took. @param raw hex without 0x */
+export const sendRawTransaction = (raw: string): RpcCall<string> => ({ method: SEND, params: [raw], read: hashIn });
+
+function ask<T>(path: string, read: (answer: unknown) => T | undefined): RpcCall<T> {
+  return { method: path, params: [], read };
+}
+
+/** Satoshi per virtual byte. A payment would cost more than a bitcoin. */
+const MAX_FEE_RATE = 1_000_000;
+
+/** A rate is a price of a byte and no amount: servers write it as a decimal number. A thousandth is as fine as nodes are. */
+function rateIn(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value <= 0n || value > MAX_FEE_RATE ? undefined : value * 1000n;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0 || value > MAX_FEE_RATE) return undefined;
+  return BigInt(Math.ceil(value * 1000));
+}
+
+function transferIn(value: unknown): ChainTransfer | undefined {
+  const [hash, fee] = [hashIn(fieldOf(value, 'txid')), wholeIn(fieldOf(value, 'fee'))];
+  const weight = wholeIn(fieldOf(value, 'weight'));
+  const inputs = listIn(fieldOf(value, 'vin'), inputIn);
+  const outputs = listIn(fieldOf(value, 'vout'), outputIn);
+  const block = placeIn(fieldOf(value, 'status'));
+  if (hash === undefined || fee === undefined || weight === undefined || inputs === undefined) return undefined;
+  if (outputs === undefined || block === undefined) return undefined;
+  const real = inputs.flatMap((input) => input ?? []);
+  return { hash, fee, weight, inputs: real, spends: real, outputs, block };
+}
+
+interface Input extends Output {
+  readonly txid: string;
+  readonly vout: number;
+}
+
+/** Null for the input of a miner's transaction, which spends nothing. */
+function inputIn(value: unknown): Input | null | undefined {
+  if (fieldOf(value, 'is_coinbase') === true) return null;
+  const [txid, vout] = [hashIn(fieldOf(value, 'txid')), smallIn(fieldOf(value, 'vout'))];
+  const spent = outputIn(fieldOf(value, 'prevout'));
+  return txid === undefined || vout === undefined || spent === undefined ? undefined : { txid, vout, ...spent };
+}
+
+function outputIn(value: unknown): Output | undefined {
+  const [amount, address = null] = [wholeIn(fieldOf(value, 'value')), fieldOf(value, 'scriptpubkey_address')];
+  if (amount === undefined || !(address === null || typeof address === 'string')) return undefined;
+  return { amount, address };
+}
+
+function placeIn(status: unknown): BlockPlace | undefined {
+  const isConfirmed = fieldOf(status, 'confirmed');
+  if (isConfirmed === false) return null;
+  const [height, hash] = [wholeIn(fieldOf(status, 'block_height')), hashIn(fieldOf(status, 'block_hash'))];
+  return isConfirmed !== true || height === undefined || hash === undefined ? undefined : { height, hash };
+}
+
+function listIn<T>(value: unknown, read: (item: unknown) => T | undefined): readonly T[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const items: T[] = [];
+  for (const item of value) {
+    const found = read(item);
+    if (found === undefined) return undefined;
+    items.push(found);
+  }
+  return items;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function hashIn(value: unknown): string | undefined {
+  return typeof value === 'string' && HASH.test(value) ? value : undefined;
+}
+
+function wholeIn(value: unknown): bigint | undefined {
+  return typeof value === 'bigint' && value >= 0n ? value : undefined;
+}
+
+/** A number of an output. */
+function smallIn(value: unknown): number | undefined {
+  const whole = wholeIn(value);
+  return whole === undefined || whole > 0xffffffffn ? undefined : Number.parseInt(whole.toString(), 10);
+}

@@ -1,0 +1,51 @@
+import { parseJsonWithBigInts } from '@solana/rpc-spec-types';
+import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
+import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
+import { noAnswer, TIMEOUT_MS } from '#chains/rpc/json-rpc.ts';
+import { redacted, secretsOf } from '#chains/rpc/redact.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** What is sent by POST; everything else is asked for by GET. */
+export const SEND = 'tx';
+
+const MISSING = 404;
+const TOO_MANY = 429;
+
+/**
+ * One Esplora server of the operator. A question's method is the path, with its parameters in it; whole numbers are read as BigInt. A server
+ * that says no says so with a status and a text, which is its code and its detail; what it does not have (404) is null.
+ */
+export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
+  const secrets = secretsOf(url);
+  const base = url.endsWith('/') ? url.slice(0, -1) : url;
+  return {
+    async request(question) {
+      const { method: path, params } = question;
+      const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };
+      const told = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
+      if ('fault' in told) return noAnswer(`${path}: ${told.fault}`);
+      const answer = bodyOf(told, secrets);
+      if (!answer.ok) return answer;
+      const value = question.read(answer.value);
+      return value === undefined ? noAnswer(`${path}: the node's answer has the wrong shape`) : accepted(value);
+    },
+  };
+}
+
+/** JSON where it is some, else the text: hashes are answered as they are. */
+function bodyOf(
+  { status, text }: { readonly status: number; readonly text: string },
+  secrets: readonly string[],
+): Result<unknown, NodeFault> {
+  if (status >= 500 || status === TOO_MANY) return noAnswer(`HTTP ${status}`);
+  if (status === MISSING) return accepted(null);
+  if (status !== 200)
+    return refused({ kind: 'error-answer', code: status, detail: redacted(text, secrets), data: null });
+  if (/^[0-9a-f]{64}$/.test(text)) return accepted(text);
+  try {
+    return accepted(parseJsonWithBigInts(text));
+  } catch {
+    return accepted(text);
+  }
+}

@@ -1,0 +1,155 @@
+import { equalBytes } from '@noble/curves/utils.js';
+import { ancestorsOf } from '#chains/bitcoin/client/utxo-parents.ts';
+import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import type { UnspentCoin } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
+import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import type { UtxoParent } from '#domain/transaction.ts';
+
+/** Blocks until what a miner earned can be spent, counting the one that holds it (Bitcoin Core: COINBASE_MATURITY). */
+const MATURITY = 100;
+
+/** Coins that one quote asks about. A server that lists more that it cannot show is asked again with the next quote. Ours. */
+const MAX_JUDGED = 100;
+
+/** Whom the coins of a payment are asked of. */
+export interface ProofServers {
+  /** It listed the coins. */
+  readonly node: RpcNode;
+  /** The other servers that serve the network; asked for only where there is a coin to be shown. */
+  readonly others: () => Promise<readonly RpcNode[]>;
+}
+
+/** What the choice of coins is held against. */
+interface Claim {
+  /** Those that the server lists, and that are not part of an attempt already. */
+  readonly coins: readonly UnspentCoin[];
+  /** Script of the wallet. */
+  readonly own: Uint8Array;
+  readonly chain: Pick<Chain, 'confirmations'>;
+  /** The newest height. */
+  readonly tip: bigint;
+  /** Neither an attempt before nor a transaction that is paid for says which coin is the first. */
+  readonly isOrderFree: boolean;
+}
+
+interface ProvenTerms {
+  readonly terms: SpendPlan;
+  readonly parents: readonly UtxoParent[];
+}
+
+/** A server and the others of its fleet. */
+export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
+  const others = async () => {
+    const rest = pool.nodes.filter((one) => one !== node);
+    const away = await Promise.all(rest.map((one) => pool.nodeProblem(one)));
+    return rest.filter((_, i) => away[i] === null);
+  };
+  return { node, others };
+}
+
+/**
+ * The terms that a choice of coins leads to when only those are left that exist. A transaction that spends a coin that does not exist is
+ * never included, and its other coins wait with it. So the server that lists a coin has to show the transaction that made it, by bytes whose
+ * hash is its name; and of the other servers that answer, one has to have that transaction in a block. What is not shown, is otherwise than
+ * listed, or was mined too lately to be spent is left out, and the choice is made again. Null where too little is left.
+ *
+ * @param choose the choice without these coins; null where the others do not suffice
+ */
+export async function chooseProven(
+  witnesses: ProofServers,
+  claim: Claim,
+  choose: (unproven: ReadonlySet<string>) => SpendPlan | null,
+): Promise<Result<ProvenTerms | null, NodeProblem>> {
+  const listed = new Map(claim.coins.map((coin) => [outpointText(coin), coin]));
+  const parents = new Map<string, RawTransaction>();
+  const unproven = new Set<string>();
+  let others: readonly RpcNode[] | null = null;
+  for (;;) {
+    const terms = choose(unproven);
+    if (terms === null || terms.coins.some((coin) => unproven.has(outpointText(coin)))) return accepted(null);
+    const chosen = terms.coins.flatMap((coin) => listed.get(outpointText(coin)) ?? []);
+    const open = chosen.filter((coin) => !parents.has(outpointText(coin)));
+    if (open.length === 0) return accepted(await settled({ witnesses, claim }, { terms, chosen, parents }));
+    if (parents.size + unproven.size + open.length > MAX_JUDGED) return accepted(null);
+    others ??= await witnesses.others();
+    const asked = { node: witnesses.node, others };
+    for (const { coin, parent } of await Promise.all(open.map((one) => judged(asked, claim, one)))) {
+      if (!parent.ok) return parent;
+      if (parent.value === null) unproven.add(outpointText(coin));
+      else parents.set(outpointText(coin), parent.value);
+    }
+  }
+}
+
+interface Settled {
+  readonly terms: SpendPlan;
+  readonly chosen: readonly UnspentCoin[];
+  /** By the name of the coin. */
+  readonly parents: ReadonlyMap<string, RawTransaction>;
+}
+
+async function settled(
+  { witnesses, claim }: { readonly witnesses: ProofServers; readonly claim: Claim },
+  { terms, chosen, parents }: Settled,
+): Promise<ProvenTerms> {
+  const made = chosen.flatMap((coin) => {
+    const parent = parents.get(outpointText(coin));
+    return parent === undefined ? [] : [{ parent, block: coin.block }];
+  });
+  const coins = claim.isOrderFree ? oldestFirst(chosen) : terms.coins;
+  return { terms: { ...terms, coins }, parents: await ancestorsOf(witnesses.node, claim, made) };
+}
+
+/**
+ * The first coin is the one that all attempts share and that co-signers hold each of them to: the oldest is the last one that a
+ * reorganisation takes away.
+ */
+function oldestFirst(chosen: readonly UnspentCoin[]): readonly Utxo[] {
+  const isOlder = (one: UnspentCoin, other: UnspentCoin | undefined) =>
+    other === undefined || other.block === null || (one.block !== null && one.block.height < other.block.height);
+  let oldest: UnspentCoin | undefined;
+  for (const coin of chosen) if (isOlder(coin, oldest)) oldest = coin;
+  const ordered = oldest === undefined ? [] : [oldest, ...chosen.filter((coin) => coin !== oldest)];
+  return ordered.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
+}
+
+interface Asked {
+  readonly node: RpcNode;
+  readonly others: readonly RpcNode[];
+}
+
+async function judged(asked: Asked, claim: Claim, coin: UnspentCoin) {
+  return { coin, parent: await parentOf(asked, claim, coin) };
+}
+
+/** The transaction that made a coin; null where it is not shown, is otherwise, or cannot be spent yet. */
+async function parentOf(
+  { node, others }: Asked,
+  { own, chain, tip }: Claim,
+  { txid, vout, amount, block }: UnspentCoin,
+): Promise<Result<RawTransaction | null, NodeProblem>> {
+  const proven = await getProvenTransaction(node, txid);
+  if (!proven.ok) return proven;
+  const parent = proven.value;
+  const output = parent?.outputs[vout];
+  if (parent === null || output === undefined) return accepted(null);
+  if (output.amount !== amount || !equalBytes(output.script, own)) return accepted(null);
+  if (block === null) return accepted(parent.isCoinbase ? null : parent);
+  const shown = await Promise.all(others.map((other) => other.request(getTransaction(txid))));
+  const heights = shown.flatMap((answer) => (answer.ok ? [answer.value?.block?.height ?? null] : []));
+  const seen = heights.filter((height) => height !== null);
+  if (heights.length > 0 && seen.length === 0) return accepted(null);
+  // The one that says that it is younger is believed: to wait costs less than a refusal.
+  const height = [...seen, block.height].reduce((highest, one) => (one > highest ? one : highest));
+  const isMature = depthOf({ ...block, height }, tip, chain).confirmations >= MATURITY;
+  return accepted(parent.isCoinbase && !isMature ? null : parent);
+}

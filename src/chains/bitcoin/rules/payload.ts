@@ -1,0 +1,152 @@
+import { memoised } from '#chains/inspect/memoised-inspection.ts';
+import { equalBytes } from '@noble/curves/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { scriptTypeOf, maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
+import { signedMessage } from '#chains/bitcoin/rules/message.ts';
+import { isHash } from '#chains/bitcoin/client/rpc-calls.ts';
+import { bytesOfPayload } from '#chains/inspect/payload-hex.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import { dustOf, MAX_SATOSHI, outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';
+import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
+import {
+  feeOf,
+  paymentOf,
+  psbtOf,
+  sighashesOf,
+  readSpendPlan,
+  transactionOf,
+  sizeOfShape,
+} from '#chains/bitcoin/rules/transaction.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+export type BitcoinPayloadFault =
+  | 'unsupported-kind'
+  | 'intent-not-canonical'
+  | 'malformed'
+  | 'too-many-coins'
+  | 'wrong-transfer'
+  | 'dust'
+  | 'fee-above-cap'
+  | 'wrong-message';
+
+/** What the bytes were proven to be. */
+export interface BitcoinPayload {
+  readonly kind: 'transaction';
+  /** 32 bytes, SHA-256 of the PSBT: names it. */
+  readonly signingDigest: Uint8Array;
+  /** One for each coin, in their order. */
+  readonly signedMessages: readonly Uint8Array[];
+  readonly terms: SpendPlan;
+  readonly payment: Payment;
+  /** What only one transaction can ever use up: the first coin. */
+  readonly nonce: bigint;
+  /** Of the signed transaction (BIP-141). */
+  readonly virtualSize: bigint;
+  /** Satoshi: exactly what it pays. */
+  readonly maxFee: bigint;
+  /** The fee as a whole: that is what a bid of Bitcoin is. */
+  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+  /** Of those that spend the same coin one is included, whatever they pay: so no more has to be asked for than not less. */
+  readonly leastRisePercent: bigint;
+}
+
+/** A message was proven to be the one of its intent. */
+export interface BitcoinMessage {
+  readonly kind: 'message';
+  readonly signingDigest: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
+}
+
+/**
+ * Proves that bytes are the one transaction that carries out a transfer: its terms (which coins, how much change) are read out of them, the
+ * transaction is made again from the intent and those terms, and it has to be the same to the last byte. What the coins are worth is the
+ * coordinator's word, and another proof (evidence.ts). A child that pays for its parent spends the parent's coin first.
+ *
+ * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
+ * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
+ */
+export const inspectBitcoinPayload = memoised(
+  (intent: OnChainIntent, payload: string): Result<BitcoinPayload, BitcoinPayloadFault> => {
+    if (intent.kind !== 'transfer') return refused('unsupported-kind');
+    const payment = canonicalPayment(intent);
+    if (payment === null) return refused('intent-not-canonical');
+    const bytes = bytesOfPayload(payload);
+    const terms = bytes === null ? null : readSpendPlan(bytes, payment);
+    if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
+    if (terms.coins.length > maxInputsOf(payment.own)) return refused('too-many-coins');
+    const transaction = transactionOf(payment, terms);
+    if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
+    const [first] = terms.coins;
+    if (intent.paysFor !== undefined && first?.txid !== intent.paysFor) return refused('wrong-transfer');
+    if (isDusty(payment, terms)) return refused('dust');
+    const fee = feeOf(payment, terms);
+    if (fee < 0n) return refused('malformed');
+    if (fee > BigInt(intent.maxFee)) return refused('fee-above-cap');
+    return accepted({
+      kind: 'transaction',
+      signingDigest: sha256(bytes),
+      signedMessages: sighashesOf(
+        transaction,
+        payment.own,
+        terms.coins.map(({ amount }) => amount),
+      ),
+      terms,
+      payment,
+      nonce: outpointOf(terms),
+      virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
+      maxFee: fee,
+      fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+      leastRisePercent: 100n,
+    });
+  },
+);
+
+/**
+ * Proves that bytes are the virtual transaction of BIP-322 for the message of an intent, which spends what no chain has.
+ * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ */
+export function inspectBitcoinMessage(
+  intent: MessageIntent,
+  payload: string,
+): Result<BitcoinMessage, BitcoinPayloadFault> {
+  const wanted = signedMessage(intent);
+  if (wanted === null) return refused('intent-not-canonical');
+  const bytes = bytesOfPayload(payload);
+  if (bytes === null || !equalBytes(wanted.bytes, bytes)) return refused('wrong-message');
+  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [wanted.sighash] });
+}
+
+/** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
+function canonicalPayment(intent: TransferIntent): Payment | null {
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientMayHaveNoKey } = intent;
+  if (memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
+  const texts: readonly unknown[] = [chain, from, to, amount, maxFee];
+  if (texts.some((text) => typeof text !== 'string') || tokenAddress !== null) return null;
+  if (parseAmount(amount, MAX_SATOSHI) === null || parseAmount(maxFee, MAX_SATOSHI) === null) return null;
+  const payment = paymentOf(intent);
+  if (payment === null || scriptTypeOf(payment.own) === null) return null;
+  // A child pays nobody.
+  const isOdd = paysFor !== undefined && (payment.to !== null || !isHash(paysFor));
+  return isOdd ? null : payment;
+}
+
+/** Each coin once, and no more satoshi than there will ever be. */
+function isPossible({ coins, change }: SpendPlan): boolean {
+  const isSum = (units: bigint) => units >= 0n && units <= MAX_SATOSHI;
+  const isWhole = ({ amount }: Utxo) => amount > 0n && isSum(amount);
+  const names = new Set(coins.map(outpointText));
+  return names.size === coins.length && coins.every(isWhole) && isSum(totalOf(coins)) && isSum(change);
+}
+
+function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
+  return (to !== null && to.amount < dustOf(to.script)) || (change > 0n && change < dustOf(own));
+}
+
+/** Of the hash and the number: 36 bytes as one number. */
+function outpointOf({ coins: [first] }: SpendPlan): bigint {
+  if (first === undefined) throw new Error('a transaction spends a coin');
+  return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
+}

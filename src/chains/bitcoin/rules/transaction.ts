@@ -1,0 +1,153 @@
+import { OutScript, SigHash, Transaction } from '@scure/btc-signer';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import { SEQUENCE, totalOf, virtualSizeOf } from '#chains/bitcoin/rules/utxo.ts';
+import { unitsOf } from '#domain/amount.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+
+const VERSION = 2;
+
+/** A transfer as scripts and satoshi. */
+export interface Payment {
+  /** Of the wallet: where the coins are, and where the change goes. */
+  readonly own: Uint8Array;
+  /** Null for a cancellation: all coins go back to the wallet, less the fee. */
+  readonly to: { readonly script: Uint8Array; readonly amount: bigint } | null;
+}
+
+/** Null where the intent holds what is no address of its network, or a token. A payment of nothing to oneself is a cancellation. */
+export function paymentOf({ chain, from, to, tokenAddress, amount }: TransferIntent): Payment | null {
+  const network = networkOf(chain);
+  if (network === null || tokenAddress !== null) return null;
+  const [own, script] = [scriptOf(network, from), scriptOf(network, to)];
+  if (own === null || script === null) return null;
+  const units = unitsOf(amount);
+  return { own, to: from === to && units === 0n ? null : { script, amount: units } };
+}
+
+/** The one unsigned transaction of a payment on these terms: the recipient's output first, then the change. */
+export function transactionOf({ own, to }: Payment, { coins, change }: SpendPlan): Transaction {
+  const transaction = new Transaction({ version: VERSION });
+  for (const { txid, vout, amount } of coins) {
+    transaction.addInput({
+      txid: hexToBytes(txid),
+      index: vout,
+      sequence: SEQUENCE,
+      witnessUtxo: { script: own, amount },
+    });
+  }
+  if (to !== null) transaction.addOutput(to);
+  if (change > 0n) transaction.addOutput({ script: own, amount: change });
+  return transaction;
+}
+
+/** As it travels and is stored: a PSBT (BIP-174), which holds what each coin is worth; signatures cover that. */
+export function psbtOf(transaction: Transaction): Uint8Array {
+  return Uint8Array.from(transaction.toPSBT(0));
+}
+
+/** Of one transaction: how many coins it spends, and whether change comes back. */
+export interface Shape {
+  readonly coins: number;
+  readonly hasChange: boolean;
+}
+
+/** The size of a signed transaction of this shape, in virtual bytes. */
+export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): bigint {
+  return virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
+}
+
+/** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
+export function feeOf({ to }: Payment, { coins, change }: SpendPlan): bigint {
+  return totalOf(coins) - (to?.amount ?? 0n) - change;
+}
+
+/**
+ * What is signed for each input: of P2TR the hash of BIP-341 with the default type, over all coins with their worth and all outputs; of
+ * P2WPKH that of BIP-143 with the type ALL, over the names of all coins, the worth of this one, and all outputs.
+ *
+ * @param own script of the wallet, which every input spends from
+ * @param amounts what each input is worth, in satoshi
+ */
+export function sighashesOf(
+  transaction: Transaction,
+  own: Uint8Array,
+  amounts: readonly bigint[],
+): readonly Uint8Array[] {
+  const lock = scriptTypeOf(own);
+  if (lock?.type === 'p2wpkh') {
+    const code = scriptCodeOf(lock.keyHash);
+    return amounts.map((amount, i) => transaction.preimageWitnessV0(i, code, SigHash.ALL, amount));
+  }
+  const scripts = amounts.map(() => own);
+  return amounts.map((_, i) => transaction.preimageWitnessV1(i, scripts, SigHash.DEFAULT, [...amounts]));
+}
+
+/** BIP-143: "For P2WPKH witness program, the scriptCode is 0x1976a914{20-byte-pubkey-hash}88ac"; its length is put before it elsewhere. */
+export function scriptCodeOf(keyHash: Uint8Array): Uint8Array {
+  return Uint8Array.from(OutScript.encode({ type: 'pkh', hash: Uint8Array.from(keyHash) }));
+}
+
+/**
+ * The terms that bytes would have if they were a transaction of this payment; whether they are, only making them again tells. Null for bytes
+ * that no terms lead to.
+ */
+export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | null {
+  const transaction = parsed(psbt);
+  const coins = transaction === null ? null : coinsOf(transaction);
+  if (transaction === null || coins === null || coins.length === 0) return null;
+  const rest = transaction.outputsLength - (to === null ? 0 : 1);
+  if (rest < 0 || rest > 1) return null;
+  const change = rest === 0 ? 0n : transaction.getOutput(transaction.outputsLength - 1).amount;
+  return change === undefined ? null : { coins, change };
+}
+
+/** What a stored payload spends. Throws for one that was damaged. */
+export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
+  const transaction = parsed(psbt);
+  const coins = transaction === null ? null : coinsOf(transaction);
+  if (coins === null) throw new Error('a stored payload can be read');
+  return coins;
+}
+
+/** The script of the wallet that a stored payload spends the coins of. Throws for one that was damaged. */
+export function ownScriptIn(psbt: Uint8Array): Uint8Array {
+  const script = parsed(psbt)?.getInput(0).witnessUtxo?.script;
+  if (script === undefined) throw new Error('a stored payload can be read');
+  return Uint8Array.from(script);
+}
+
+/** The size of a stored payload once it is signed, in virtual bytes. Throws for one that was damaged. */
+export function virtualSizeIn(psbt: Uint8Array): bigint {
+  const transaction = parsed(psbt);
+  if (transaction === null) throw new Error('a stored payload can be read');
+  const scripts = Array.from({ length: transaction.outputsLength }, (_, i) => transaction.getOutput(i).script);
+  return virtualSizeOf(ownScriptIn(psbt), transaction.inputsLength, scripts.map(scriptIn));
+}
+
+function scriptIn(script: Uint8Array | undefined): Uint8Array {
+  if (script === undefined) throw new Error('a stored payload can be read');
+  return script;
+}
+
+function parsed(psbt: Uint8Array): Transaction | null {
+  try {
+    return Transaction.fromPSBT(psbt);
+  } catch {
+    // btc-signer throws for everything that is not the encoding of something.
+    return null;
+  }
+}
+
+function coinsOf(transaction: Transaction): readonly Utxo[] | null {
+  const coins: Utxo[] = [];
+  for (let i = 0; i < transaction.inputsLength; i++) {
+    const { txid, index, witnessUtxo } = transaction.getInput(i);
+    if (txid === undefined || index === undefined || witnessUtxo === undefined) return null;
+    coins.push({ txid: bytesToHex(Uint8Array.from(txid)), vout: index, amount: witnessUtxo.amount });
+  }
+  return coins;
+}

@@ -1,0 +1,49 @@
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToNumberBE, equalBytes } from '@noble/curves/utils.js';
+import { ripemd160 } from '@noble/hashes/legacy.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { SigHash } from '@scure/btc-signer';
+import type { ChainSignature, EcdsaSignatureParts } from '#chains/chain-adapter.ts';
+import type { ScriptType } from '#chains/bitcoin/rules/script-type.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** HASH160: what an address of an ECDSA key holds of it. */
+export function keyHashOf(publicKey: Uint8Array): Uint8Array {
+  return ripemd160(sha256(publicKey));
+}
+
+/**
+ * What unlocks a coin: the signature (BIP-341, default hash type), or signature and key (BIP-141, hash type ALL). Refuses, in words, a
+ * signature of another scheme, and one that is not by exactly the lock's key over these 32 bytes.
+ */
+export function witnessOf(
+  lock: ScriptType,
+  hash: Uint8Array,
+  signature: ChainSignature,
+): Result<readonly Uint8Array[], string> {
+  if (lock.type === 'p2tr') {
+    if (!('bytes' in signature)) return refused('a signature of another scheme');
+    const isRight = schnorr.verify(signature.bytes, hash, lock.outputKey);
+    return isRight ? accepted([signature.bytes]) : refused('signed by another wallet');
+  }
+  if ('bytes' in signature) return refused('a signature of another scheme');
+  const signed = recovered(hash, signature);
+  if (signed === null || !equalBytes(keyHashOf(signed.publicKey), lock.keyHash)) {
+    return refused('signed by another wallet');
+  }
+  return accepted([concatBytes(signed.der, Uint8Array.of(SigHash.ALL)), signed.publicKey]);
+}
+
+/** The key that has signed, which is no part of an address. Null for what is no signature, or not low-s (BIP-146). */
+function recovered(hash: Uint8Array, { r, s, yParity }: EcdsaSignatureParts) {
+  try {
+    const signature = new secp256k1.Signature(bytesToNumberBE(r), bytesToNumberBE(s), yParity);
+    if (signature.hasHighS()) return null;
+    return { der: signature.toBytes('der'), publicKey: signature.recoverPublicKey(hash).toBytes(true) };
+  } catch {
+    // noble throws for scalars out of range, and where there is no such point.
+    return null;
+  }
+}

@@ -1,0 +1,40 @@
+import { checkAbsence } from '#chains/rpc/absence-check.ts';
+import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { MINER, movementsIn, payerOf } from '#chains/bitcoin/watch/movements.ts';
+import { getTip, getTransaction, BLOCK_CALLS, isHash } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/**
+ * A transaction with everything that it moved; null when the node does not know it. One that waits is told of as such only where no block
+ * had it before.
+ */
+export async function readActivity(
+  node: RpcNode,
+  chain: Chain,
+  { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
+): Promise<Result<ChainTransaction | null, NodeProblem>> {
+  // What is no hash no chain has; a server would call the question wrong.
+  if (!isHash(hash)) return accepted(null);
+  const transfer = await node.request(getTransaction(hash));
+  if (!transfer.ok) return transfer;
+  if (transfer.value === null) return checkAbsence(node, found, BLOCK_CALLS);
+  if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
+  const told = {
+    hash,
+    signer: payerOf(transfer.value) ?? MINER,
+    fee: amountOf(transfer.value.fee),
+    movements: movementsIn(transfer.value),
+  };
+  if (transfer.value.block === null)
+    return found === null ? accepted({ ...told, block: null }) : checkAbsence(node, found, BLOCK_CALLS);
+  const tip = await node.request(getTip);
+  if (!tip.ok) return tip;
+  return accepted({ ...told, block: depthOf(transfer.value.block, tip.value, chain) });
+}

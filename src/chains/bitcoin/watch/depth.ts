@@ -1,0 +1,27 @@
+import type { BlockPlace } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { ActivityBlock } from '#domain/activity.ts';
+import type { Chain } from '#domain/chain.ts';
+
+/** Blocks that nobody has the power to do again, as the field has it; there is no other end on Bitcoin. */
+const FINAL_DEPTH = 6;
+
+/** How deep a block is. @param tip the newest height */
+export function depthOf(
+  { height, hash }: NonNullable<BlockPlace>,
+  tip: bigint,
+  chain: Pick<Chain, 'confirmations'>,
+): ActivityBlock {
+  const depth = tip < height ? 1n : tip - height + 1n;
+  const confirmations = Number.parseInt(depth.toString(), 10);
+  return { number: height.toString(), hash, confirmations, isFinal: confirmations >= finalDepth(chain) };
+}
+
+/** The newest height that counts as beyond any reorganisation; 0 before there is one. */
+export function finalHeight(tip: bigint, chain: Pick<Chain, 'confirmations'>): bigint {
+  const depth = BigInt(finalDepth(chain));
+  return tip < depth ? 0n : tip - depth + 1n;
+}
+
+function finalDepth({ confirmations }: Pick<Chain, 'confirmations'>): number {
+  return Math.max(FINAL_DEPTH, confirmations);
+}

@@ -1,0 +1,86 @@
+import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
+import type { Holdings } from '#chains/chain-adapter.ts';
+import { finalHeight } from '#chains/bitcoin/watch/depth.ts';
+import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** A wallet that has done more than this in six blocks is asked about again. */
+const MAX_PAGES = 10;
+
+/**
+ * What a wallet holds at the newest block that is beyond any reorganisation. Servers know the sum of now alone: what came and went in later
+ * blocks is taken off again. Refuses when a block comes in between.
+ */
+export async function holdingsOn(
+  node: RpcNode,
+  chain: Chain,
+  question: HoldingsQuery,
+): Promise<Result<Holdings, NodeProblem>> {
+  if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
+  const tip = await node.request(getTip);
+  if (!tip.ok) return tip;
+  return holdingsAt(node, question, finalHeight(tip.value, chain));
+}
+
+async function holdingsAt(
+  node: RpcNode,
+  { address, assets }: HoldingsQuery,
+  height: bigint,
+): Promise<Result<Holdings, NodeProblem>> {
+  const before = await headOf(node);
+  if (!before.ok) return before;
+  if (before.value.height < height) return unusable('the node does not have the block yet');
+  const balance = await node.request(getBalance(address));
+  if (!balance.ok) return balance;
+  const since = await changeSince(node, address, height);
+  if (!since.ok) return since;
+  const after = await headOf(node);
+  if (!after.ok) return after;
+  const units = balance.value - since.value;
+  if (before.value.hash !== after.value.hash) return unusable('a block came in between');
+  if (units < 0n) return unusable('the sum and the history of the node do not fit');
+  return accepted({
+    blockNumber: height.toString(),
+    amounts: assets.map(({ tokenAddress }) => amountOf(tokenAddress === null ? units : 0n)),
+    isDisputed: false,
+  });
+}
+
+/** What came less what went in blocks after one. */
+async function changeSince(node: RpcNode, address: string, height: bigint): Promise<Result<bigint, NodeProblem>> {
+  let [change, last]: [bigint, string | null] = [0n, null];
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const history: Result<readonly ChainTransfer[], NodeProblem> = await node.request(
+      getConfirmedTransactions(address, last),
+    );
+    if (!history.ok) return history;
+    const later = history.value.filter(({ block }) => block !== null && block.height > height);
+    for (const transfer of later) change += changeOf(transfer, address);
+    if (history.value.length < PAGE || later.length < history.value.length) return accepted(change);
+    last = history.value.at(-1)?.hash ?? null;
+  }
+  return unusable('too much has happened since the block');
+}
+
+function changeOf({ inputs, outputs }: ChainTransfer, address: string): bigint {
+  const sum = (list: ChainTransfer['outputs']) =>
+    list.reduce((total, one) => (one.address === address ? total + one.amount : total), 0n);
+  return sum(outputs) - sum(inputs);
+}
+
+async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; readonly hash: string }, NodeProblem>> {
+  const height = await node.request(getTip);
+  if (!height.ok) return height;
+  const hash = await node.request(getBlockHash(height.value));
+  if (!hash.ok) return hash;
+  return hash.value === null
+    ? unusable('the newest block is gone')
+    : accepted({ height: height.value, hash: hash.value });
+}

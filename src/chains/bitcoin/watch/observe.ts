@@ -1,0 +1,85 @@
+import { checkOwnAbsence } from '#chains/rpc/absence-check.ts';
+import { utxoStatusOf } from '#chains/bitcoin/watch/utxo-status.ts';
+import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { movementsIn } from '#chains/bitcoin/watch/movements.ts';
+import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getTip, getTransaction, BLOCK_CALLS } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import { movementsOf } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/**
+ * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
+ * one of their coins, or what made the coin possible, in a block that is beyond any reorganisation. That the server does not know a coin
+ * ends nothing.
+ */
+export async function observeTransaction(
+  node: RpcNode,
+  chain: Chain,
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
+  const { from, hashes } = watched;
+  let inMempool = false;
+  for (const hash of hashes) {
+    const transfer = await node.request(getTransaction(hash));
+    if (!transfer.ok) return transfer;
+    if (transfer.value === null) continue;
+    if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
+    if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
+    inMempool = true;
+  }
+  const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
+  if (!gone.ok) return gone;
+  if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
+  const fate = await utxoStatusOf(node, chain, watched);
+  if (!fate.ok) return fate;
+  if (fate.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
+  const isOrphan = fate.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
+  if (!isOrphan.ok) return isOrphan;
+  if (isOrphan.value) return accepted({ ...NOWHERE, nonceTaken: true });
+  return accepted(fate.value === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
+}
+
+const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const;
+
+/**
+ * Whether nobody knows (any more) what a child was to pay for: so it can not be included. Should the parent come back there can be another
+ * child; this one pays nobody, so nothing is paid twice by being given up early, which of a payment would not be true.
+ */
+async function isWithoutParent(node: RpcNode, { parent }: WatchedAttempts): Promise<Result<boolean, NodeProblem>> {
+  if (parent === null) return accepted(false);
+  const told = await node.request(getTransaction(parent));
+  return told.ok ? accepted(told.value === null) : told;
+}
+
+async function included(
+  node: RpcNode,
+  chain: Chain,
+  { from, ...transfer }: ChainTransfer & { readonly from: string },
+): Promise<Result<Observation, NodeProblem>> {
+  const tip = await node.request(getTip);
+  if (!tip.ok) return tip;
+  const { hash, fee, block } = transfer;
+  if (block === null) return unusable('the block of the transaction is gone again');
+  const { number, hash: blockHash, confirmations, isFinal } = depthOf(block, tip.value, chain);
+  return accepted({
+    type: 'included',
+    inclusion: {
+      hash,
+      blockNumber: number,
+      blockHash,
+      succeeded: true,
+      feePaid: amountOf(fee),
+      confirmations,
+      finalized: isFinal,
+      failure: null,
+      ...movementsOf(from, movementsIn(transfer), chain),
+    },
+  });
+}

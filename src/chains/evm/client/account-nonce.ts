@@ -1,0 +1,83 @@
+import { readFromPool, asChainFault } from '#chains/rpc/node-fallback.ts';
+import type { AccountNonce, ChainFault } from '#chains/chain-adapter.ts';
+import { countedFinalDepth } from '#chains/evm/watch/depth.ts';
+import { getBlock, getNonce } from '#chains/evm/client/rpc-calls.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { NO_NODE, unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** What one RPC node counts of an account, in the chain and with its mempool. Refuses where none can be asked. */
+export function accountNonce(pool: NodePool, address: string): Promise<Result<AccountNonce, ChainFault>> {
+  return readFromPool(pool, (node) => countsOf(node, address));
+}
+
+/**
+ * The same with what is proven of it: a count that two RPC nodes give alike. Where only one is configured, every answer rests
+ * on it, and then a count counts as proven that it gives for a final block: one wrong answer is not enough, and what it says
+ * of its mempool proves nothing.
+ */
+export async function provenNonce(
+  pool: NodePool,
+  chain: Chain,
+  address: string,
+): Promise<Result<AccountNonce, ChainFault>> {
+  if (pool.nodes.length === 1) return readFromPool(pool, (node) => finalCounts(node, chain, address));
+  let trouble: NodeProblem = NO_NODE;
+  const said: AccountNonce[] = [];
+  for (const node of pool.nodes) {
+    const away = await pool.nodeProblem(node);
+    const counts: Result<AccountNonce, NodeProblem> = away === null ? await countsOf(node, address) : refused(away);
+    if (counts.ok) said.push(counts.value);
+    else trouble = counts.refusal;
+  }
+  const [first] = said;
+  return asChainFault(first === undefined ? refused(trouble) : accepted(agreed(first, said)));
+}
+
+/** Each count that two give alike, and where none is so that of the first, which then proves nothing. */
+function agreed(first: AccountNonce, said: readonly AccountNonce[]): AccountNonce {
+  const latest = saidTwice(said.map((counts) => counts.latest));
+  const pending = saidTwice(said.map((counts) => counts.pending));
+  return {
+    latest: latest ?? first.latest,
+    pending: pending ?? first.pending,
+    proven: { latest: latest ?? 0n, pending: pending ?? 0n },
+  };
+}
+
+function saidTwice(values: readonly bigint[]): bigint | null {
+  return values.find((value, i) => values.indexOf(value) !== i) ?? null;
+}
+
+async function countsOf(node: RpcNode, address: string): Promise<Result<AccountNonce, NodeProblem>> {
+  const [latest, pending] = await Promise.all([
+    node.request(getNonce(address, 'latest')),
+    node.request(getNonce(address, 'pending')),
+  ]);
+  if (!latest.ok) return latest;
+  return pending.ok ? accepted({ latest: latest.value, pending: pending.value }) : pending;
+}
+
+async function finalCounts(node: RpcNode, chain: Chain, address: string): Promise<Result<AccountNonce, NodeProblem>> {
+  const counts = await countsOf(node, address);
+  if (!counts.ok) return counts;
+  const number = await finalNumber(node, chain);
+  if (!number.ok) return number;
+  const latest = number.value === null ? accepted(0n) : await node.request(getNonce(address, number.value));
+  return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: 0n } }) : latest;
+}
+
+/** The newest final block; null where the chain is too short to have one. */
+async function finalNumber(node: RpcNode, chain: Chain): Promise<Result<bigint | null, NodeProblem>> {
+  const finalized = await node.request(getBlock('finalized'));
+  if (finalized.ok && finalized.value !== null) return accepted(finalized.value.number);
+  if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  const head = await node.request(getBlock('latest'));
+  if (!head.ok) return head;
+  if (head.value === null) return unusable('the node has no head');
+  const depth = countedFinalDepth(chain);
+  return accepted(head.value.number < depth ? null : head.value.number - depth);
+}

@@ -1,0 +1,154 @@
+import type { Hex } from 'viem';
+import { canonicalAddress } from '#chains/evm/rules/address.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import { word } from '#chains/evm/rules/hex.ts';
+import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { BlockTag } from '#chains/evm/client/rpc-calls.ts';
+import { ethCall, getCode } from '#chains/evm/client/rpc-calls.ts';
+import { revertReason } from '#chains/evm/client/revert.ts';
+import type { Call } from '#chains/evm/rules/call.ts';
+import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/rules/call.ts';
+import { tokenTransferIn } from '#chains/inspect/spending.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** First four bytes of keccak256('allowance(address,address)'). */
+const ALLOWANCE_SELECTOR = '0xdd62ed3e';
+
+/**
+ * What the wallet holds of the token that an intent pays, in the state after a block; null where it pays none. Refuses, in
+ * order: SIMULATION_REVERTED for an address without code (a call to it succeeds and does nothing), a contract that tells no
+ * balance, or an allowance of one that keeps none; INSUFFICIENT_FUNDS.
+ */
+export async function tokensHeld(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { call, tag }: { readonly call: Call; readonly tag: BlockTag },
+): Promise<Result<AssetAmount | null, PermanentFault | NodeProblem>> {
+  if (intent.kind === 'transfer' && intent.tokenAddress === null) return accepted(null);
+  const [code, holding] = await Promise.all([
+    node.request(getCode(call.to)),
+    intent.kind === 'contract-interaction'
+      ? heldForCall(node, intent, tag)
+      : askHolding(node, intent, { token: call.to, tag }),
+  ]);
+  if (!code.ok) return code;
+  if (code.value === '0x') return refused(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  if (holding === null) return accepted(null);
+  if (!holding.ok) return holding;
+  const tokenAddress = call.to;
+  if (intent.kind === 'transfer' && holding.value < BigInt(intent.amount)) {
+    const detail = `the wallet holds ${holding.value} of ${intent.amount} token units`;
+    return refused(shortOf(tokenAddress, BigInt(intent.amount) - holding.value, detail));
+  }
+  return accepted(intent.kind === 'erc20-approve' ? null : { tokenAddress, amount: amountOf(holding.value) });
+}
+
+/**
+ * For a call that is a token's `transfer`. Null for every other call, and for a contract that tells no such balance: what the
+ * contract makes of the call is its own affair, and the dry run shows whether it succeeds.
+ */
+async function heldForCall(
+  node: RpcNode,
+  intent: ContractInteractionIntent,
+  tag: BlockTag,
+): Promise<Result<bigint, NodeProblem> | null> {
+  const moved = tokenTransferIn(intent);
+  if (moved === null) return null;
+  const held = await askUnits(node, intent.from, { token: intent.to, owner: intent.from, tag });
+  if (held.ok) return held.value < BigInt(moved.amount) ? null : held;
+  const { refusal } = held;
+  return refusal.kind === 'permanent' ? null : refused(refusal);
+}
+
+/**
+ * What the wallet has of the token, or has let the spender have. `approve` of an ERC-721 is the same call with an id for an
+ * amount, and id 0 would pass for an allowance that is taken back; but no ERC-721 has an `allowance` to tell.
+ */
+async function askHolding(
+  node: RpcNode,
+  intent: TransferIntent | Erc20ApproveIntent,
+  { token, tag }: { readonly token: string; readonly tag: BlockTag },
+): Promise<Result<bigint, PermanentFault | NodeProblem>> {
+  const owner = intent.from;
+  if (intent.kind === 'transfer') return askUnits(node, owner, { token, owner, tag });
+  const told = await askUnits(node, owner, { token, owner, spender: intent.spender });
+  if (told.ok || told.refusal.kind !== 'permanent') return told;
+  return refused(permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token'));
+}
+
+/**
+ * Runs the very call that would be signed. SIMULATION_REVERTED when it reverts, and when a token answers anything but true: a
+ * token that answers nothing at all (USDT) is fine, one that says false has moved nothing (chains.md 4.7). ALLOWANCE_NOT_ZERO
+ * when a token refuses a new allowance only because there is one already.
+ */
+export async function dryRunFault(
+  node: RpcNode,
+  intent: OnChainIntent,
+  call: Call,
+): Promise<PermanentFault | NodeProblem | null> {
+  const answer = await node.request(ethCall(intent.from, call, 'latest'));
+  const fault = answer.ok ? answerFault(intent, call, answer.value) : callFault(answer.refusal);
+  const mayBeAllowance = intent.kind === 'erc20-approve' && fault?.kind === 'permanent' && intent.amount !== '0';
+  return mayBeAllowance ? ((await allowanceFault(node, intent)) ?? fault) : fault;
+}
+
+/** Only tokens answer in a way that is known. */
+function answerFault(intent: OnChainIntent, call: Call, answer: Hex): PermanentFault | null {
+  if (intent.kind === 'contract-interaction' || call.data === '0x' || answer === '0x') return null;
+  if (answer.length < 66) return permanent('SIMULATION_REVERTED', 'the token gives a malformed answer');
+  return BigInt(answer.slice(0, 66)) === 0n ? permanent('SIMULATION_REVERTED', 'the token answers false') : null;
+}
+
+/** USDT and its like: an allowance goes to 0 before it goes anywhere else. Null when that is not what was wrong. */
+async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promise<PermanentFault | null> {
+  const { from, tokenAddress: token, spender } = intent;
+  const reset = callOf({ ...intent, amount: amountOf(0n) });
+  if (reset === null) return null;
+  const [allowance, dryRun] = await Promise.all([
+    askUnits(node, from, { token, owner: from, spender }),
+    node.request(ethCall(from, reset, 'latest')),
+  ]);
+  const resets = dryRun.ok && answerFault(intent, reset, dryRun.value) === null;
+  if (!allowance.ok || allowance.value === 0n || !resets) return null;
+  const detail = `this token wants its allowance set to 0 before another one is given; now it is ${allowance.value}`;
+  return permanent('ALLOWANCE_NOT_ZERO', detail);
+}
+
+interface Holding {
+  readonly token: string;
+  readonly owner: string;
+  /** Of an allowance; absent for a balance. */
+  readonly spender?: string;
+  /** The newest block when absent. */
+  readonly tag?: BlockTag;
+}
+
+/** `balanceOf(owner)` or `allowance(owner, spender)`. */
+async function askUnits(
+  node: RpcNode,
+  from: string,
+  { token, owner, spender, tag = 'latest' }: Holding,
+): Promise<Result<bigint, PermanentFault | NodeProblem>> {
+  const selector = spender === undefined ? BALANCE_OF_SELECTOR : ALLOWANCE_SELECTOR;
+  const accounts = [owner, ...(spender === undefined ? [] : [spender])].map((account) => word(BigInt(account)));
+  const to = canonicalAddress(token);
+  if (to === null) throw new Error('a stored intent is in canonical form');
+  const answer = await node.request(ethCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, tag));
+  if (!answer.ok) return refused(callFault(answer.refusal));
+  if (answer.value.length < 66) return refused(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
+  return accepted(BigInt(answer.value.slice(0, 66)));
+}
+
+/** What it means that a node did not run a call: the call is bad, or the wallet too poor for it, or the node in trouble. */
+export function callFault(fault: NodeFault): PermanentFault | NodeFault {
+  const reason = revertReason(fault);
+  if (reason !== null) return permanent('SIMULATION_REVERTED', reason);
+  const poor = fault.kind === 'error-answer' && /insufficient (?:funds|balance)/i.test(fault.detail);
+  return poor ? permanent('INSUFFICIENT_FUNDS', fault.detail) : fault;
+}

@@ -1,0 +1,50 @@
+import type { EvmFeeEstimate } from '#chains/chain-adapter.ts';
+import { callOf } from '#chains/evm/rules/call.ts';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { tokensHeld } from '#chains/evm/client/dry-run.ts';
+import type { Fees } from '#chains/evm/client/fees.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { costOf, marketTiers } from '#chains/evm/client/quote.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/**
+ * What an intent would cost now at three speeds. Refuses what the call itself would meet: SIMULATION_REVERTED,
+ * ALLOWANCE_NOT_ZERO, INSUFFICIENT_FUNDS for what is paid (not for the fee).
+ */
+export async function estimateFee(
+  node: RpcNode,
+  intent: OnChainIntent,
+  chain: Chain,
+): Promise<Result<EvmFeeEstimate, PermanentFault | NodeProblem>> {
+  const call = callOf(intent);
+  if (call === null) throw new Error('a rehearsed intent is in canonical form');
+  const [tokens, market] = await Promise.all([
+    tokensHeld(node, intent, { call, tag: 'latest' }),
+    marketTiers(node, { chain, intent, call }),
+  ]);
+  if (!tokens.ok) return tokens;
+  if (!market.ok) return market;
+  const { baseFeePerGas: base, tiers } = market.value;
+  const cost = await costOf(node, intent, { chain, call, price: tiers.fast });
+  if (!cost.ok) return cost;
+  const { gasLimit, dataFee } = cost.value;
+  const tier = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) => ({
+    maxFeePerGas: maxFeePerGas.toString(),
+    maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
+    expectedFee: amountOf(gasLimit * (base + maxPriorityFeePerGas) + dataFee),
+    maxFee: amountOf(gasLimit * maxFeePerGas + dataFee),
+  });
+  const { slow, normal, fast } = tiers;
+  return accepted({
+    gasLimit: gasLimit.toString(),
+    dataFee: amountOf(dataFee),
+    slow: tier(slow),
+    normal: tier(normal),
+    fast: tier(fast),
+  });
+}

@@ -1,0 +1,241 @@
+import type { Quote } from '#chains/chain-adapter.ts';
+import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
+import { dataFee, operatorFee } from '#chains/evm/client/data-fee.ts';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { callFault, dryRunFault, tokensHeld } from '#chains/evm/client/dry-run.ts';
+import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import type { Fees, TipRow } from '#chains/evm/client/fees.ts';
+import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/client/fees.ts';
+import { tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import {
+  getBalanceAt,
+  getBlock,
+  estimateGas,
+  getLineaTip,
+  getNonce,
+  getFeeHistory,
+  getMaxPriorityFee,
+} from '#chains/evm/client/rpc-calls.ts';
+import { parseUnsigned, serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
+import type { Call } from '#chains/evm/rules/call.ts';
+import { callOf } from '#chains/evm/rules/call.ts';
+import { spendingOf } from '#chains/inspect/spending.ts';
+import { amountOf, parseAmount } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Funds } from '#domain/reservation.ts';
+import { sumOf } from '#domain/reservation.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt, Speed } from '#domain/transaction.ts';
+
+/** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
+export interface EvmQuote extends Quote {
+  readonly gasLimit: string;
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+}
+
+/**
+ * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
+ *
+ * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance, SIMULATION_REVERTED (with the reason
+ * that the contract gives), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together. The fee that is weighed includes
+ * what rollups charge besides gas; `Quote.maxFee` is what the bytes themselves allow.
+ */
+export async function quoteTransaction(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { chain, replaced, speed }: { readonly chain: Chain; readonly replaced: Attempt | null; readonly speed: Speed },
+): Promise<Result<EvmQuote, PermanentFault | NodeProblem>> {
+  const call = callOf(intent);
+  if (call === null) throw new Error('a stored intent is in canonical form');
+  const head = await headOf(node);
+  if (!head.ok) return head;
+  const [funds, fees] = await Promise.all([
+    fundsAt(node, intent, { call, head: head.value }),
+    marketFees(node, { chain, speed, intent, call, base: head.value.baseFeePerGas }),
+  ]);
+  if (!funds.ok) return funds;
+  if (!fees.ok) return fees;
+  const price =
+    replaced === null
+      ? fees.value
+      : withMinTip(replacementFees(fees.value, feesOf(replaced)), tipNeeded(replaced.sent));
+  const cost = await costOf(node, intent, { chain, call, price });
+  if (!cost.ok) return cost;
+  const { gasLimit, dataFee: extra } = cost.value;
+  const maxFee = gasLimit * price.maxFeePerGas;
+  const charged = maxFee + extra;
+  if (charged > BigInt(intent.maxFee)) {
+    return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${charged} wei, ${intent.maxFee} are allowed`));
+  }
+  const balance = sumOf(funds.value.holds, null);
+  if (balance < call.value + charged) return refused(poor(balance, call.value + charged));
+  return accepted({
+    spending: { takes: spendingOf(intent, charged), funds: funds.value },
+    gasLimit: gasLimit.toString(),
+    maxFeePerGas: price.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
+    maxFee: amountOf(maxFee),
+  });
+}
+
+interface Head {
+  readonly number: bigint;
+  /** Wei. */
+  readonly baseFeePerGas: bigint;
+}
+
+/**
+ * What the wallet holds, with its nonce, all in the state after one block: the nonce tells which of its transactions the
+ * balances already are without. Refuses INSUFFICIENT_FUNDS for what the intent pays, and what `tokensHeld` refuses.
+ */
+async function fundsAt(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { call, head }: { readonly call: Call; readonly head: Head },
+): Promise<Result<Funds, PermanentFault | NodeProblem>> {
+  const [balance, count, token] = await Promise.all([
+    node.request(getBalanceAt(intent.from, head.number)),
+    node.request(getNonce(intent.from, head.number)),
+    tokensHeld(node, intent, { call, tag: head.number }),
+  ]);
+  if (!balance.ok) return balance;
+  if (balance.value < call.value) return refused(poor(balance.value, call.value));
+  if (!token.ok) return token;
+  if (!count.ok) return count;
+  const native = { tokenAddress: null, amount: amountOf(balance.value) };
+  return accepted({
+    blockNumber: head.number.toString(),
+    nonceCount: count.value.toString(),
+    holds: token.value === null ? [native] : [native, token.value],
+    least: amountOf(0n),
+  });
+}
+
+interface Priced {
+  readonly chain: Chain;
+  readonly call: Call;
+  readonly price: Fees;
+}
+
+export interface Cost {
+  readonly gasLimit: bigint;
+  /** What rollups charge besides gas, for the bytes on Ethereum and for their operator, in wei; 0 elsewhere. */
+  readonly dataFee: bigint;
+}
+
+/** Runs the call, and gives what it takes besides a price. Refuses as `quoteTransaction` does for the call itself. */
+export async function costOf(
+  node: RpcNode,
+  intent: OnChainIntent,
+  priced: Priced,
+): Promise<Result<Cost, PermanentFault | NodeProblem>> {
+  const { chain, call, price } = priced;
+  const [failure, estimate, data] = await Promise.all([
+    dryRunFault(node, intent, call),
+    node.request(estimateGas(intent.from, call)),
+    dataFee(node, chain, { from: intent.from, unsigned: placeholder(intent, priced) }),
+  ]);
+  if (failure !== null) return refused(failure);
+  if (!estimate.ok) return refused(callFault(estimate.refusal));
+  if (!data.ok) return data;
+  const gasLimit = gasLimitFor(estimate.value);
+  const operator = data.value.hasOperator ? await operatorFee(node, intent.from, gasLimit) : accepted(0n);
+  if (!operator.ok) return operator;
+  const besides = data.value.fee + operator.value;
+  const charged = gasLimit * price.maxFeePerGas + besides;
+  // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
+  if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
+    return refused({ kind: 'unfit', detail: 'the node estimates an impossible fee' });
+  }
+  return accepted({ gasLimit, dataFee: besides });
+}
+
+/** The prices of one speed, and no question more than it takes. */
+async function marketFees(
+  node: RpcNode,
+  asked: Asked & { readonly speed: Speed; readonly base: bigint },
+): Promise<Result<Fees, NodeProblem>> {
+  const { chain, speed, base } = asked;
+  if (speed !== 'normal') {
+    const tiers = await marketTiers(node, asked);
+    return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
+  }
+  const [tip, ofCall] = await Promise.all([suggestedTip(node), tipOfCall(node, asked)]);
+  return accepted(feesFor(withFloor(chain, ofCall), base, tip));
+}
+
+interface Asked {
+  readonly chain: Chain;
+  readonly intent: OnChainIntent;
+  readonly call: Call;
+}
+
+/** The tip that the chain wants of this very call; null where tips do not depend on the call, or the node does not say. */
+async function tipOfCall(node: RpcNode, { chain, intent, call }: Asked): Promise<bigint | null> {
+  if (chain.gasEstimate !== 'linea') return null;
+  const tip = await node.request(getLineaTip(intent.from, call));
+  return tip.ok ? tip.value : null;
+}
+
+/** What the call itself needs is a floor for each speed. */
+function withFloor(chain: Chain, ofCall: bigint | null): TipRow {
+  if (ofCall === null) return chain;
+  const { minTip = '0' } = chain;
+  return { minTip: ofCall > BigInt(minTip) ? ofCall.toString() : minTip };
+}
+
+/** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
+async function suggestedTip(node: RpcNode): Promise<bigint | null> {
+  const tip = await node.request(getMaxPriorityFee);
+  if (tip.ok) return tip.value;
+  const paid = await node.request(getFeeHistory);
+  return paid.ok ? median(paid.value.map(({ middle }) => middle)) : null;
+}
+
+/** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
+export async function marketTiers(node: RpcNode, asked: Asked) {
+  const [head, suggested, paid, ofCall] = await Promise.all([
+    headOf(node),
+    node.request(getMaxPriorityFee),
+    node.request(getFeeHistory),
+    tipOfCall(node, asked),
+  ]);
+  if (!head.ok) return head;
+  const tips = paid.ok ? paid.value : [];
+  const { baseFeePerGas } = head.value;
+  const tiers = feeTiers(withFloor(asked.chain, ofCall), baseFeePerGas, {
+    suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
+    low: median(tips.map(({ low }) => low)),
+    high: median(tips.map(({ high }) => high)),
+  });
+  return accepted({ baseFeePerGas, tiers });
+}
+
+async function headOf(node: RpcNode): Promise<Result<Head, NodeProblem>> {
+  const block = await node.request(getBlock('latest'));
+  if (!block.ok) return block;
+  const { number, baseFeePerGas = null } = block.value ?? {};
+  if (number !== undefined && baseFeePerGas !== null) return accepted({ number, baseFeePerGas });
+  return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
+}
+
+/** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */
+function placeholder(intent: OnChainIntent, { call, price }: Priced) {
+  const chainId = chainIdOf(intent.chain) ?? 0n;
+  return serialiseUnsigned({ ...call, ...price, chainId, nonce: 0xffffffffn, gasLimit: 0xffffffn });
+}
+
+function feesOf(attempt: Attempt): Fees {
+  const parsed = parseUnsigned(attempt.payload);
+  if (!parsed.ok) throw new Error(`a stored payload is ${parsed.refusal}`);
+  return parsed.value;
+}
+
+function poor(held: bigint, needed: bigint): PermanentFault {
+  return shortOf(null, needed - held, `the wallet holds ${held} of ${needed} wei`);
+}

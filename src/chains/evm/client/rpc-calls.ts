@@ -1,0 +1,400 @@
+import type { Address, Hex } from 'viem';
+import { numberToHex } from 'viem/utils';
+import type { BlockCalls } from '#chains/rpc/absence-check.ts';
+import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
+import { operatorFeeIn } from '#chains/evm/client/operator-fee.ts';
+import { isObject } from '#chains/rpc/is-object.ts';
+import type { NodeFault, RpcCall } from '#chains/rpc/json-rpc.ts';
+import { redacted } from '#chains/rpc/redact.ts';
+import type { Call } from '#chains/evm/rules/call.ts';
+
+export type BlockTag = 'latest' | 'pending' | 'finalized' | bigint;
+
+export interface Block {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** Wei; null before EIP-1559. */
+  readonly baseFeePerGas: bigint | null;
+}
+
+export interface Log {
+  /** Of the line in its block. */
+  readonly index: bigint;
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}
+
+export interface Receipt {
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly succeeded: boolean;
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+  /** What a rollup charges besides gas: for its data on Ethereum, and for its operator; in wei, 0 elsewhere. */
+  readonly rollupFee: bigint;
+  readonly logs: readonly Log[];
+}
+
+/** A transaction as a node knows it: what it does, and whether a block holds it. */
+export interface KnownTransaction {
+  readonly mined: boolean;
+  readonly from: Hex;
+  /** Null for the creation of a contract. */
+  readonly to: Hex | null;
+  readonly value: bigint;
+  readonly data: Hex;
+  readonly gasLimit: bigint;
+}
+
+export const getChainId = quantity('eth_chainId', []);
+export const getMaxPriorityFee = quantity('eth_maxPriorityFeePerGas', []);
+
+export const getBalanceAt = (address: string, blockNumber: bigint): RpcCall<bigint> =>
+  quantity('eth_getBalance', [address, tagOf(blockNumber)]);
+
+export const getNonce = (address: string, tag: BlockTag): RpcCall<bigint> =>
+  quantity('eth_getTransactionCount', [address, tagOf(tag)]);
+
+export const getCode = (address: string): RpcCall<Hex> => bytes('eth_getCode', [address, 'latest']);
+
+export const estimateGas = (from: string, call: Call): RpcCall<bigint> =>
+  quantity('eth_estimateGas', [callOf(from, call)]);
+
+/** The tip that Linea takes for a call: it depends on the bytes. */
+export const getLineaTip = (from: string, call: Call): RpcCall<bigint> => ({
+  method: 'linea_estimateGas',
+  params: [callOf(from, call)],
+  read: (answer) => (isObject(answer) ? parseQuantity(answer['priorityFeePerGas']) : null) ?? undefined,
+});
+
+/** What the call would give back, from the state after the block. */
+export const ethCall = (from: string, call: Call, tag: BlockTag): RpcCall<Hex> =>
+  bytes('eth_call', [callOf(from, call), tagOf(tag)]);
+
+/** Nobody asks for what a contract tells everybody. */
+const NOBODY = '0x0000000000000000000000000000000000000000';
+
+/** What a contract tells everybody now. */
+export const readContract = (to: Address, data: Hex): RpcCall<Hex> =>
+  ethCall(NOBODY, { to, value: 0n, data }, 'latest');
+
+/** Replays a transaction that is in a block, with its own gas. */
+export const replay = (known: KnownTransaction, tag: BlockTag): RpcCall<Hex> => {
+  const { from, to, value, data, gasLimit } = known;
+  const call = { from, ...(to === null ? {} : { to }), value: numberToHex(value), data, gas: numberToHex(gasLimit) };
+  return bytes('eth_call', [call, tagOf(tag)]);
+};
+
+export const sendRawTransaction = (raw: string): RpcCall<Hex> => ({
+  method: 'eth_sendRawTransaction',
+  params: [raw],
+  read: (answer) => parseHash(answer) ?? undefined,
+});
+
+export const getBlock = (tag: BlockTag): RpcCall<Block | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(tag), false],
+  read: (answer) => (answer === null ? null : readBlock(answer)),
+});
+
+/** No number is ever left out. */
+export const BLOCK_CALLS: BlockCalls = {
+  askHash: (number) => {
+    const question = getBlock(number);
+    return { ...question, read: (answer) => (answer === null ? null : question.read(answer)?.hash) };
+  },
+  askHead: null,
+};
+
+export const getReceipt = (hash: string): RpcCall<Receipt | null> => ({
+  method: 'eth_getTransactionReceipt',
+  params: [hash],
+  read: (answer) => (answer === null ? null : readReceipt(answer, hash)),
+});
+
+export const getTransaction = (hash: string): RpcCall<KnownTransaction | null> => ({
+  method: 'eth_getTransactionByHash',
+  params: [hash],
+  read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
+});
+
+/** One call of a transaction, as `callTracer` shows it. */
+export interface TraceCall {
+  readonly from: Hex;
+  /** Null for a creation that came to nothing. */
+  readonly to: Hex | null;
+  readonly value: bigint;
+  /** Not DELEGATECALL, CALLCODE or STATICCALL, which show the value of their caller or none. */
+  readonly isPayment: boolean;
+  readonly failed: boolean;
+  readonly calls: readonly TraceCall[];
+}
+
+export const traceTransaction = (hash: string): RpcCall<TraceCall> => ({
+  method: 'debug_traceTransaction',
+  params: [hash, { tracer: 'callTracer' }],
+  read: (answer) => readTrace(answer, 0) ?? undefined,
+});
+
+export interface TracedTransaction {
+  readonly hash: Hex;
+  readonly root: TraceCall;
+}
+
+/** Every transaction of a block with its calls. */
+export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]> => ({
+  method: 'debug_traceBlockByNumber',
+  params: [tagOf(number), { tracer: 'callTracer' }],
+  read: (answer) => {
+    if (!Array.isArray(answer)) return undefined;
+    return every(
+      (answer as readonly unknown[]).map((row) => {
+        const hash = isObject(row) ? parseHash(row['txHash']) : null;
+        const root = isObject(row) ? readTrace(row['result'], 0) : null;
+        return hash === null || root === null ? null : { hash, root };
+      }),
+    );
+  },
+});
+
+/** A transaction of a block, as far as it pays by itself. */
+export interface DirectPayment {
+  readonly hash: Hex;
+  readonly from: Hex;
+  readonly to: Hex | null;
+  readonly value: bigint;
+}
+
+/** A transaction in a block, with the account nonce that it used. */
+export interface BlockTransaction extends KnownTransaction {
+  readonly hash: Hex;
+  readonly nonce: bigint;
+}
+
+export interface WholeBlock {
+  readonly number: bigint;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  /** Without those that a rollup makes itself in a shape of its own. */
+  readonly transactions: readonly BlockTransaction[];
+}
+
+/** Null for a block that the node does not have. */
+export const getFullBlock = (number: bigint): RpcCall<WholeBlock | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(number), true],
+  read: (answer) => {
+    if (answer === null) return null;
+    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
+    const timestamp = parseQuantity(answer['timestamp']);
+    if (timestamp === null || parseQuantity(answer['number']) !== number) return undefined;
+    const rows: readonly unknown[] = answer['transactions'];
+    return { number, timestamp, transactions: rows.flatMap((row) => readBlockTransaction(row) ?? []) };
+  },
+});
+
+function readBlockTransaction(row: unknown): BlockTransaction | null {
+  if (!isObject(row)) return null;
+  const [hash, nonce] = [parseHash(row['hash']), parseQuantity(row['nonce'])];
+  const known = hash === null ? undefined : readTransaction(row, hash);
+  return hash === null || nonce === null || known === undefined ? null : { ...known, hash, nonce };
+}
+
+/** Unix seconds of a block; null for one that the node does not have. */
+export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(tag), false],
+  read: (answer) => {
+    if (answer === null) return null;
+    return (isObject(answer) ? parseQuantity(answer['timestamp']) : null) ?? undefined;
+  },
+});
+
+/** The receipt of one transaction among those of its block; null where the node does not have it. */
+export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt | null> => ({
+  method: 'eth_getBlockReceipts',
+  params: [tagOf(number)],
+  read: (answer) => {
+    if (answer === null) return null;
+    if (!Array.isArray(answer)) return undefined;
+    const rows: readonly unknown[] = answer;
+    const row = rows.find((one) => isObject(one) && parseHash(one['transactionHash']) === hash);
+    return row === undefined ? null : readReceipt(row, hash);
+  },
+});
+
+/** Every transaction of a block; null for a block that is not there. */
+export const getBlockPayments = (number: bigint): RpcCall<readonly DirectPayment[] | null> => ({
+  method: 'eth_getBlockByNumber',
+  params: [tagOf(number), true],
+  read: (answer) => {
+    if (answer === null) return null;
+    if (!isObject(answer) || !Array.isArray(answer['transactions'])) return undefined;
+    return every((answer['transactions'] as readonly unknown[]).map(readPayment));
+  },
+});
+
+function readPayment(row: unknown): DirectPayment | null {
+  if (!isObject(row)) return null;
+  const [hash, from, value] = [parseHash(row['hash']), parseHexBytes(row['from']), parseQuantity(row['value'])];
+  const to = row['to'] == null ? null : parseHexBytes(row['to']);
+  return hash === null || from === null || value === null ? null : { hash, from, to, value };
+}
+
+/** The hashes of the transactions with a log line of these topics; null stands for any. */
+export const getLogTransactionHashes = (
+  range: { readonly from: bigint; readonly to: bigint },
+  topics: readonly (string | readonly string[] | null)[],
+): RpcCall<readonly Hex[]> => ({
+  method: 'eth_getLogs',
+  params: [{ fromBlock: tagOf(range.from), toBlock: tagOf(range.to), topics }],
+  read: (answer) => {
+    if (!Array.isArray(answer)) return undefined;
+    return every(
+      (answer as readonly unknown[]).map((row) => (isObject(row) ? parseHash(row['transactionHash']) : null)),
+    );
+  },
+});
+
+const PAYMENTS: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+
+/** The EVM goes no deeper. */
+const MAX_CALL_DEPTH = 1024;
+
+function readTrace(answer: unknown, depth: number): TraceCall | null {
+  if (!isObject(answer) || depth > MAX_CALL_DEPTH) return null;
+  const from = parseHexBytes(answer['from']);
+  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
+  const value = answer['value'] == null ? 0n : parseQuantity(answer['value']);
+  const inner = answer['calls'] ?? [];
+  if (from === null || value === null || !Array.isArray(inner)) return null;
+  const calls = every((inner as readonly unknown[]).map((call) => readTrace(call, depth + 1)));
+  if (calls === undefined) return null;
+  return { from, to, value, isPayment: PAYMENTS.has(answer['type']), failed: answer['error'] != null, calls };
+}
+
+export interface SimulatedCall {
+  /** As `eth_call` would have refused it; null for one that went through. */
+  readonly fault: NodeFault | null;
+  readonly logs: readonly Log[];
+}
+
+/** Carries out a call upon the newest block, without its fee, and tells of every payment in the coin as of a token's. */
+export const ethSimulate = (from: string, call: Call): RpcCall<SimulatedCall> => ({
+  method: 'eth_simulateV1',
+  params: [
+    { blockStateCalls: [{ calls: [callOf(from, call)] }], traceTransfers: true, validation: false },
+    tagOf('latest'),
+  ],
+  read: (answer) => {
+    const [block, ...others] = Array.isArray(answer) ? (answer as readonly unknown[]) : [];
+    const calls = isObject(block) ? block['calls'] : undefined;
+    const [first, ...rest] = Array.isArray(calls) ? (calls as readonly unknown[]) : [];
+    if (others.length > 0 || rest.length > 0 || !isObject(first)) return undefined;
+    const logs = Array.isArray(first['logs']) ? every(first['logs'].map(readLog)) : undefined;
+    const status = parseQuantity(first['status']);
+    if (logs === undefined || (status !== 0n && status !== 1n)) return undefined;
+    return status === 1n ? { fault: null, logs } : { fault: faultIn(first), logs: [] };
+  },
+});
+
+function faultIn({ error, returnData }: Readonly<Record<string, unknown>>): NodeFault {
+  const { message, data } = isObject(error) ? error : {};
+  const detail = redacted(typeof message === 'string' ? message : 'execution reverted');
+  return { kind: 'error-answer', code: REVERT_CODE, detail, data: data ?? returnData };
+}
+
+/** geth's code for a revert. */
+export const REVERT_CODE = 3;
+
+/** What a tenth, half and nine tenths of the gas of a block were paid at most. */
+export interface PaidTips {
+  readonly low: bigint;
+  readonly middle: bigint;
+  readonly high: bigint;
+}
+
+/** The tips of each of the last blocks. */
+export const getFeeHistory: RpcCall<readonly PaidTips[]> = {
+  method: 'eth_feeHistory',
+  params: ['0xa', 'latest', [10, 50, 90]],
+  read: (answer) => {
+    const reward = isObject(answer) ? answer['reward'] : undefined;
+    if (!Array.isArray(reward)) return undefined;
+    return every(reward.map(readTips));
+  },
+};
+
+function readTips(answer: unknown): PaidTips | null {
+  if (!Array.isArray(answer)) return null;
+  const [low, middle, high] = (answer as readonly unknown[]).map(parseQuantity);
+  return low == null || middle == null || high == null ? null : { low, middle, high };
+}
+
+function readBlock(answer: unknown): Block | undefined {
+  if (!isObject(answer)) return undefined;
+  const [number, hash] = [parseQuantity(answer['number']), parseHash(answer['hash'])];
+  const base = answer['baseFeePerGas'];
+  const baseFeePerGas = base === undefined || base === null ? null : (parseQuantity(base) ?? undefined);
+  return number === null || hash === null || baseFeePerGas === undefined ? undefined : { number, hash, baseFeePerGas };
+}
+
+function readReceipt(answer: unknown, hash: string): Receipt | undefined {
+  if (!isObject(answer) || parseHash(answer['transactionHash']) !== hash) return undefined;
+  const [blockNumber, blockHash] = [parseQuantity(answer['blockNumber']), parseHash(answer['blockHash'])];
+  const [gasUsed, effectiveGasPrice] = [parseQuantity(answer['gasUsed']), parseQuantity(answer['effectiveGasPrice'])];
+  const status = parseQuantity(answer['status']);
+  const l1Fee = answer['l1Fee'] == null ? 0n : parseQuantity(answer['l1Fee']);
+  const operatorFee = gasUsed === null ? null : operatorFeeIn(answer, gasUsed);
+  const logs = Array.isArray(answer['logs']) ? every(answer['logs'].map(readLog)) : undefined;
+  if (blockNumber === null || blockHash === null || gasUsed === null || effectiveGasPrice === null) return undefined;
+  if ((status !== 0n && status !== 1n) || l1Fee === null || operatorFee === null || logs === undefined)
+    return undefined;
+  const rollupFee = l1Fee + operatorFee;
+  return { blockNumber, blockHash, succeeded: status === 1n, gasUsed, effectiveGasPrice, rollupFee, logs };
+}
+
+function readLog(answer: unknown): Log | null {
+  if (!isObject(answer) || !Array.isArray(answer['topics'])) return null;
+  const [address, data] = [parseHexBytes(answer['address']), parseHexBytes(answer['data'])];
+  const topics = every(answer['topics'].map(parseHash));
+  const index = parseQuantity(answer['logIndex']);
+  return address === null || data === null || topics === undefined || index === null
+    ? null
+    : { index, address, topics, data };
+}
+
+function readTransaction(answer: unknown, hash: string): KnownTransaction | undefined {
+  if (!isObject(answer) || parseHash(answer['hash']) !== hash) return undefined;
+  const [from, data] = [answer['from'], answer['input']].map(parseHexBytes);
+  const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
+  const [value, gasLimit] = [parseQuantity(answer['value']), parseQuantity(answer['gas'])];
+  if (from == null || data == null || value === null || gasLimit === null) return undefined;
+  // An address that can not be read is none, and not the creation of a contract.
+  if (to === null && answer['to'] != null) return undefined;
+  const mined = answer['blockHash'] !== undefined && answer['blockHash'] !== null;
+  return { mined, from, to, value, data, gasLimit };
+}
+
+function quantity(method: string, params: readonly unknown[]): RpcCall<bigint> {
+  return { method, params, read: (answer) => parseQuantity(answer) ?? undefined };
+}
+
+function bytes(method: string, params: readonly unknown[]): RpcCall<Hex> {
+  return { method, params, read: (answer) => parseHexBytes(answer) ?? undefined };
+}
+
+function callOf(from: string, { to, value, data }: Call) {
+  return { from, to, value: numberToHex(value), data };
+}
+
+function tagOf(tag: BlockTag): string {
+  return typeof tag === 'bigint' ? numberToHex(tag) : tag;
+}
+
+/** All, or undefined when one is missing. */
+function every<T>(values: readonly (T | null)[]): readonly T[] | undefined {
+  const present = values.filter((value) => value !== null);
+  return present.length === values.length ? present : undefined;
+}

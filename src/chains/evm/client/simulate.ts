@@ -1,0 +1,75 @@
+import { getAddress } from 'viem/utils';
+import { callOf } from '#chains/evm/rules/call.ts';
+import { logMovements } from '#chains/evm/watch/movements.ts';
+import { callFault } from '#chains/evm/client/dry-run.ts';
+import type { Log } from '#chains/evm/client/rpc-calls.ts';
+import { ethSimulate } from '#chains/evm/client/rpc-calls.ts';
+import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/watch/transfer-topics.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Allowance, Simulation } from '#chains/inspect/simulation.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { ChainMovement } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** Under this name a node tells of payments in the coin, as if it were a token (eth_simulateV1, `traceTransfers`). */
+const COIN = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
+
+/**
+ * Has a node carry out the very call that would be signed, upon the newest block, and tell what it moved: payments of contracts and tokens
+ * alike, and the leaves to spend that it gave. Refuses for a node that does not simulate.
+ */
+export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promise<Result<Simulation, NodeProblem>> {
+  const call = callOf(intent);
+  if (call === null) throw new Error('a stored intent is in canonical form');
+  const answer = await node.request(ethSimulate(intent.from, call));
+  if (!answer.ok) return failed(answer.refusal);
+  const { fault, logs } = answer.value;
+  if (fault !== null) return failed(fault);
+  return accepted({
+    outcome: 'succeeds',
+    movements: logs.flatMap((log) => logMovements(log).map((moved) => (isCoin(log) ? inCoin(moved) : moved))),
+    allowances: newest(logs.flatMap((log) => allowancesOf(intent.from, log))),
+  });
+}
+
+/** A node that is in trouble, or does not simulate, says nothing about the call. */
+function failed(fault: NodeFault): Result<Simulation, NodeProblem> {
+  const why = callFault(fault);
+  return why.kind === 'permanent' ? accepted({ outcome: 'fails', detail: why.detail ?? why.reason }) : refused(why);
+}
+
+function isCoin({ address }: Log): boolean {
+  return address.toLowerCase() === COIN;
+}
+
+function inCoin(moved: ChainMovement): ChainMovement {
+  return { ...moved, kind: 'native', tokenAddress: null };
+}
+
+/** Of the owner alone: what others allow each other is their affair. */
+function allowancesOf(owner: string, { address, topics, data }: Log): readonly Allowance[] {
+  const [topic, by, to, id] = topics;
+  if (by === undefined || to === undefined || addressIn(by) !== owner) return [];
+  const [tokenAddress, spender] = [getAddress(address), addressIn(to)];
+  if (topic === APPROVAL && id !== undefined) {
+    return [{ tokenAddress, tokenId: BigInt(id).toString(), spender, amount: amountOf(1n) }];
+  }
+  if (data.length !== 66) return [];
+  const value = BigInt(data);
+  if (topic === APPROVAL) return [{ tokenAddress, tokenId: null, spender, amount: amountOf(value) }];
+  if (topic !== APPROVAL_FOR_ALL) return [];
+  return [{ tokenAddress, tokenId: null, spender, amount: value === 0n ? amountOf(0n) : null }];
+}
+
+function addressIn(topic: string): string {
+  return getAddress(`0x${topic.slice(-40)}`);
+}
+
+/** The last word about each holds. */
+function newest(allowances: readonly Allowance[]): readonly Allowance[] {
+  const nameOf = ({ tokenAddress, tokenId, spender }: Allowance) => [tokenAddress, tokenId ?? '', spender].join();
+  return [...new Map(allowances.map((one) => [nameOf(one), one])).values()];
+}

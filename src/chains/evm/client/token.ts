@@ -1,0 +1,61 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { DECIMALS_SELECTOR } from '#chains/evm/rules/call.ts';
+import type { TokenMetadata } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { readContract } from '#chains/evm/client/rpc-calls.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import { canonicalAddress } from '#chains/evm/rules/address.ts';
+
+/** First four bytes of keccak256('symbol()') and 'name()'. */
+const SYMBOL_SELECTOR = '0x95d89b41';
+const NAME_SELECTOR = '0x06fdde03';
+
+const MAX_TEXT_LENGTH = 64;
+const MAX_DECIMALS = 77n;
+
+/** What a token says of itself; null for what it does not say, or not in any shape that is known. */
+export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
+  const to = canonicalAddress(address);
+  if (to === null) return accepted({ symbol: null, name: null, decimals: null });
+  const [symbol, name, decimals] = await Promise.all([
+    node.request(readContract(to, SYMBOL_SELECTOR)),
+    node.request(readContract(to, NAME_SELECTOR)),
+    node.request(readContract(to, DECIMALS_SELECTOR)),
+  ]);
+  for (const answer of [symbol, name, decimals]) {
+    if (!answer.ok && answer.refusal.kind === 'no-answer') return answer;
+  }
+  return accepted({
+    symbol: symbol.ok ? textOf(symbol.value) : null,
+    name: name.ok ? textOf(name.value) : null,
+    decimals: decimals.ok ? decimalsOf(decimals.value) : null,
+  });
+}
+
+/** An ABI string, or 32 bytes as some old tokens have it (MKR). Text of strangers: cut, and without signs that turn or hide others. */
+function textOf(answer: string): string | null {
+  const bytes = hexToBytes(answer.slice(2));
+  if (bytes.length === 32) return plainText(bytes);
+  if (bytes.length < 64) return null;
+  const [offset, length] = [wordAt(bytes, 0), wordAt(bytes, 32)];
+  if (offset !== 32n || length > BigInt(bytes.length - 64)) return null;
+  return plainText(bytes.subarray(64, 64 + Number(length)));
+}
+
+function plainText(bytes: Uint8Array): string | null {
+  const text = new TextDecoder().decode(bytes);
+  const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
+  return plain === '' ? null : [...plain].slice(0, MAX_TEXT_LENGTH).join('');
+}
+
+function decimalsOf(answer: string): number | null {
+  if (answer.length !== 66) return null;
+  const decimals = BigInt(answer);
+  return decimals > MAX_DECIMALS ? null : Number.parseInt(decimals.toString(), 10);
+}
+
+function wordAt(bytes: Uint8Array, start: number): bigint {
+  return bytes.subarray(start, start + 32).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+}

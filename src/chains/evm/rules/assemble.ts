@@ -1,0 +1,74 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { Address, Hex } from 'viem';
+import { bytesToBigInt, bytesToHex, hexToBytes, keccak256 } from 'viem/utils';
+import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
+import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
+import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
+import type { SignedTransaction } from '#chains/evm/rules/transaction.ts';
+import { parseSigned, parseUnsigned, serialiseSigned, serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt } from '#domain/transaction.ts';
+
+/**
+ * Joins the stored bytes and the signature of the co-signers to a transaction, reads it back, and compares what it would do
+ * with the intent once more: between approval and network this is the last look.
+ *
+ * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a
+ * signature that is out of range, not low-s (EIP-2), or not by the intent's wallet; a result that does not read back as the bytes that were approved.
+ */
+export function assembleTransaction(
+  intent: OnChainIntent,
+  attempt: Attempt,
+  [signature]: readonly ChainSignature[],
+): Result<{ readonly raw: Hex; readonly hash: Hex }, ChainFault> {
+  if (signature === undefined || 'bytes' in signature) return refused({ detail: 'a signature of another scheme' });
+  const inspected = inspectEvmPayload(intent, attempt.payload);
+  if (!inspected.ok) return refused({ detail: `the payload does not fit the intent: ${inspected.refusal}` });
+  const { signingDigest, nonce, maxFee } = inspected.value;
+  if (bytesToHex(signingDigest) !== attempt.signingDigest)
+    return refused({ detail: 'another digest was to be signed' });
+  if (nonce.toString() !== attempt.nonce) return refused({ detail: 'the payload has another nonce' });
+  if (maxFee.toString() !== attempt.maxFee) return refused({ detail: 'the payload has another fee' });
+  const unsigned = parseUnsigned(attempt.payload);
+  if (!unsigned.ok) return refused({ detail: unsigned.refusal });
+  if (signature.r.length !== 32 || signature.s.length !== 32) return refused({ detail: 'a scalar has 32 bytes' });
+  const [r, s] = [bytesToBigInt(signature.r), bytesToBigInt(signature.s)];
+  const raw = serialiseSigned({ ...unsigned.value, yParity: BigInt(signature.yParity), r, s });
+  const readBack = readSigned(raw);
+  if (!readBack.ok) return readBack;
+  if (readBack.value.from !== intent.from) return refused({ detail: 'signed by another wallet' });
+  if (readBack.value.payload !== attempt.payload) return refused({ detail: 'the signed bytes are other bytes' });
+  return accepted({ raw, hash: keccak256(raw) });
+}
+
+export interface SignedBytes {
+  /** Who signed, recovered from the signature. */
+  readonly from: Address;
+  /** The unsigned bytes inside. */
+  readonly payload: Hex;
+  readonly transaction: SignedTransaction;
+}
+
+/** Reads signed bytes and recovers their signer. Refuses bytes in any but their one encoding, and high-s signatures. */
+export function readSigned(raw: string): Result<SignedBytes, ChainFault> {
+  const parsed = parseSigned(raw);
+  if (!parsed.ok) return refused({ detail: `not a signed transaction: ${parsed.refusal}` });
+  const transaction = parsed.value;
+  const payload = serialiseUnsigned(transaction);
+  const from = recover(keccak256(payload), transaction);
+  return from === null ? refused({ detail: 'not a valid low-s signature' }) : accepted({ from, payload, transaction });
+}
+
+/** noble refuses r and s outside 1 to n - 1 and points that are not on the curve by throwing. */
+function recover(digest: Hex, { r, s, yParity }: SignedTransaction): Address | null {
+  if (yParity !== 0n && yParity !== 1n) return null;
+  try {
+    const signature = new secp256k1.Signature(r, s, yParity === 0n ? 0 : 1);
+    if (signature.hasHighS()) return null;
+    return addressOfPublicKey(signature.recoverPublicKey(hexToBytes(digest)).toBytes(false));
+  } catch {
+    return null;
+  }
+}

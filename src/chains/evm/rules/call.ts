@@ -1,0 +1,82 @@
+import type { Address, Hex } from 'viem';
+import { canonicalAddress } from '#chains/evm/rules/address.ts';
+import { isHexBytes, word } from '#chains/evm/rules/hex.ts';
+import { UINT256_MAX, parseAmount, unitsOf } from '#domain/amount.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import { unreachable } from '#domain/result.ts';
+
+/** A call to a contract, or a plain payment. */
+export interface Call {
+  readonly to: Address;
+  /** Wei. */
+  readonly value: bigint;
+  readonly data: Hex;
+}
+
+/** First four bytes of keccak256('transfer(address,uint256)'), ERC-20. */
+export const TRANSFER_SELECTOR = '0xa9059cbb';
+
+/** First four bytes of keccak256('approve(address,uint256)'), ERC-20. */
+const APPROVE_SELECTOR = '0x095ea7b3';
+
+/** First four bytes of keccak256('balanceOf(address)'), ERC-20. */
+export const BALANCE_OF_SELECTOR = '0x70a08231';
+
+/** First four bytes of keccak256('decimals()'), of tokens and of price feeds. */
+export const DECIMALS_SELECTOR = '0x313ce567';
+
+/** More than any known protocol takes, and far below what a block carries. */
+export const MAX_CALLDATA_BYTES = 24 * 1024;
+
+/**
+ * The one call that carries out an intent. Null when the intent is not in canonical form; the caller may have it from somebody
+ * it does not trust.
+ */
+export function callOf(intent: OnChainIntent): Call | null {
+  switch (intent.kind) {
+    case 'transfer':
+      return transferCall(intent);
+    case 'contract-interaction':
+      return contractCall(intent);
+    case 'erc20-approve':
+      return approveCall(intent);
+    default:
+      return unreachable(intent);
+  }
+}
+
+/** A plain payment for the native asset, `transfer(to, amount)` for a token. */
+function transferCall(intent: TransferIntent): Call | null {
+  const { to, tokenAddress, amount, paysFor, memo, recipientMayHaveNoKey } = intent;
+  if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
+  const recipient = canonicalAddress(to);
+  const units = parseAmount(amount, UINT256_MAX);
+  if (recipient === null || units === null) return null;
+  if (tokenAddress === null) return { to: recipient, value: unitsOf(units), data: '0x' };
+  const token = canonicalAddress(tokenAddress);
+  return token === null ? null : tokenCall(token, TRANSFER_SELECTOR, { account: recipient, units: unitsOf(units) });
+}
+
+function contractCall({ to, data, value }: ContractInteractionIntent): Call | null {
+  const contract = canonicalAddress(to);
+  const units = parseAmount(value, UINT256_MAX);
+  if (contract === null || units === null || !isCalldata(data)) return null;
+  return { to: contract, value: unitsOf(units), data };
+}
+
+function approveCall({ tokenAddress, spender, amount }: Erc20ApproveIntent): Call | null {
+  const [token, account] = [canonicalAddress(tokenAddress), canonicalAddress(spender)];
+  const units = parseAmount(amount, UINT256_MAX);
+  if (token === null || account === null || units === null) return null;
+  return tokenCall(token, APPROVE_SELECTOR, { account, units: unitsOf(units) });
+}
+
+/** Lower-case hex of whole bytes, and not too many. */
+export function isCalldata(text: string): text is Hex {
+  return text.length <= 2 + 2 * MAX_CALLDATA_BYTES && isHexBytes(text);
+}
+
+/** A function of ERC-20 that takes an account and an amount. */
+function tokenCall(token: Address, selector: Hex, args: { readonly account: Address; readonly units: bigint }): Call {
+  return { to: token, value: 0n, data: `${selector}${word(BigInt(args.account))}${word(args.units)}` };
+}

@@ -1,0 +1,47 @@
+import { bytesToHex, keccak256 } from 'viem/utils';
+import type { EvmQuote } from '#chains/evm/client/quote.ts';
+import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
+import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
+import { serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
+import { callOf } from '#chains/evm/rules/call.ts';
+import { messagePreimage } from '#chains/evm/rules/message.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { ComposedBytes } from '#domain/event.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+
+/**
+ * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every
+ * co-signer makes; bytes that it refuses are a bug here and are thrown, never stored.
+ */
+export function composeTransaction(intent: OnChainIntent, quote: EvmQuote, nonce: bigint): ComposedBytes {
+  const call = callOf(intent);
+  const chainId = chainIdOf(intent.chain);
+  if (call === null || chainId === null) throw new Error('a stored intent is in canonical form');
+  const payload = serialiseUnsigned({
+    chainId,
+    nonce,
+    maxPriorityFeePerGas: BigInt(quote.maxPriorityFeePerGas),
+    maxFeePerGas: BigInt(quote.maxFeePerGas),
+    gasLimit: BigInt(quote.gasLimit),
+    to: call.to,
+    value: call.value,
+    data: call.data,
+  });
+  const inspected = inspectEvmPayload(intent, payload);
+  if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
+  const { signingDigest, maxFee } = inspected.value;
+  return {
+    nonce: nonce.toString(),
+    payload,
+    signingDigest: bytesToHex(signingDigest),
+    maxFee: amountOf(maxFee),
+    validUntil: null,
+  };
+}
+
+/** What is signed for a message: the prefixed bytes and their hash, in hex. */
+export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
+  const payload = messagePreimage(intent);
+  if (payload === null) throw new Error('a stored message is in canonical form');
+  return { payload, signingDigest: keccak256(payload) };
+}

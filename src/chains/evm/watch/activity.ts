@@ -1,0 +1,65 @@
+import { getAddress } from 'viem/utils';
+import { checkAbsence } from '#chains/rpc/absence-check.ts';
+import { depthOf } from '#chains/evm/watch/depth.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import { movementsIn, ownPayment } from '#chains/evm/watch/movements.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { KnownTransaction } from '#chains/evm/client/rpc-calls.ts';
+import { getBlock, getReceipt, traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/client/rpc-calls.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/**
+ * A transaction with everything that it moved, as one node has it; null when the node has none, or it failed: then it moved nothing.
+ * Of one that waits there is what it pays itself; it is told of as such only where no block had it before. Of a node that refuses to trace
+ * there are the top call and the logs, and no payments of contracts.
+ */
+export async function readActivity(
+  node: RpcNode,
+  chain: Chain,
+  { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
+): Promise<Result<ChainTransaction | null, NodeProblem>> {
+  const head = await node.request(getBlock('latest'));
+  if (!head.ok) return head;
+  const [receipt, known] = await Promise.all([node.request(getReceipt(hash)), node.request(getTransaction(hash))]);
+  if (!receipt.ok) return receipt;
+  if (!known.ok) return known;
+  if (head.value === null) return unusable('the node has no head');
+  if (receipt.value === null) {
+    // A node may have mined it between the two questions.
+    const waits = found === null && known.value?.mined === false;
+    return waits ? accepted(waiting(hash, known.value)) : checkAbsence(node, found, BLOCK_CALLS);
+  }
+  if (known.value === null) return unusable('the node has a receipt without its transaction');
+  if (!receipt.value.succeeded) return accepted(null);
+  const { blockNumber, blockHash, gasUsed, effectiveGasPrice, rollupFee } = receipt.value;
+  const [block, finalized, trace] = await Promise.all([
+    node.request(getBlock(blockNumber)),
+    node.request(getBlock('finalized')),
+    node.request(traceTransaction(hash)),
+  ]);
+  if (!block.ok) return block;
+  if (block.value?.hash !== blockHash) return unusable('the receipt is from a block that the node does not have');
+  if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  if (!trace.ok && trace.refusal.kind === 'no-answer') return trace;
+  return accepted({
+    hash,
+    signer: getAddress(known.value.from),
+    fee: amountOf(gasUsed * effectiveGasPrice + rollupFee),
+    block: {
+      number: blockNumber.toString(),
+      hash: blockHash,
+      ...depthOf(blockNumber, { chain, head: head.value, finalized }),
+    },
+    movements: movementsIn(receipt.value, known.value, trace.ok ? trace.value : null),
+  });
+}
+
+/** What it will cost, and what contracts will do, nobody knows before it is mined. */
+function waiting(hash: string, known: KnownTransaction): ChainTransaction {
+  return { hash, signer: getAddress(known.from), fee: null, block: null, movements: ownPayment(known) };
+}

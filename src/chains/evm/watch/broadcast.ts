@@ -1,0 +1,71 @@
+import { keccak256 } from 'viem/utils';
+import { broadcastToAll } from '#chains/rpc/broadcast-to-all.ts';
+import type { BroadcastVerdict } from '#chains/chain-adapter.ts';
+import type { SignedBytes } from '#chains/evm/rules/assemble.ts';
+import { readSigned } from '#chains/evm/rules/assemble.ts';
+import { classifyBroadcastError } from '#chains/evm/watch/broadcast-error.ts';
+import type { EvmNodePool } from '#chains/evm/client/node-pool.ts';
+import { isHexBytes } from '#chains/evm/rules/hex.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { getNonce, sendRawTransaction, getTransaction } from '#chains/evm/client/rpc-calls.ts';
+
+interface Sent extends SignedBytes {
+  readonly raw: string;
+  readonly hash: string;
+}
+
+/**
+ * Sends signed bytes to every node (see `broadcastToAll`). `unknown` is the verdict whenever the bytes may be out: then only the same
+ * bytes may follow.
+ */
+export async function broadcastSigned(pool: EvmNodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
+  const read = readSigned(raw);
+  // Stored bytes that cannot be read back were damaged in storage. Giving the transaction up for that could free a nonce in use.
+  if (!read.ok) return unknown(read.refusal.detail);
+  if (!isHexBytes(raw) || keccak256(raw) !== hash)
+    return unknown('the stored hash is not the hash of the stored bytes');
+  if (read.value.transaction.chainId !== pool.chainId) return unknown('the stored bytes are for another chain');
+  return broadcastToAll(pool, (node) => send(node, { ...read.value, raw, hash }));
+}
+
+async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {
+  const answer = await node.request(sendRawTransaction(sent.raw));
+  if (answer.ok) return answer.value === sent.hash ? { outcome: 'accepted' } : unknown('the node names another hash');
+  const { refusal } = answer;
+  if (refusal.kind === 'no-answer') return unknown(refusal.detail);
+  switch (classifyBroadcastError(refusal.detail, refusal.code)) {
+    case 'known':
+      return { outcome: 'accepted' };
+    case 'nonce-too-low':
+      return unlessKnown(node, sent, () => conflict(node, sent, refusal.detail));
+    case 'underpriced':
+      return unlessKnown(node, sent, () => ({ outcome: 'underpriced', answer: refusal.detail }));
+    case 'funds':
+    case 'fatal':
+      return unlessKnown(node, sent, () => ({ outcome: 'refused', answer: refusal.detail }));
+    case 'nonce-gap':
+    case 'unknown':
+      return unknown(refusal.detail);
+  }
+}
+
+/** A node may refuse bytes that it has: a reply was lost, or they are mined by now. So before a refusal counts, it is asked. */
+async function unlessKnown(
+  node: RpcNode,
+  sent: Sent,
+  otherwise: () => BroadcastVerdict | Promise<BroadcastVerdict>,
+): Promise<BroadcastVerdict> {
+  const known = await node.request(getTransaction(sent.hash));
+  if (!known.ok) return unknown(known.refusal.detail);
+  return known.value === null ? otherwise() : { outcome: 'accepted' };
+}
+
+/** 'Nonce too low' alone proves nothing: some nodes count their mempool. Only the mined count does. */
+async function conflict(node: RpcNode, { from, transaction }: Sent, answer: string): Promise<BroadcastVerdict> {
+  const count = await node.request(getNonce(from, 'latest'));
+  return count.ok && count.value > transaction.nonce ? { outcome: 'conflicted', answer } : unknown(answer);
+}
+
+function unknown(answer: string): BroadcastVerdict {
+  return { outcome: 'unknown', answer };
+}

@@ -1,0 +1,82 @@
+import type { Hex } from 'viem';
+import { getAddress } from 'viem/utils';
+import { BALANCE_OF_SELECTOR } from '#chains/evm/rules/call.ts';
+import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
+import type { Holdings } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { word } from '#chains/evm/rules/hex.ts';
+import { getBalanceAt, getBlock, ethCall } from '#chains/evm/client/rpc-calls.ts';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { Asset } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** First four bytes of keccak256('ownerOf(uint256)'), ERC-721. */
+const OWNER_OF_SELECTOR = '0x6352211e';
+
+/** First four bytes of keccak256('balanceOf(address,uint256)'), ERC-1155. */
+const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
+
+/**
+ * What a wallet holds, all at one block: the one at which the chain is deep enough. Later ones may still go, and of much older ones
+ * most nodes have no state any more.
+ */
+export async function holdingsOn(
+  node: RpcNode,
+  chain: Chain,
+  question: HoldingsQuery,
+): Promise<Result<Holdings, NodeProblem>> {
+  if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
+  const head = await node.request(getBlock('latest'));
+  if (!head.ok) return head;
+  if (head.value === null) return unusable('the node has no head');
+  const depth = head.value.number - BigInt(chain.confirmations) + 1n;
+  return holdingsAt(node, question, depth < 0n ? 0n : depth);
+}
+
+async function holdingsAt(
+  node: RpcNode,
+  { address, assets }: HoldingsQuery,
+  blockNumber: bigint,
+): Promise<Result<Holdings, NodeProblem>> {
+  const told = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
+  const amounts: (Amount | null)[] = [];
+  for (const units of told) {
+    if (!units.ok) return units;
+    amounts.push(units.value === null ? null : amountOf(units.value));
+  }
+  return accepted({ blockNumber: blockNumber.toString(), amounts, isDisputed: false });
+}
+
+interface Held {
+  readonly address: string;
+  readonly asset: Asset;
+  readonly blockNumber: bigint;
+}
+
+/**
+ * Null for a token that does not say, or runs until the node gives up: no stranger's token must keep the others from being looked at. The
+ * chain itself always says: a node that can not tell its coin is no use.
+ */
+async function unitsHeld(
+  node: RpcNode,
+  { address, asset, blockNumber }: Held,
+): Promise<Result<bigint | null, NodeProblem>> {
+  if (asset.tokenAddress === null) return node.request(getBalanceAt(address, blockNumber));
+  const call = { to: getAddress(asset.tokenAddress), value: 0n, data: questionOf(asset, address) };
+  const answer = await node.request(ethCall(address, call, blockNumber));
+  if (!answer.ok || answer.value.length !== 2 + 64) return accepted(null);
+  const told = BigInt(answer.value);
+  return accepted(asset.kind === 'erc721' ? (told === BigInt(address) ? 1n : 0n) : told);
+}
+
+function questionOf({ kind, tokenId }: Asset, address: string): Hex {
+  const [wallet, id] = [word(BigInt(address)), word(BigInt(tokenId ?? '0'))];
+  if (kind === 'erc721') return `${OWNER_OF_SELECTOR}${id}`;
+  if (kind === 'erc1155') return `${BALANCE_OF_ID_SELECTOR}${wallet}${id}`;
+  return `${BALANCE_OF_SELECTOR}${wallet}`;
+}

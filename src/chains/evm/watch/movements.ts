@@ -1,0 +1,118 @@
+import type { Hex } from 'viem';
+import { getAddress } from 'viem/utils';
+import type { KnownTransaction, Log, Receipt, TraceCall } from '#chains/evm/client/rpc-calls.ts';
+import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/watch/transfer-topics.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { ChainMovement } from '#domain/movement.ts';
+
+/**
+ * Everything that a mined transaction moved: what it paid itself, what contracts paid on, and the tokens of its log lines. Nothing when
+ * it failed. Without a trace there are no payments of contracts.
+ */
+export function movementsIn(
+  receipt: Receipt,
+  known: KnownTransaction,
+  trace: TraceCall | null,
+): readonly ChainMovement[] {
+  if (!receipt.succeeded) return [];
+  return [...ownPayment(known), ...(trace === null ? [] : innerPayments(trace)), ...receipt.logs.flatMap(logMovements)];
+}
+
+/** What its bytes pay themselves; none where that is nothing. */
+export function ownPayment({ from, to, value }: KnownTransaction): readonly ChainMovement[] {
+  return value === 0n ? [] : [native('top', 'native', { from, to, value })];
+}
+
+/** Payments of contracts, by their place in the tree of calls. What a reverted call paid came back; so did what it called. */
+function innerPayments(root: TraceCall): readonly ChainMovement[] {
+  const walk = (call: TraceCall, path: readonly number[]): ChainMovement[] => {
+    if (call.failed) return [];
+    const pays = path.length > 0 && call.value > 0n && call.isPayment;
+    const own = pays ? [native(`trace:${path.join('_')}`, 'internal', call)] : [];
+    return [...own, ...call.calls.flatMap((inner, i) => walk(inner, [...path, i]))];
+  };
+  return walk(root, []);
+}
+
+interface Payment {
+  readonly from: Hex;
+  /** Null for the creation of a contract. */
+  readonly to: Hex | null;
+  readonly value: bigint;
+}
+
+function native(uid: string, kind: 'native' | 'internal', { from, to, value }: Payment): ChainMovement {
+  const parties = { from: getAddress(from), to: to === null ? null : getAddress(to) };
+  return { uid, kind, ...parties, tokenAddress: null, tokenId: null, amount: amountOf(value) };
+}
+
+/** The tokens of one log line; none for anything that is not exactly a transfer of the three standards. */
+export function logMovements(log: Log): readonly ChainMovement[] {
+  const [topic, ...indexed] = log.topics;
+  const words = wordsOf(log.data);
+  const uid = `log:${log.index}`;
+  const tokenAddress = getAddress(log.address);
+  if (topic === TRANSFER && words !== null) {
+    const [from, to, id] = indexed;
+    if (from === undefined || to === undefined) return [];
+    const parties = { from: party(from), to: party(to), tokenAddress };
+    if (id !== undefined && words.length === 0) {
+      return [{ uid, kind: 'erc721', ...parties, tokenId: BigInt(id).toString(), amount: amountOf(1n) }];
+    }
+    const [amount, ...rest] = words;
+    if (id !== undefined || amount === undefined || rest.length > 0) return [];
+    return [{ uid, kind: 'erc20', ...parties, tokenId: null, amount: amountOf(amount) }];
+  }
+  if ((topic !== TRANSFER_SINGLE && topic !== TRANSFER_BATCH) || words === null) return [];
+  const [, from, to] = indexed;
+  if (from === undefined || to === undefined) return [];
+  const held = topic === TRANSFER_SINGLE ? singleOf(words) : batchOf(words);
+  return held.map(({ id, amount }, i): ChainMovement => ({
+    uid: `${uid}:${i}`,
+    kind: 'erc1155',
+    from: party(from),
+    to: party(to),
+    tokenAddress,
+    tokenId: id.toString(),
+    amount: amountOf(amount),
+  }));
+}
+
+interface Held {
+  readonly id: bigint;
+  readonly amount: bigint;
+}
+
+function singleOf(words: readonly bigint[]): readonly Held[] {
+  const [id, amount, ...rest] = words;
+  return id === undefined || amount === undefined || rest.length > 0 ? [] : [{ id, amount }];
+}
+
+/** Two dynamic arrays: offset, offset, then length and items of each. Anything that does not add up is no batch. */
+function batchOf(words: readonly bigint[]): readonly Held[] {
+  const ids = arrayAt(words, words[0]);
+  const amounts = arrayAt(words, words[1]);
+  if (ids === null || amounts === null || ids.length !== amounts.length) return [];
+  return ids.map((id, i) => ({ id, amount: amounts[i] ?? 0n }));
+}
+
+function arrayAt(words: readonly bigint[], offset: bigint | undefined): readonly bigint[] | null {
+  if (offset === undefined || offset % 32n !== 0n || offset / 32n >= BigInt(words.length)) return null;
+  const start = Number(offset / 32n);
+  const length = words[start] ?? 0n;
+  if (length > BigInt(words.length - start - 1)) return null;
+  return words.slice(start + 1, start + 1 + Number(length));
+}
+
+/** Null for data that is not whole words. */
+function wordsOf(data: Hex): readonly bigint[] | null {
+  const digits = data.slice(2);
+  if (digits.length % 64 !== 0) return null;
+  return Array.from({ length: digits.length / 64 }, (_, i) => BigInt(`0x${digits.slice(i * 64, (i + 1) * 64)}`));
+}
+
+/** The zero address is nobody: tokens come out of nothing, or go there. */
+function party(topic: Hex): string | null {
+  const address = `0x${topic.slice(-40)}` as const;
+  return /^0x0{40}$/.test(address) ? null : getAddress(address);
+}

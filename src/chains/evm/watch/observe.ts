@@ -1,0 +1,218 @@
+import { checkOwnAbsence } from '#chains/rpc/absence-check.ts';
+import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { depthOf } from '#chains/evm/watch/depth.ts';
+import { executionFailure } from '#chains/evm/watch/execution.ts';
+import { movementsIn } from '#chains/evm/watch/movements.ts';
+import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
+import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
+import { getBlock, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/client/rpc-calls.ts';
+import { traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/client/rpc-calls.ts';
+import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
+import { parseAmount } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { WalletMovements } from '#domain/movement.ts';
+import { movementsOf } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+import type { Inclusion } from '#domain/transaction.ts';
+
+/**
+ * Where the attempts of a transaction are, as one node sees it. The head is asked first and everything else after it: what the
+ * head already holds at depth cannot be missing from a later answer, so a transaction that is mined meanwhile is never taken
+ * for one that somebody else has replaced.
+ */
+export async function observeTransaction(
+  node: RpcNode,
+  chain: Chain,
+  watched: WatchedAttempts,
+): Promise<Result<Observation, NodeProblem>> {
+  const head = await node.request(getBlock('latest'));
+  if (!head.ok) return head;
+  if (head.value === null) return unusable('the node has no head');
+  const found = await findReceipt(node, watched.hashes);
+  if (!found.ok) return found;
+  return found.value === null
+    ? observeAbsence({ node, chain, watched, head: head.value })
+    : observeInclusion({ node, chain, watched, head: head.value }, found.value);
+}
+
+interface View {
+  readonly node: RpcNode;
+  readonly chain: Chain;
+  readonly watched: WatchedAttempts;
+  readonly head: Block;
+}
+
+interface Found {
+  readonly hash: string;
+  readonly receipt: Receipt;
+}
+
+/** At most one attempt of a nonce can be in a chain, so the first receipt is the only one. */
+async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Result<Found | null, NodeProblem>> {
+  const receipts = await Promise.all(
+    hashes.map(async (hash) => ({ hash, answer: await node.request(getReceipt(hash)) })),
+  );
+  for (const { hash, answer } of receipts) {
+    if (!answer.ok) return answer;
+    if (answer.value !== null) return accepted({ hash, receipt: answer.value });
+  }
+  return accepted(null);
+}
+
+async function observeInclusion(view: View, found: Found): Promise<Result<Observation, NodeProblem>> {
+  const known = await view.node.request(getTransaction(found.hash));
+  if (!known.ok) return known;
+  if (known.value === null) return unusable('the node has a receipt without its transaction');
+  return describeInclusion(view, { ...found, known: known.value });
+}
+
+interface Mined extends Found {
+  readonly known: KnownTransaction;
+}
+
+async function describeInclusion(view: View, mined: Mined): Promise<Result<Observation, NodeProblem>> {
+  const { hash, receipt, known } = mined;
+  const { node, chain, head } = view;
+  const [block, finalized] = await Promise.all([
+    node.request(getBlock(receipt.blockNumber)),
+    node.request(getBlock('finalized')),
+  ]);
+  if (!block.ok) return block;
+  if (block.value?.hash !== receipt.blockHash)
+    return unusable('the receipt is from a block that the node does not have');
+  if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee).toString());
+  if (feePaid === null) return unusable('the node tells an impossible fee');
+  const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
+  const failure = await executionFailure(node, receipt, known);
+  const inclusion: Inclusion = {
+    hash,
+    blockNumber: receipt.blockNumber.toString(),
+    blockHash: receipt.blockHash,
+    succeeded: failure === null,
+    feePaid,
+    confirmations,
+    finalized: isFinal,
+    failure,
+    ...(await moved(view, { ...mined, confirmations, isFinal })),
+  };
+  return accepted({ type: 'included', inclusion });
+}
+
+interface Included extends Mined {
+  readonly confirmations: number;
+  readonly isFinal: boolean;
+}
+
+/**
+ * What it moved, found out with the first look at the block that it is in, and again when that is deep enough and when it is final: a node that
+ * can not trace just then holds nothing up. Whoever sees more of the same block is right. What nobody could trace by then is missing, and the
+ * reconciliation of the balance finds it.
+ */
+async function moved({ node, chain, watched }: View, included: Included): Promise<WalletMovements> {
+  const { hash, receipt, known, confirmations, isFinal } = included;
+  const before = watched.inclusion;
+  const isKnown = before?.hash === hash && before.blockHash === receipt.blockHash;
+  const isTurn =
+    isFinal || !isKnown || (before.confirmations < chain.confirmations && confirmations >= chain.confirmations);
+  if (!isTurn) return movedBefore(before);
+  const trace = receipt.succeeded ? await node.request(traceTransaction(hash)) : null;
+  const now = movementsOf(watched.from, movementsIn(receipt, known, trace?.ok === true ? trace.value : null), chain);
+  return isKnown && now.movementCount <= before.movementCount ? movedBefore(before) : now;
+}
+
+function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMovements {
+  return { movements, movementCount, changes };
+}
+
+async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {
+  const { node, watched } = view;
+  const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
+  if (!gone.ok) return gone;
+  const known = await Promise.all(watched.hashes.map((hash) => node.request(getTransaction(hash))));
+  for (const answer of known) if (!answer.ok) return answer;
+  if (known.some((answer) => answer.ok && answer.value?.mined === true))
+    return unusable('the receipt is not there yet');
+  const inMempool = known.some((answer) => answer.ok && answer.value !== null);
+  if (inMempool) {
+    const waiting = { type: 'absent', inMempool, nonceTaken: false } as const;
+    return accepted((await isTooCheap(view)) ? { ...waiting, isTooCheap: true } : waiting);
+  }
+  return observeUse(view);
+}
+
+/** So many blocks in a row that burn more than an attempt offers: it is not one full block that passes. Ours. */
+const BLOCKS_TOO_DEAR = 5;
+
+/**
+ * Reports whether no block can take the newest attempt for its price, and none of the last ones could. geth, reth and Erigon keep
+ * such bytes in their mempools without a word; all nonces above wait with them.
+ */
+async function isTooCheap({ node, watched, head }: View): Promise<boolean> {
+  const offered = parseUnsigned(watched.newest.payload);
+  if (!offered.ok) return false;
+  const { maxFeePerGas } = offered.value;
+  const isDearer = (block: Block | null) => (block?.baseFeePerGas ?? 0n) > maxFeePerGas;
+  if (!isDearer(head)) return false;
+  const before = Array.from({ length: BLOCKS_TOO_DEAR - 1 }, (_, i) => head.number - 1n - BigInt(i));
+  if (before.some((number) => number < 0n)) return false;
+  const blocks = await Promise.all(before.map((number) => node.request(getBlock(number))));
+  return blocks.every((block) => block.ok && isDearer(block.value));
+}
+
+const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
+
+/** Where no node answers to the hashes, the nonce itself tells: the transaction that used it has a name. */
+async function observeUse(view: View): Promise<Result<Observation, NodeProblem>> {
+  const { node, watched, head } = view;
+  const user = await findNonceConsumer(node, { from: watched.from, nonce: watched.nonce, head: head.number });
+  if (!user.ok) return user;
+  if (user.value.kind === 'unused') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  // It may have been mined between the two questions.
+  const again = await findReceipt(node, watched.hashes);
+  if (!again.ok) return again;
+  if (again.value !== null) return unusable('the receipt came only now');
+  if (user.value.kind === 'unexplained') return accepted(UNEXPLAINED);
+  const { block, transaction } = user.value;
+  if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);
+  const isFinal = await isBeyondDoubt(view, block);
+  return isFinal.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal.value }) : isFinal;
+}
+
+/** One of the attempts is in this block, and the node does not find it by its hash: the receipts of the block may still be there. */
+async function observeInBlock(
+  view: View,
+  { number }: WholeBlock,
+  known: BlockTransaction,
+): Promise<Result<Observation, NodeProblem>> {
+  const { hash } = known;
+  const receipt = await view.node.request(getReceiptInBlock(number, hash));
+  if (!receipt.ok) return receipt.refusal.kind === 'no-answer' ? receipt : accepted(UNEXPLAINED);
+  if (receipt.value === null) return accepted(UNEXPLAINED);
+  return describeInclusion(view, { hash, receipt: receipt.value, known });
+}
+
+/**
+ * So long a transaction of somebody else's has stood before it ends one of the vault's. In time, because a hundred blocks are 25 seconds on
+ * one chain and 20 minutes on another; a rollup whose finality is only counted could be seconds old. Ours.
+ */
+const FOREIGN_AGE_SECONDS = 600n;
+
+/** Reports whether a block is final and old enough by its own clock: what it holds ends a transaction, and people may pay again. */
+async function isBeyondDoubt(
+  { node, chain, head }: View,
+  { number, timestamp }: WholeBlock,
+): Promise<Result<boolean, NodeProblem>> {
+  const [finalized, newest] = await Promise.all([
+    node.request(getBlock('finalized')),
+    node.request(getBlockTimestamp('latest')),
+  ]);
+  if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
+  if (!newest.ok) return newest;
+  const age = (newest.value ?? 0n) - timestamp;
+  return accepted(depthOf(number, { chain, head, finalized }).isFinal && age >= FOREIGN_AGE_SECONDS);
+}

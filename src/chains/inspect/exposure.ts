@@ -1,0 +1,142 @@
+import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
+import { decodeCall } from '#chains/evm/rules/decode-call.ts';
+import { parseAddress } from '#chains/evm/rules/address.ts';
+import { isUnboundMessage } from '#chains/evm/rules/message.ts';
+import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import { amountOf, parseAmount, UINT256_MAX } from '#domain/amount.ts';
+import type { Amount } from '#domain/amount.ts';
+import type { Exposure, AssetAmount } from '#domain/exposure.ts';
+import type { Action } from '#domain/intent.ts';
+import { unreachable } from '#domain/result.ts';
+
+type SpentAssets = Omit<Exposure, 'chain'>;
+
+/** Nothing moves and nobody gets anything. */
+const NOTHING: SpentAssets = { movements: [], beneficiaries: [], isUnreadable: false };
+
+/**
+ * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
+ * not be applied must not be passed.
+ *
+ * @param place the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself; and the largest fee
+ */
+export function exposureOf(
+  action: Action,
+  place: { readonly chain: string; readonly from: string; readonly maxFee?: Amount },
+): Exposure {
+  const stake = spentAssetsOf(action);
+  const beneficiaries = stake.beneficiaries.filter((address) => address !== place.from);
+  const fee = place.maxFee === undefined ? {} : { fee: place.maxFee };
+  return { ...stake, chain: place.chain, beneficiaries, ...fee };
+}
+
+function spentAssetsOf(action: Action): SpentAssets {
+  switch (action.kind) {
+    case 'transfer':
+      return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
+    case 'erc20-approve':
+      // Ending an allowance must work in an emergency, for a spender outside the address book as well. An ERC-721 contract
+      // reads the same bytes as token 0: signers are warned of it (`may-be-token-zero`).
+      if (action.amount === '0') return NOTHING;
+      return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
+    case 'contract-interaction': {
+      const paid: AssetAmount = { tokenAddress: null, amount: action.value };
+      const call = action.data === '0x' ? NOTHING : spentByCall(action.to, decodeCall(action.data));
+      return {
+        movements: [paid, ...call.movements],
+        beneficiaries: [action.to, ...call.beneficiaries],
+        isUnreadable: call.isUnreadable,
+      };
+    }
+    case 'message': {
+      const stake = action.format === 'eip712' ? typedStake(action.message) : NOTHING;
+      return isUnboundMessage(action) ? { ...stake, isUnbound: true } : stake;
+    }
+    default:
+      return unreachable(action);
+  }
+}
+
+function readable(movement: AssetAmount, ...beneficiaries: string[]): SpentAssets {
+  return { movements: [movement], beneficiaries, isUnreadable: false };
+}
+
+/** Nobody can say what it moves; those who are named in it are known at least. */
+function unreadable(...beneficiaries: string[]): SpentAssets {
+  return { movements: [], beneficiaries, isUnreadable: true };
+}
+
+/**
+ * A call of a token, by its standard. `transferFrom` and `approve` may also be of an ERC-721, where the number is an id and 0 is one
+ * like any other: it is never counted as nothing. What vault shares (ERC-4626) and batches move nobody can say here.
+ */
+function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
+  if (call === null) return unreadable();
+  const atLeastOne = (amount: string) => (amount === '0' ? '1' : amount);
+  const text = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
+  const moves = (amount: string, beneficiary: string): SpentAssets =>
+    readable({ tokenAddress: token, amount: parsed(amount) }, beneficiary);
+  switch (`${call.standard} ${call.function}`) {
+    case 'ERC-20 transfer':
+      return moves(text('amount'), text('to'));
+    case 'ERC-20 transferFrom':
+      return moves(atLeastOne(text('amount')), text('to'));
+    case 'ERC-20 approve':
+    case 'ERC-2612 permit':
+      return moves(atLeastOne(text('amount')), text('spender'));
+    case 'ERC-20 increaseAllowance':
+      return moves(text('addedAmount'), text('spender'));
+    case 'ERC-20 decreaseAllowance':
+    case 'WETH9 withdraw':
+    // What is deposited is the value of the call itself.
+    case 'WETH9 deposit':
+      return NOTHING;
+    case 'ERC-721 safeTransferFrom':
+      return moves('1', text('to'));
+    case 'ERC-1155 safeTransferFrom':
+      return moves(text('amount'), text('to'));
+    case 'ERC-721 setApprovalForAll':
+      return text('approved') === 'true' ? moves(UINT256_MAX.toString(), text('operator')) : NOTHING;
+    default: {
+      const named = call.arguments.filter(({ type }) => type === 'address');
+      return unreadable(...named.map(({ value }) => String(value)));
+    }
+  }
+}
+
+/** ERC-2612, whose permits name one token, one spender and one amount; of any other typed data nobody can say. */
+function typedStake(message: string): SpentAssets {
+  const read = readTypedData(parsedJson(message));
+  if (!read.ok) return unreadable();
+  const { primaryType, types, domain, message: permit } = read.value;
+  const contract = addressIn(domain['verifyingContract']);
+  if (contract === null) return unreadable();
+  const fields = (types[primaryType] ?? []).map(({ name, type }) => `${type} ${name}`).join();
+  const spender = addressIn(permit['spender']);
+  const value = String(permit['value']);
+  const amount = parseAmount(/^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value).toString() : value);
+  if (primaryType !== 'Permit' || fields !== ERC2612_PERMIT || spender === null || amount === null) {
+    return unreadable(contract);
+  }
+  return readable({ tokenAddress: contract, amount }, contract, spender);
+}
+
+const ERC2612_PERMIT = 'address owner,address spender,uint256 value,uint256 nonce,uint256 deadline';
+
+function addressIn(value: unknown): string | null {
+  const read = typeof value === 'string' ? parseAddress(value) : null;
+  return read?.ok === true ? read.value : null;
+}
+
+/** What is no JSON is no typed data either. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+function parsed(text: string): Amount {
+  return amountOf(BigInt(text));
+}

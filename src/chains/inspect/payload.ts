@@ -1,0 +1,50 @@
+import type { BitcoinMessage, BitcoinPayload, BitcoinPayloadFault } from '#chains/bitcoin/rules/payload.ts';
+import { inspectBitcoinMessage, inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
+import { needsAmountProof } from '#chains/bitcoin/client/parent-evidence.ts';
+import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/rules/payload.ts';
+import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/rules/payload.ts';
+import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/rules/payload.ts';
+import { inspectSolanaMessage, inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
+import type { Intent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { refused } from '#domain/result.ts';
+
+export type PayloadFault = 'unsupported-chain' | EvmPayloadFault | SolanaPayloadFault | BitcoinPayloadFault;
+export type InspectedPayload =
+  | EvmPayload
+  | EvmMessage
+  | SolanaPayload
+  | SolanaMessage
+  | BitcoinPayload
+  | BitcoinMessage;
+
+/**
+ * Whether everything that proven bytes take for granted is shown by what was sent with them. Every co-signer runs this as well.
+ * @param evidence whatever a coordinator has sent
+ */
+export function isEvidenced(payload: InspectedPayload, evidence: readonly string[]): boolean {
+  return !('payment' in payload) || needsAmountProof(payload, evidence);
+}
+
+/**
+ * Proves that unsigned bytes do exactly what an intent says and cost at most what it allows. Every co-signer runs this by
+ * itself before it takes part: pure, no network, and safe against a coordinator that sends anything at all.
+ *
+ * Refuses `unsupported-chain` first, then what the chain's family refuses.
+ */
+export function inspectPayload(intent: Intent, payload: string): Result<InspectedPayload, PayloadFault> {
+  const chain: unknown = intent.chain;
+  const namespace = typeof chain === 'string' ? chain.slice(0, chain.indexOf(':')) : '';
+  switch (namespace) {
+    case 'eip155':
+      return intent.kind === 'message' ? inspectEvmMessage(intent, payload) : inspectEvmPayload(intent, payload);
+    case 'solana':
+      return intent.kind === 'message' ? inspectSolanaMessage(intent, payload) : inspectSolanaPayload(intent, payload);
+    case 'bip122':
+      return intent.kind === 'message'
+        ? inspectBitcoinMessage(intent, payload)
+        : inspectBitcoinPayload(intent, payload);
+    default:
+      return refused('unsupported-chain');
+  }
+}

@@ -1,0 +1,48 @@
+import { parseAddress } from '#chains/evm/rules/address.ts';
+import { decodeCall } from '#chains/evm/rules/decode-call.ts';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf, parseAmount, unitsOf } from '#domain/amount.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import { unreachable } from '#domain/result.ts';
+
+/**
+ * The most that carrying out an intent takes out of its wallet, of each asset: the fee and what is paid. Of a call with
+ * calldata it is the value and, where it is a token's `transfer`, the tokens: what else a contract takes cannot be read from
+ * its call. An allowance takes nothing by itself.
+ *
+ * @param fee the largest fee, in the smallest unit of the native asset
+ */
+export function spendingOf(intent: OnChainIntent, fee: bigint): readonly AssetAmount[] {
+  switch (intent.kind) {
+    case 'transfer': {
+      if (intent.tokenAddress === null) return [native(unitsOf(intent.amount) + fee)];
+      return [native(fee), { tokenAddress: intent.tokenAddress, amount: intent.amount }];
+    }
+    case 'contract-interaction': {
+      const token = tokenTransferIn(intent);
+      return [native(unitsOf(intent.value) + fee), ...(token === null ? [] : [token])];
+    }
+    case 'erc20-approve':
+      return [native(fee)];
+    default:
+      return unreachable(intent);
+  }
+}
+
+function native(units: bigint): AssetAmount {
+  return { tokenAddress: null, amount: amountOf(units) };
+}
+
+/**
+ * The tokens that a call transfers out of its wallet; null for another call. `transferFrom` is left out: the same bytes move
+ * one token of a collection, whose id is no amount.
+ */
+export function tokenTransferIn({ to, data }: { readonly to: string; readonly data: string }): AssetAmount | null {
+  const call = data === '0x' ? null : decodeCall(data);
+  const token = parseAddress(to);
+  if (call === null || !token.ok || `${call.standard} ${call.function}` !== 'ERC-20 transfer') return null;
+  const units = call.arguments.find(({ name }) => name === 'amount')?.value;
+  const amount: Amount | null = typeof units === 'string' ? parseAmount(units) : null;
+  return amount === null ? null : { tokenAddress: token.value, amount };
+}

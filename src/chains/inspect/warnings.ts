@@ -1,0 +1,96 @@
+import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
+import { decodeCall } from '#chains/evm/rules/decode-call.ts';
+import { isUnboundMessage } from '#chains/evm/rules/message.ts';
+import { readTypedData } from '#chains/evm/rules/typed-data.ts';
+import type { Intent, MessageIntent, TransferIntent } from '#domain/intent.ts';
+
+/** What a signer should not overlook. Codes are for programs, an open set; details are for people. */
+export interface Warning {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** Half of all that a token can have: nobody means it as a limit. */
+const UNLIMITED = 2n ** 255n;
+
+/** Types of typed data that let somebody take tokens: ERC-2612 and Permit2. */
+const PERMITS: ReadonlySet<string> = new Set([
+  'Permit',
+  'PermitSingle',
+  'PermitBatch',
+  'PermitTransferFrom',
+  'PermitBatchTransferFrom',
+  'PermitWitnessTransferFrom',
+  'PermitBatchWitnessTransferFrom',
+]);
+
+/** Everything about an intent that is easy to miss and dear to miss. Follows from the intent alone. */
+export function warningsOf(intent: Intent): Warning[] {
+  switch (intent.kind) {
+    case 'transfer':
+      return [...lookalike(intent.lookalikeOf), ...keyless(intent)];
+    case 'erc20-approve':
+      return [...lookalike(intent.lookalikeOf), ...allowanceWarnings(intent.amount, intent.spender)];
+    case 'contract-interaction':
+      return [...lookalike(intent.lookalikeOf), ...callWarnings(intent.data)];
+    case 'message':
+      return [...(intent.format === 'eip712' ? typedWarnings(intent.message) : []), ...unbound(intent)];
+  }
+}
+
+function lookalike(known: string | null): Warning[] {
+  if (known === null) return [];
+  return [{ code: 'looks-alike', detail: `an address here begins and ends like ${known} and is another one` }];
+}
+
+function keyless({ to, recipientMayHaveNoKey }: TransferIntent): Warning[] {
+  if (recipientMayHaveNoKey === undefined) return [];
+  const detail = `${to} is an address of a program, and no key exists for it: only that program can move what it gets`;
+  return [{ code: 'recipient-may-have-no-key', detail }];
+}
+
+function unlimited(amount: string, spender: string): Warning[] {
+  if (BigInt(amount) < UNLIMITED) return [];
+  return [{ code: 'unlimited-allowance', detail: `${spender} may take all of this token, now and later` }];
+}
+
+/** The bytes of `approve` are the same at an ERC-20 token and at an ERC-721 contract, where they name a token by its id. */
+function allowanceWarnings(amount: string, spender: string): Warning[] {
+  if (amount !== '0') return unlimited(amount, spender);
+  const detail = `this ends an allowance only at an ERC-20 token: at an NFT contract ${spender} may take token 0`;
+  return [{ code: 'may-be-token-zero', detail }];
+}
+
+function callWarnings(data: string): Warning[] {
+  if (data === '0x') return [];
+  const call = decodeCall(data);
+  if (call === null) {
+    return [{ code: 'unknown-call', detail: 'no standard knows this call: nothing here can say what it does' }];
+  }
+  const argument = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
+  if (call.function === 'setApprovalForAll' && argument('approved') === 'true') {
+    return [{ code: 'approval-for-all', detail: `${argument('operator')} may take every token of this collection` }];
+  }
+  if (!isAllowance(call)) return [];
+  if (call.function === 'approve') return allowanceWarnings(argument('amount'), argument('spender'));
+  return unlimited(argument('amount') || argument('addedAmount'), argument('spender'));
+}
+
+function isAllowance({ function: name }: DecodedCall): boolean {
+  return name === 'approve' || name === 'increaseAllowance' || name === 'permit';
+}
+
+function unbound(intent: MessageIntent): Warning[] {
+  if (!isUnboundMessage(intent)) return [];
+  const detail =
+    'this signature names no chain: it is valid on every EVM chain, also on those that the vault does not use';
+  return [{ code: 'valid-on-every-chain', detail }];
+}
+
+function typedWarnings(message: string): Warning[] {
+  const typed = readTypedData(JSON.parse(message));
+  if (!typed.ok || !PERMITS.has(typed.value.primaryType)) return [];
+  return [
+    { code: 'permit', detail: 'this signature lets somebody take tokens, without another transaction of the vault' },
+  ];
+}

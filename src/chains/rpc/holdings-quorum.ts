@@ -1,0 +1,65 @@
+import { readFromPool, asChainFault } from '#chains/rpc/node-fallback.ts';
+import type { ChainFault, Holdings } from '#chains/chain-adapter.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { NO_NODE } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Asset } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** What one node is asked. */
+export interface HoldingsQuery {
+  readonly address: string;
+  readonly assets: readonly Asset[];
+  /** The block that another node has told of, where the chain can be asked at one; null for the one that this node chooses. */
+  readonly at: string | null;
+}
+
+type HoldingsReader = (node: RpcNode, question: HoldingsQuery) => Promise<Result<Holdings, NodeProblem>>;
+
+/** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
+export async function readHoldings(
+  pool: NodePool,
+  { requiresProof, ...asked }: Omit<HoldingsQuery, 'at'> & { readonly requiresProof: boolean },
+  read: HoldingsReader,
+): Promise<Result<Holdings, ChainFault>> {
+  const question = { ...asked, at: null };
+  return requiresProof
+    ? asChainFault(await agreedHoldings(pool, question, read))
+    : readFromPool(pool, (node) => read(node, question));
+}
+
+/**
+ * By the word of two nodes, where there are two, at the same block: one alone can lie, and what it says here changes a balance. What they
+ * do not say alike counts as not said, and is asked for again. Refuses when a second one is configured and can not be asked, or does not
+ * have the block.
+ */
+async function agreedHoldings(
+  pool: NodePool,
+  question: HoldingsQuery,
+  read: HoldingsReader,
+): Promise<Result<Holdings, NodeProblem>> {
+  let trouble: NodeProblem = NO_NODE;
+  let told: Holdings | null = null;
+  let asked = question;
+  for (const node of pool.nodes) {
+    const away = await pool.nodeProblem(node);
+    const held: Result<Holdings, NodeProblem> = away === null ? await read(node, asked) : refused(away);
+    if (!held.ok) {
+      trouble = held.refusal;
+      continue;
+    }
+    if (told !== null) return accepted(commonOf(told, held.value));
+    if (pool.nodes.length === 1) return held;
+    told = held.value;
+    asked = { ...question, at: told.blockNumber };
+  }
+  return refused(trouble);
+}
+
+function commonOf(one: Holdings, other: Holdings): Holdings {
+  const older = BigInt(one.blockNumber) < BigInt(other.blockNumber) ? one : other;
+  const amounts = one.amounts.map((amount, i) => (amount === other.amounts[i] ? amount : null));
+  const isDisputed = amounts.some((amount, i) => amount !== one.amounts[i]);
+  return { blockNumber: older.blockNumber, amounts, isDisputed };
+}

@@ -1,0 +1,67 @@
+import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Result } from '#domain/result.ts';
+import { refused } from '#domain/result.ts';
+
+/** The operator's nodes of one chain, in order of preference. */
+export interface NodePool {
+  readonly nodes: readonly RpcNode[];
+  /** Null when the node serves the fleet's chain. */
+  readonly nodeProblem: (node: RpcNode) => Promise<NodeProblem | null>;
+}
+
+/** `unfit`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
+export type NodeProblem =
+  | NodeFault
+  | {
+      readonly kind: 'unfit';
+      readonly detail: string;
+      /** It has the very block of an inclusion that is recorded or claimed, and not the transaction. */
+      readonly deniesInclusion?: true;
+    };
+
+/** What a node says is of no use. */
+export function unusable(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
+  return refused({ kind: 'unfit', detail });
+}
+
+export const NO_NODE: NodeProblem = { kind: 'unfit', detail: 'no node is configured for this chain' };
+
+/** A refusal that more questions to the same node cannot mend; one that is `busy` time will. */
+export interface Conclusive {
+  readonly kind: 'permanent' | 'busy';
+}
+
+/**
+ * Runs an operation against the first node that can carry it out. A whole operation runs against ONE node, so that a receipt and
+ * a head never come from two views of the chain; with trouble it runs again, from its beginning, against the next. A permanent
+ * refusal ends a transaction, so it too counts only when no other node sees it otherwise: one that is hours behind finds every
+ * wallet empty.
+ *
+ * Which chain it serves is asked each time: a URL that was changed to another network by mistake must never price, and so never lead
+ * to, a signature.
+ */
+export async function onFirstUsableNode<T, R extends Conclusive>(
+  pool: NodePool,
+  operation: (node: RpcNode) => Promise<Result<T, R | NodeProblem>>,
+): Promise<Result<T, R | NodeProblem>> {
+  let nodeProblem: NodeProblem = NO_NODE;
+  let ended: R | NodeProblem | null = null;
+  for (const node of pool.nodes) {
+    const away = await pool.nodeProblem(node);
+    if (away !== null) {
+      nodeProblem = away;
+      continue;
+    }
+    const result = await operation(node);
+    if (result.ok) return result;
+    const { refusal } = result;
+    if (!isSettled(refusal)) nodeProblem = refusal;
+    // A node for which time would do has seen what another one says is not there.
+    else if (ended === null || refusal.kind === 'busy') ended = refusal;
+  }
+  return refused(ended ?? nodeProblem);
+}
+
+function isSettled<R extends Conclusive>(refusal: R | NodeProblem): refusal is R {
+  return refusal.kind === 'permanent' || refusal.kind === 'busy';
+}

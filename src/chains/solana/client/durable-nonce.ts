@@ -1,0 +1,59 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { blockhash } from '@solana/kit';
+import type { NonceSlot } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { storedNonce } from '#chains/solana/client/accounts.ts';
+import { isPublicKey } from '#chains/solana/rules/address.ts';
+import type { CurrentNonce } from '#chains/solana/rules/compose.ts';
+import { getAccounts, getLatestBlockhash, getMinimumRent } from '#chains/solana/client/rpc-calls.ts';
+import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
+import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import { termsIn } from '#chains/solana/rules/transaction.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+const NONCE_BYTES = 80;
+
+/**
+ * What the bytes of an attempt hang on: the durable nonce of the transaction's place, or its opening. A further attempt hangs on the same,
+ * so that only one of them is ever carried out; where that is used up one of the others has been, and there is no need for another.
+ */
+export async function currentNonce(
+  node: RpcNode,
+  { from, nonce, replaced }: NonceSlot,
+): Promise<Result<CurrentNonce, NodeProblem>> {
+  if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
+  const place = Number.parseInt(nonce.toString(), 10);
+  const accounts = await node.request(getAccounts([nonceAccountOf(from, place)]));
+  if (!accounts.ok) return accounts;
+  const { slot } = accounts.value;
+  const account = accounts.value.value[0] ?? null;
+  const stored = storedNonce(account);
+  if (stored !== null && stored.authority !== from) return unusable('the nonce account belongs to another wallet');
+  if (stored === null && account !== null && account.data.length > 0)
+    return unusable('the nonce account holds no nonce');
+  const before = replaced === null ? null : (termsIn(hexToBytes(replaced.payload.slice(2)), from)?.anchor ?? null);
+  if (stored !== null) {
+    const anchor: DurableNonce = { kind: 'nonce', place, value: stored.value };
+    if (before !== null && !isSame(before, anchor)) return unusable('an attempt before this one has used its nonce up');
+    return accepted({ anchor, slot, validUntil: null });
+  }
+  if (before !== null && before.kind === 'nonce') return unusable('the node does not know the nonce account');
+  const [latest, rent] = await Promise.all([
+    node.request(getLatestBlockhash),
+    node.request(getMinimumRent(NONCE_BYTES)),
+  ]);
+  if (!latest.ok) return latest;
+  if (!rent.ok) return rent;
+  return accepted({
+    anchor: { kind: 'opening', place, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
+    slot,
+    validUntil: latest.value.lastHeight,
+  });
+}
+
+function isSame(before: DurableNonce, now: DurableNonce): boolean {
+  return before.kind === 'nonce' && now.kind === 'nonce' && before.place === now.place && before.value === now.value;
+}

@@ -1,0 +1,37 @@
+import type { SolanaFeeEstimate } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { priceTiers } from '#chains/solana/client/price.ts';
+import { costAt, planPayment } from '#chains/solana/client/quote.ts';
+import { TOKEN_ACCOUNT_RENT } from '#chains/solana/rules/payment-terms.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { OnChainIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** What an intent would cost now at three speeds, with the accounts that it opens. Refuses what `planPayment` refuses. */
+export async function estimateFee(
+  node: RpcNode,
+  intent: OnChainIntent,
+): Promise<Result<SolanaFeeEstimate, PermanentFault | NodeProblem>> {
+  const looked = await planPayment(node, intent);
+  if (!looked.ok) return looked;
+  const prospect = looked.value;
+  const { token, unitLimit, nonceRent } = prospect;
+  const hasNonce = prospect.openPlaces.length > 0;
+  const tier = (unitPrice: bigint) => ({
+    unitPrice: unitPrice.toString(),
+    expectedFee: amountOf(costAt(prospect, unitPrice, !hasNonce)),
+    maxFee: amountOf(costAt(prospect, unitPrice, true)),
+  });
+  const { slow, normal, fast } = priceTiers(prospect.paid);
+  const opened = (hasNonce ? 0n : nonceRent) + (token?.opensAccount === true ? TOKEN_ACCOUNT_RENT : 0n);
+  return accepted({
+    unitLimit: String(unitLimit),
+    accountRent: amountOf(opened),
+    slow: tier(slow),
+    normal: tier(normal),
+    fast: tier(fast),
+  });
+}

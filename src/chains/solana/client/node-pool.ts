@@ -1,0 +1,19 @@
+import { clusterOf } from '#chains/solana/rules/cluster.ts';
+import { connect } from '#chains/solana/client/rpc-node.ts';
+import { getGenesisHash } from '#chains/solana/client/rpc-calls.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+
+/** The nodes of one cluster. @param caip2 which names it by its genesis */
+export function solanaNodePool(caip2: string, rpcUrls: readonly string[]): NodePool {
+  const cluster = clusterOf(caip2);
+  if (cluster === null) throw new Error(`${caip2} is no cluster of Solana`);
+  return { nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => clusterTrouble(cluster, node) };
+}
+
+async function clusterTrouble(cluster: string, node: RpcNode): Promise<NodeProblem | null> {
+  const genesis = await node.request(getGenesisHash);
+  if (!genesis.ok) return genesis.refusal;
+  if (genesis.value.startsWith(cluster)) return null;
+  return { kind: 'unfit', detail: `the node serves the cluster of genesis ${genesis.value}, not ${cluster}` };
+}

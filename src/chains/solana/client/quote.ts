@@ -1,0 +1,215 @@
+import type { Address } from '@solana/kit';
+import { blockhash } from '@solana/kit';
+import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
+import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Quote } from '#chains/chain-adapter.ts';
+import { storedNonce } from '#chains/solana/client/accounts.ts';
+import type { ReplacedPrice } from '#chains/solana/client/price.ts';
+import { attemptPrice, pricePaid, priceTiers } from '#chains/solana/client/price.ts';
+import type { Account } from '#chains/solana/client/rpc-calls.ts';
+import {
+  getAccounts,
+  getPrioritizationFees,
+  getMinimumRent,
+  simulateTransaction,
+} from '#chains/solana/client/rpc-calls.ts';
+import type { Source } from '#chains/solana/client/source.ts';
+import { findSource } from '#chains/solana/client/source.ts';
+import { accountsOf, targetOf } from '#chains/solana/client/target.ts';
+import type { Terms, TokenTerms } from '#chains/solana/rules/payment-terms.ts';
+import { costOf, MICRO, nonceAccountOf, NONCE_SLOTS, SIGNATURE_FEE } from '#chains/solana/rules/payment-terms.ts';
+import type { Payment } from '#chains/solana/rules/transaction.ts';
+import { paymentOf, simulationMessage } from '#chains/solana/rules/transaction.ts';
+import { spendingOf } from '#chains/inspect/spending.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { AssetAmount } from '#domain/exposure.ts';
+import type { OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Funds } from '#domain/reservation.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Attempt, Speed } from '#domain/transaction.ts';
+
+/** Everything of the terms but what the bytes hang on. */
+export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}
+
+/** What is known of a payment before its price. */
+export interface PaymentPlan {
+  readonly payment: Payment;
+  /** Lamports of the wallet. */
+  readonly balance: bigint;
+  readonly token: TokenTerms | null;
+  readonly unitLimit: number;
+  /** Lamports that a nonce account holds for good. */
+  readonly nonceRent: bigint;
+  /** Lamports that an account without data has to hold, or nothing at all. */
+  readonly leastBalance: bigint;
+  /** Places of the wallet with a nonce account, as decimal texts: a payment in one of them opens none. */
+  readonly openPlaces: readonly string[];
+  /** Balances in the state of one slot. */
+  readonly funds: Funds;
+  /** Prices paid of late: for the accounts that this one writes to, and for any. */
+  readonly paid: readonly (readonly bigint[])[];
+}
+
+/** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
+const ANCHOR_UNITS = 1_000n;
+const NONCE_BYTES = 80;
+const PLACE_NUMBERS: readonly number[] = Array.from({ length: NONCE_SLOTS }, (_, place) => place);
+/** Of the wallet's token account among the accounts of a payment (see `accountsOf`). */
+const SOURCE = 3;
+
+/**
+ * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
+ *
+ * Refuses for good, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself, SIMULATION_REVERTED, FEE_CAP_EXCEEDED,
+ * INSUFFICIENT_FUNDS for amount and fee together, and for what would leave less than an account has to hold.
+ *
+ * A first attempt has no place yet. It is weighed with the rent of one only where the wallet has none that is open; whether an
+ * open one is free, and else whether the balance holds the rent of a new one, the allocator says (`Spending.places`).
+ */
+export async function quoteTransfer(
+  node: RpcNode,
+  intent: OnChainIntent,
+  { replaced, speed }: { readonly replaced: Attempt | null; readonly speed: Speed },
+): Promise<Result<SolanaQuote, PermanentFault | NodeProblem>> {
+  const looked = await planPayment(node, intent);
+  if (!looked.ok) return looked;
+  const prospect = looked.value;
+  const { payment, balance, token, unitLimit, leastBalance, openPlaces, nonceRent, funds } = prospect;
+  const fresh = priceTiers(prospect.paid)[speed];
+  const unitPrice = attemptPrice(fresh, mostPrice(prospect, intent), replacedPrice(payment, replaced));
+  if (unitPrice === null) {
+    const detail = `${intent.maxFee} lamports are allowed, which pay for no ${replaced === null ? '' : 'further '}attempt`;
+    return refused(permanent('FEE_CAP_EXCEEDED', detail));
+  }
+  const opensNonce = replaced === null ? openPlaces.length === 0 : !openPlaces.includes(replaced.nonce);
+  const maxFee = costAt(prospect, unitPrice, opensNonce);
+  const needed = (payment.mint === null ? payment.units : 0n) + maxFee;
+  if (balance < needed) {
+    return refused(shortOf(null, needed - balance, `the wallet holds ${balance} of ${needed} lamports`));
+  }
+  const left = balance - needed;
+  if (left > 0n && left < leastBalance) {
+    const detail = `${left} lamports would be left; an account holds at least ${leastBalance}, or nothing`;
+    return refused(shortOf(null, leastBalance - left, detail));
+  }
+  const spending =
+    replaced === null
+      ? {
+          takes: spendingOf(intent, costAt(prospect, unitPrice, false)),
+          funds,
+          places: { open: openPlaces, rent: amountOf(nonceRent) },
+        }
+      : { takes: spendingOf(intent, maxFee), funds };
+  return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(maxFee), spending });
+}
+
+/** Looks at everything that a payment deals with. Refuses as `quoteTransfer` does for the payment itself. */
+export async function planPayment(
+  node: RpcNode,
+  intent: OnChainIntent,
+): Promise<Result<PaymentPlan, PermanentFault | NodeProblem>> {
+  if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
+  const payment = paymentOf(intent);
+  if (payment === null) throw new Error('a stored intent is in canonical form');
+  const { wallet } = payment;
+  const addresses = accountsOf(payment);
+  const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
+  const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
+    // All of one slot: the balances, and the places that are open in the same state.
+    node.request(getAccounts([...addresses, ...PLACE_NUMBERS.map((place) => nonceAccountOf(wallet, place))])),
+    node.request(getMinimumRent(NONCE_BYTES)),
+    node.request(getMinimumRent(0)),
+    node.request(getPrioritizationFees(written)),
+    node.request(getPrioritizationFees([])),
+  ]);
+  if (!accounts.ok) return accounts;
+  if (!nonceRent.ok) return nonceRent;
+  if (!leastBalance.ok) return leastBalance;
+  const { slot, value: found } = accounts.value;
+  const source = await findSource(node, payment, found[SOURCE] ?? null);
+  if (!source.ok) return source;
+  const target = targetOf(payment, found, source.value);
+  if (!target.ok) return target;
+  const balance = found[0]?.lamports ?? 0n;
+  const sent = payment.mint === null ? payment.units : 0n;
+  const least = sent + SIGNATURE_FEE;
+  if (balance < least) {
+    return refused(shortOf(null, least - balance, `the wallet holds ${balance} of ${least} lamports`));
+  }
+  const recipient = found[1] ?? null;
+  if (payment.mint === null && recipient === null && sent > 0n && sent < leastBalance.value) {
+    const detail = `${payment.to} has no account yet: it has to get at least ${leastBalance.value} lamports`;
+    return refused(permanent('RECIPIENT_REFUSED', detail));
+  }
+  const units = await unitsOf(node, intent, target.value);
+  if (!units.ok) return units;
+  return accepted({
+    payment,
+    balance,
+    token: target.value,
+    unitLimit: units.value,
+    nonceRent: nonceRent.value,
+    leastBalance: leastBalance.value,
+    openPlaces: openPlacesIn(found.slice(addresses.length), wallet),
+    funds: {
+      blockNumber: slot.toString(),
+      nonceCount: null,
+      holds: [{ tokenAddress: null, amount: amountOf(balance) }, ...tokensIn(payment, source.value)],
+      least: amountOf(leastBalance.value),
+    },
+    // Without them the floors have to do.
+    paid: prices.map((answer) => (answer.ok ? answer.value : [])),
+  });
+}
+
+/** The places whose accounts hold a nonce that the wallet can use. */
+function openPlacesIn(accounts: readonly (Account | null)[], wallet: Address): readonly string[] {
+  return PLACE_NUMBERS.filter((place) => storedNonce(accounts[place] ?? null)?.authority === wallet).map(String);
+}
+
+/**
+ * What the account holds that a payment of tokens takes from. Payments from the other accounts of the token are weighed against it
+ * too, so one of them may wait although its account would suffice.
+ */
+function tokensIn({ mint }: Payment, { account }: Source): readonly AssetAmount[] {
+  return mint === null || account === null ? [] : [{ tokenAddress: mint, amount: amountOf(account.units) }];
+}
+
+/** Returns the largest price that the fee cap allows, with everything that may have to be opened; negative where it allows none. */
+function mostPrice(prospect: PaymentPlan, { maxFee }: OnChainIntent): bigint {
+  const left = BigInt(maxFee) - costAt(prospect, 0n, true);
+  return left < 0n ? -1n : (left * MICRO) / BigInt(prospect.unitLimit);
+}
+
+function replacedPrice({ wallet, to }: Payment, replaced: Attempt | null): ReplacedPrice | null {
+  if (replaced === null) return null;
+  const hasLapsed = replaced.sent?.outcome === 'lapsed';
+  return { paid: pricePaid(replaced, wallet), hasLapsed, isCancelled: to === wallet };
+}
+
+/** In lamports, for what may be opened and at a price. */
+export function costAt({ token, unitLimit, nonceRent }: PaymentPlan, unitPrice: bigint, opensNonce: boolean): bigint {
+  const rent = opensNonce ? nonceRent : 0n;
+  return costOf({ anchor: { kind: 'opening', place: 0, blockhash: NO_BLOCKHASH, rent }, unitLimit, unitPrice, token });
+}
+
+const NO_BLOCKHASH = blockhash('11111111111111111111111111111111');
+
+/** What it takes in compute units, by a rehearsal: a tenth more, since what an account looks like changes until then. */
+async function unitsOf(
+  node: RpcNode,
+  intent: TransferIntent,
+  token: TokenTerms | null,
+): Promise<Result<number, PermanentFault | NodeProblem>> {
+  const bytes = simulationMessage(intent, token);
+  const simulated = await node.request(simulateTransaction(Buffer.from(bytes).toString('base64')));
+  if (!simulated.ok) return simulated;
+  const { error, logs, units } = simulated.value;
+  if (error === null) return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));
+  if (/InsufficientFunds/.test(error)) return refused(permanent('INSUFFICIENT_FUNDS', `the network says ${error}`));
+  const words = logs.findLast((line) => /error|failed|insufficient/i.test(line));
+  return refused(permanent('SIMULATION_REVERTED', words === undefined ? error : `${error}: ${words}`));
+}

@@ -1,0 +1,37 @@
+import { parseJsonWithBigInts } from '@solana/rpc-spec-types';
+import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { noAnswer, readAnswer, TIMEOUT_MS } from '#chains/rpc/json-rpc.ts';
+import { secretsOf } from '#chains/rpc/redact.ts';
+import { accepted } from '#domain/result.ts';
+
+/**
+ * One node of the operator. Its whole numbers are read as BigInt: lamports are JSON numbers there, and a double ends at nine million SOL.
+ */
+export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
+  const secrets = secretsOf(url);
+  return {
+    async request(question) {
+      const { method, params } = question;
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+      const told = await boundedFetch(url, request, { timeoutMs });
+      if ('fault' in told) return noAnswer(`${method}: ${told.fault}`);
+      // Nodes put JSON-RPC errors into answers of any status.
+      const parsed = parsedOf(told.text);
+      if (parsed === null) return noAnswer(`${method}: HTTP ${told.status}: no usable answer`);
+      const answer = readAnswer(parsed, secrets);
+      if (!answer.ok) return answer;
+      const value = question.read(answer.value);
+      return value === undefined ? noAnswer(`${method}: the node's answer has the wrong shape`) : accepted(value);
+    },
+  };
+}
+
+function parsedOf(text: string): unknown {
+  try {
+    return parseJsonWithBigInts(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+import { getAddressEncoder } from '@solana/kit';
+import type { TokenMetadata } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { mintIn } from '#chains/solana/client/accounts.ts';
+import { derivedAddress, isPublicKey } from '#chains/solana/rules/address.ts';
+import { getAccounts } from '#chains/solana/client/rpc-calls.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** Metaplex Token Metadata, in which nearly every token has its names. */
+const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
+
+/** Its account: kind (4, of version 1), authority, mint, then name and symbol as texts with their lengths, padded with zeros. */
+const METADATA_KIND = 4;
+const NAME_PLACE = 1 + 32 + 32;
+const MAX_TEXT_LENGTH = 64;
+
+/** What a token says of itself; null for what it does not say. */
+export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
+  if (!isPublicKey(address) || !isPublicKey(METADATA_PROGRAM)) return accepted(NOTHING);
+  const encode = (one: typeof address) => Uint8Array.from(getAddressEncoder().encode(one));
+  const seeds = [new TextEncoder().encode('metadata'), encode(METADATA_PROGRAM), encode(address)];
+  const accounts = await node.request(getAccounts([address, derivedAddress(seeds, METADATA_PROGRAM)]));
+  if (!accounts.ok) return accounts;
+  const [mint = null, metadata = null] = accounts.value.value;
+  const decimals = mintIn(mint)?.decimals ?? null;
+  if (metadata?.owner !== METADATA_PROGRAM || metadata.data[0] !== METADATA_KIND) {
+    return accepted({ ...NOTHING, decimals });
+  }
+  const name = textAt(metadata.data, NAME_PLACE);
+  const symbol = name === null ? null : textAt(metadata.data, name.end);
+  return accepted({ name: name?.text ?? null, symbol: symbol?.text ?? null, decimals });
+}
+
+const NOTHING: TokenMetadata = { symbol: null, name: null, decimals: null };
+
+/** A Borsh string. Text of strangers: cut, and without signs that turn or hide others. */
+function textAt(data: Uint8Array, place: number): { readonly text: string | null; readonly end: number } | null {
+  if (place + 4 > data.length) return null;
+  const length = new DataView(data.buffer, data.byteOffset).getUint32(place, true);
+  const [start, end] = [place + 4, place + 4 + length];
+  if (length > 1_000 || end > data.length) return null;
+  const plain = new TextDecoder()
+    .decode(data.subarray(start, end))
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .trim();
+  return { text: plain === '' ? null : [...plain].slice(0, MAX_TEXT_LENGTH).join(''), end };
+}

@@ -1,0 +1,50 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { offchainMessage } from '#chains/solana/rules/message.ts';
+import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
+import type { DurableNonce, Terms } from '#chains/solana/rules/payment-terms.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { ComposedBytes } from '#domain/event.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+
+/** What the bytes hang on, as of which slot, and the last block height that can hold them; null when they wait as long as it takes. */
+export interface CurrentNonce {
+  readonly anchor: DurableNonce;
+  readonly slot: bigint;
+  readonly validUntil: bigint | null;
+}
+
+/**
+ * The unsigned message of an intent, and what it costs at most. It goes through the same inspection that every co-signer makes; bytes that
+ * it refuses are a bug here and are thrown, never stored.
+ */
+export function composeTransaction(
+  intent: OnChainIntent,
+  quoted: Omit<Terms, 'anchor'>,
+  { anchor, slot, validUntil }: CurrentNonce,
+): ComposedBytes {
+  if (intent.kind !== 'transfer') throw new Error('Solana carries out transfers alone');
+  const bytes = messageBytes(intent, { ...quoted, anchor });
+  if (bytes === null) throw new Error('a stored intent is in canonical form');
+  const payload = payloadHex(bytes);
+  const inspected = inspectSolanaPayload(intent, payload);
+  if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
+  const { signingDigest, maxFee } = inspected.value;
+  return {
+    nonce: String(anchor.place),
+    payload,
+    signingDigest: `0x${bytesToHex(signingDigest)}`,
+    maxFee: amountOf(maxFee),
+    validUntil: validUntil === null ? null : validUntil.toString(),
+    anchoredAt: slot.toString(),
+  };
+}
+
+/** What is signed for a message, and its hash, in hex. */
+export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
+  const bytes = offchainMessage(intent);
+  if (bytes === null) throw new Error('a stored message is in canonical form');
+  return { payload: payloadHex(bytes), signingDigest: `0x${bytesToHex(sha256(bytes))}` };
+}

@@ -1,0 +1,36 @@
+import { compileOffchainMessageV1Envelope } from '@solana/kit';
+import type { MessageText } from '#chains/chain-adapter.ts';
+import { plainTextFault } from '#chains/inspect/message-text.ts';
+import { parseWallet } from '#chains/solana/rules/address.ts';
+import { clusterOf } from '#chains/solana/rules/cluster.ts';
+import type { MessageIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. */
+export function readMessage(text: string): Result<MessageText, string> {
+  const fault = plainTextFault(text);
+  return fault === null ? accepted({ format: 'solana-offchain', message: text }) : refused(fault);
+}
+
+/**
+ * The bytes that are signed for a message (off-chain message signing, sRFC 3, version 1), or null for an intent that is not in canonical
+ * form. They begin with 0xff, the one version that no transaction will ever have: no message is ever a payment.
+ */
+export function offchainMessage({
+  chain,
+  from,
+  format,
+  message,
+}: Pick<MessageIntent, 'chain' | 'from' | 'format' | 'message'>): Uint8Array | null {
+  const texts: readonly unknown[] = [chain, from, message];
+  if (texts.some((text) => typeof text !== 'string') || format !== 'solana-offchain') return null;
+  const wallet = parseWallet(from);
+  if (clusterOf(chain) === null || !wallet.ok || !readMessage(message).ok) return null;
+  const envelope = compileOffchainMessageV1Envelope({
+    version: 1,
+    requiredSignatories: [{ address: wallet.value }],
+    content: message,
+  });
+  return Uint8Array.from(envelope.content);
+}

@@ -1,0 +1,139 @@
+import { memoised } from '#chains/inspect/memoised-inspection.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
+import { isPublicKey, parseMint, parseRecipient, bytesOf } from '#chains/solana/rules/address.ts';
+import { clusterOf } from '#chains/solana/rules/cluster.ts';
+import { bytesOfPayload } from '#chains/inspect/payload-hex.ts';
+import { memoFault } from '#chains/solana/rules/memo.ts';
+import { offchainMessage } from '#chains/solana/rules/message.ts';
+import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
+import { costOf, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import { messageBytes, termsIn } from '#chains/solana/rules/transaction.ts';
+import { parseAmount, unitsOf } from '#domain/amount.ts';
+import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { equalBytes } from '@noble/curves/utils.js';
+import type { Address } from '@solana/kit';
+
+export type SolanaPayloadFault =
+  | 'unsupported-kind'
+  | 'intent-not-canonical'
+  | 'malformed'
+  | 'too-long'
+  | 'wrong-transfer'
+  | 'units-out-of-range'
+  | 'fee-above-cap'
+  | 'wrong-message';
+
+/** What the bytes were proven to be. */
+export interface SolanaPayload {
+  readonly kind: 'transaction';
+  /** 32 bytes, SHA-256 of the message: names it. What Ed25519 signs is the message itself. */
+  readonly signingDigest: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
+  /** What only one transaction can ever use up: the value of the durable nonce, or the address of the account that is opened. */
+  readonly nonce: bigint;
+  /** Lamports. */
+  readonly maxFee: bigint;
+  /** Millionths of a lamport for each compute unit; it has one price. */
+  readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
+  /** A further attempt needs to pay no more: of those that use up the same, one is carried out, whatever they pay. */
+  readonly leastRisePercent: bigint;
+}
+
+/** A message was proven to be the one of its intent. */
+export interface SolanaMessage {
+  readonly kind: 'message';
+  readonly signingDigest: Uint8Array;
+  readonly signedMessages: readonly [Uint8Array];
+}
+
+/** Lamports and units of a token are 64 bits. */
+export const UINT64_MAX = 2n ** 64n - 1n;
+
+/** What fits into a packet of the network (1,232 bytes) beside one signature and their number. */
+const MAX_MESSAGE_BYTES = 1_232 - 65;
+
+/** The network's own limit for a transaction. */
+const MAX_COMPUTE_UNITS = 1_400_000;
+
+/**
+ * Proves that bytes are the one message that carries out a transfer: the terms are read out of them, the message is made again from the
+ * intent and those terms, and it has to be the same to the last byte. So whatever is not foreseen here is not signed.
+ *
+ * Refuses, in order: `unsupported-kind` (calldata and allowances are of another family), `intent-not-canonical`, `malformed`, `too-long`,
+ * `wrong-transfer`, `units-out-of-range`, `fee-above-cap`.
+ */
+export const inspectSolanaPayload = memoised(
+  (intent: OnChainIntent, payload: string): Result<SolanaPayload, SolanaPayloadFault> => {
+    if (intent.kind !== 'transfer') return refused('unsupported-kind');
+    const wallet = canonicalWallet(intent);
+    if (wallet === null) return refused('intent-not-canonical');
+    const bytes = bytesOfPayload(payload);
+    if (bytes === null) return refused('malformed');
+    if (bytes.length > MAX_MESSAGE_BYTES) return refused('too-long');
+    const terms = termsIn(bytes, wallet);
+    if (terms === null) return refused('malformed');
+    const wanted = messageBytes(intent, terms);
+    if (wanted === null || !equalBytes(wanted, bytes)) return refused('wrong-transfer');
+    if (terms.unitLimit > MAX_COMPUTE_UNITS) return refused('units-out-of-range');
+    const cost = costOf(terms);
+    if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
+    return accepted({
+      kind: 'transaction',
+      signingDigest: sha256(bytes),
+      signedMessages: [bytes],
+      nonce: usedUpBy(terms.anchor, wallet),
+      maxFee: cost,
+      fees: { maxFeePerGas: terms.unitPrice, maxPriorityFeePerGas: terms.unitPrice },
+      leastRisePercent: 100n,
+    });
+  },
+);
+
+/**
+ * Proves that bytes are the off-chain message of an intent, whose first byte no transaction has.
+ * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ */
+export function inspectSolanaMessage(
+  intent: MessageIntent,
+  payload: string,
+): Result<SolanaMessage, SolanaPayloadFault> {
+  const wanted = offchainMessage(intent);
+  if (wanted === null) return refused('intent-not-canonical');
+  const bytes = bytesOfPayload(payload);
+  if (bytes === null || !equalBytes(wanted, bytes)) return refused('wrong-message');
+  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [bytes] });
+}
+
+/** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
+function canonicalWallet(intent: TransferIntent): Address | null {
+  const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo } = intent;
+  const optional = [...(tokenAddress === null ? [] : [tokenAddress]), ...(memo === undefined ? [] : [memo])];
+  const texts: readonly unknown[] = [chain, from, to, amount, maxFee, ...optional];
+  if (texts.some((text) => typeof text !== 'string') || clusterOf(chain) === null || paysFor !== undefined) return null;
+  if ((memo !== undefined && memoFault(memo) !== null) || !isAcknowledged(intent)) return null;
+  const units = parseAmount(amount, UINT64_MAX);
+  const isWhole = units !== null && parseAmount(maxFee, UINT64_MAX) !== null;
+  const isNamed = tokenAddress === null || parseMint(tokenAddress).ok;
+  return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
+}
+
+/** Reports whether a recipient has a key, or signers were shown that it may have none; not one that says so of a wallet with a key. */
+function isAcknowledged({ to, recipientMayHaveNoKey }: TransferIntent): boolean {
+  const recipient = parseRecipient(to);
+  return recipient.ok && recipientMayHaveNoKey === (recipient.value.mayHaveNoKey ? true : undefined);
+}
+
+/**
+ * What only one transaction can ever use up: the value of a nonce account, or the account itself where it is opened. The value alone
+ * names no account: it follows from the last blockhash, so all accounts that are advanced in one slot hold the same value, and two
+ * payments at two of them would both be carried out.
+ */
+function usedUpBy(anchor: DurableNonce, wallet: Address): bigint {
+  const account = bytesOf(nonceAccountOf(wallet, anchor.place));
+  if (anchor.kind === 'opening') return BigInt(`0x${bytesToHex(account)}`);
+  if (!isPublicKey(anchor.value)) throw new Error('a lifetime is 32 bytes in base58');
+  return BigInt(`0x${bytesToHex(sha256(concatBytes(account, bytesOf(anchor.value))))}`);
+}

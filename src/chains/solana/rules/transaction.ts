@@ -1,0 +1,227 @@
+import type { Address, Instruction, Nonce } from '@solana/kit';
+import {
+  appendTransactionMessageInstructions,
+  blockhash,
+  compileTransactionMessage,
+  createNoopSigner,
+  createTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getInstructionsFromCompiledTransactionMessage,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+  setTransactionMessageLifetimeUsingDurableNonce,
+} from '@solana/kit';
+import {
+  COMPUTE_BUDGET_PROGRAM_ADDRESS,
+  getSetComputeUnitLimitInstruction,
+  getSetComputeUnitLimitInstructionDataDecoder,
+  getSetComputeUnitPriceInstruction,
+  getSetComputeUnitPriceInstructionDataDecoder,
+} from '@solana-program/compute-budget';
+import {
+  getAllocateWithSeedInstruction,
+  getInitializeNonceAccountInstruction,
+  getTransferSolInstruction,
+  getTransferSolInstructionDataDecoder,
+  SYSTEM_PROGRAM_ADDRESS,
+} from '@solana-program/system';
+import {
+  ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getRevokeInstruction,
+  getTransferCheckedInstruction,
+  getTransferCheckedInstructionDataDecoder,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { memoInstruction } from '#chains/solana/rules/memo.ts';
+import type { DurableNonce, Terms, TokenTerms } from '#chains/solana/rules/payment-terms.ts';
+import { nonceAccountOf, nonceSeed, NONCE_SLOTS } from '#chains/solana/rules/payment-terms.ts';
+import type { TransferIntent } from '#domain/intent.ts';
+import { unitsOf } from '#domain/amount.ts';
+
+const NONCE_ACCOUNT_BYTES = 80n;
+const SIGNATURE_BYTES = 64;
+
+/** A transfer with its addresses as kit wants them. */
+export interface Payment {
+  readonly wallet: Address;
+  readonly to: Address;
+  /** Null for SOL. */
+  readonly mint: Address | null;
+  readonly units: bigint;
+  /** Null for none. */
+  readonly memo: string | null;
+}
+
+/**
+ * The one message (version 0, no look-up tables, one signature) that carries out a transfer on these terms. Null where the intent holds what
+ * is no address, or the terms are not of its asset, or take tokens from where they go to.
+ */
+export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array | null {
+  const payment = paymentOf(intent);
+  if (payment === null || (payment.mint === null) !== (terms.token === null)) return null;
+  if (!isOtherSource(payment, terms.token)) return null;
+  const { wallet } = payment;
+  const { anchor } = terms;
+  const message = setTransactionMessageFeePayer(wallet, createTransactionMessage({ version: 0 }));
+  const instructions = [
+    ...opening(wallet, anchor),
+    getSetComputeUnitLimitInstruction({ units: terms.unitLimit }),
+    getSetComputeUnitPriceInstruction({ microLamports: terms.unitPrice }),
+    ...paying(payment, terms.token),
+  ];
+  const living =
+    anchor.kind === 'nonce'
+      ? setTransactionMessageLifetimeUsingDurableNonce(
+          {
+            nonce: anchor.value as Nonce,
+            nonceAccountAddress: nonceAccountOf(wallet, anchor.place),
+            nonceAuthorityAddress: wallet,
+          },
+          message,
+        )
+      : setTransactionMessageLifetimeUsingBlockhash(
+          // The height counts for kit's own senders alone: it is no part of the bytes.
+          { blockhash: anchor.blockhash, lastValidBlockHeight: 0n },
+          message,
+        );
+  return encoded(appendTransactionMessageInstructions(instructions, living));
+}
+
+/**
+ * A whole transaction that only pays, without a signature and without a lifetime: for a node to tell what it would take. It has the
+ * largest limit that there is, and no price.
+ */
+export function simulationMessage(intent: TransferIntent, token: TokenTerms | null): Uint8Array {
+  const payment = paymentOf(intent);
+  if (payment === null) throw new Error('a stored intent is in canonical form');
+  const message = setTransactionMessageFeePayer(payment.wallet, createTransactionMessage({ version: 0 }));
+  const lifetime = { blockhash: blockhash(SYSTEM_PROGRAM_ADDRESS), lastValidBlockHeight: 0n };
+  const living = setTransactionMessageLifetimeUsingBlockhash(lifetime, message);
+  const unsigned = new Uint8Array(1 + SIGNATURE_BYTES);
+  unsigned[0] = 1;
+  return concatBytes(unsigned, encoded(appendTransactionMessageInstructions(paying(payment, token), living)));
+}
+
+function encoded(message: Parameters<typeof compileTransactionMessage>[0]): Uint8Array {
+  return Uint8Array.from(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
+}
+
+/** Null where the intent holds what is no address. */
+export function paymentOf({ from, to, tokenAddress, amount, memo }: TransferIntent): Payment | null {
+  if (!isPublicKey(from) || !isPublicKey(to)) return null;
+  if (tokenAddress !== null && !isPublicKey(tokenAddress)) return null;
+  return { wallet: from, to, mint: tokenAddress, units: unitsOf(amount), memo: memo ?? null };
+}
+
+/**
+ * `AllocateWithSeed` fails on an account that has data already, which is what makes an opening happen once. `CreateAccountWithSeed` would
+ * also fail on one that somebody has sent a lamport to, and so could be stopped by any stranger.
+ */
+function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] {
+  if (anchor.kind === 'nonce') return [];
+  const nonceAccount = nonceAccountOf(wallet, anchor.place);
+  const signer = createNoopSigner(wallet);
+  return [
+    getTransferSolInstruction({ source: signer, destination: nonceAccount, amount: anchor.rent }),
+    getAllocateWithSeedInstruction({
+      newAccount: nonceAccount,
+      baseAccount: signer,
+      base: wallet,
+      seed: nonceSeed(anchor.place),
+      space: NONCE_ACCOUNT_BYTES,
+      programAddress: SYSTEM_PROGRAM_ADDRESS,
+    }),
+    getInitializeNonceAccountInstruction({ nonceAccount, nonceAuthority: wallet }),
+  ];
+}
+
+/**
+ * Reports whether a source that is named is neither the associated account, which is never named, so that bytes have one form, nor
+ * the account of the recipient: a payment from an account to itself would succeed and move nothing.
+ */
+function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null): boolean {
+  if (token?.source === undefined || mint === null) return true;
+  return token.source !== tokenAccountOf(wallet, mint) && token.source !== tokenAccountOf(to, mint);
+}
+
+/**
+ * The instructions of the payment itself. Co-signers see no chain, so the bytes prove by themselves that a source which is not the
+ * associated account belongs to the wallet. The token program takes a transfer from the owner of an account or from its delegate,
+ * and a coordinator must not pay with the tokens of another person who has made the wallet a delegate. After `Revoke` an account has
+ * no delegate, so the transfer succeeds for the owner alone. The program compares the mint by itself. Where any of it does not
+ * hold, the whole transaction fails, `Revoke` included, and only its fee is lost.
+ */
+function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | null): readonly Instruction[] {
+  const signer = createNoopSigner(wallet);
+  // Before the transfer, where Solana Pay has it and programs that demand a memo look for it.
+  const said = memo === null ? [] : [memoInstruction(memo)];
+  if (mint === null || token === null) {
+    return [...said, getTransferSolInstruction({ source: signer, destination: to, amount: units })];
+  }
+  const { source = tokenAccountOf(wallet, mint) } = token;
+  const destination = tokenAccountOf(to, mint);
+  const account = getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: destination, owner: to, mint });
+  const { decimals } = token;
+  return [
+    ...(token.opensAccount ? [account] : []),
+    ...(token.source === undefined ? [] : [getRevokeInstruction({ source, owner: signer })]),
+    ...said,
+    getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount: units, decimals }),
+  ];
+}
+
+/**
+ * The terms that bytes would have if they were a transfer of this wallet; whether they are, only making them again tells. Null for bytes
+ * that no terms lead to.
+ */
+export function termsIn(bytes: Uint8Array, wallet: Address): Terms | null {
+  try {
+    const message = getCompiledTransactionMessageDecoder().decode(bytes);
+    if (message.version !== 0) return null;
+    const instructions = getInstructionsFromCompiledTransactionMessage(message);
+    const of = (program: Address) => instructions.filter(({ programAddress }) => programAddress === program);
+    const [limit, price] = of(COMPUTE_BUDGET_PROGRAM_ADDRESS);
+    const anchor = anchorIn(of(SYSTEM_PROGRAM_ADDRESS), wallet, message.lifetimeToken);
+    if (limit?.data === undefined || price?.data === undefined || anchor === null) return null;
+    return {
+      anchor,
+      unitLimit: getSetComputeUnitLimitInstructionDataDecoder().decode(limit.data).units,
+      unitPrice: getSetComputeUnitPriceInstructionDataDecoder().decode(price.data).microLamports,
+      token: tokenTermsIn(of(TOKEN_PROGRAM_ADDRESS), wallet, of(ASSOCIATED_TOKEN_PROGRAM_ADDRESS).length > 0),
+    };
+  } catch {
+    // kit throws for everything that is not the encoding of something.
+    return null;
+  }
+}
+
+function tokenTermsIn(instructions: readonly Instruction[], wallet: Address, opensAccount: boolean): TokenTerms | null {
+  const moved = instructions.at(-1);
+  if (moved?.data === undefined) return null;
+  const { decimals } = getTransferCheckedInstructionDataDecoder().decode(moved.data);
+  const [source, mint] = moved.accounts ?? [];
+  if (source === undefined || mint === undefined) return null;
+  const isAssociated = source.address === tokenAccountOf(wallet, mint.address);
+  return { decimals, opensAccount, ...(isAssociated ? {} : { source: source.address }) };
+}
+
+function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: string): DurableNonce | null {
+  const [first] = system;
+  const [data, accounts] = [first?.data, first?.accounts];
+  if (data === undefined || accounts === undefined) return null;
+  const placeOf = (account: Address | undefined) =>
+    Array.from({ length: NONCE_SLOTS }, (_, place) => place).find((place) => nonceAccountOf(wallet, place) === account);
+  // The instruction's number is its first four bytes: 4 advances a nonce, 2 sends lamports.
+  if (data[0] === 4) {
+    const place = placeOf(accounts[0]?.address);
+    return place === undefined ? null : { kind: 'nonce', place, value: lifetime };
+  }
+  const place = placeOf(accounts[1]?.address);
+  if (place === undefined) return null;
+  const { amount: rent } = getTransferSolInstructionDataDecoder().decode(data);
+  return { kind: 'opening', place, blockhash: blockhash(lifetime), rent };
+}

@@ -1,0 +1,100 @@
+import type { Address } from '@solana/kit';
+import { isSignature } from '@solana/kit';
+import { checkAbsence } from '#chains/rpc/absence-check.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { mintIn } from '#chains/solana/client/accounts.ts';
+import { depthOf } from '#chains/solana/watch/depth.ts';
+import { movementsIn, mayBeNft } from '#chains/solana/watch/movements.ts';
+import type { Status } from '#chains/solana/client/rpc-calls.ts';
+import {
+  getAccounts,
+  getBlockHashAt,
+  getSlot,
+  getSignatureStatuses,
+  getTransaction,
+  BLOCK_CALLS,
+} from '#chains/solana/client/rpc-calls.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
+import type { Amount } from '#domain/amount.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Chain } from '#domain/chain.ts';
+import type { ChainMovement } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** A transaction with everything that it moved; null when the node has none that is voted on, or it failed: then it moved nothing. */
+export async function readActivity(
+  node: RpcNode,
+  chain: Chain,
+  { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
+): Promise<Result<ChainTransaction | null, NodeProblem>> {
+  // What is no signature no cluster has; a node would call the question wrong.
+  if (!isSignature(hash)) return accepted(null);
+  const statuses = await node.request(getSignatureStatuses([hash]));
+  if (!statuses.ok) return statuses;
+  const status = statuses.value.value[0] ?? null;
+  if (status === null) return checkAbsence(node, found, BLOCK_CALLS);
+  if (status.commitment === 'processed') {
+    return found === null ? accepted(null) : unusable('the node has not heard the votes for what is recorded');
+  }
+  const landed = await readMined(node, chain, { hash, status });
+  if (!landed.ok) return landed;
+  const { signer, fee, block, error, movements } = landed.value;
+  return accepted(error === null ? { hash, signer, fee, block, movements } : null);
+}
+
+interface LandedTransaction {
+  readonly signer: Address;
+  readonly fee: Amount;
+  readonly block: ActivityBlock;
+  /** Of the network; null when it succeeded. */
+  readonly error: string | null;
+  readonly movements: readonly ChainMovement[];
+}
+
+/** A transaction that has a status. */
+export async function readMined(
+  node: RpcNode,
+  chain: Chain,
+  { hash, status }: { readonly hash: string; readonly status: Status },
+): Promise<Result<LandedTransaction, NodeProblem>> {
+  const [landed, blockHash, head] = await Promise.all([
+    node.request(getTransaction(hash, 'confirmed')),
+    node.request(getBlockHashAt(status.slot)),
+    node.request(getSlot('confirmed')),
+  ]);
+  if (!landed.ok) return landed;
+  if (!blockHash.ok) return blockHash;
+  if (!head.ok) return head;
+  if (landed.value === null || blockHash.value === null)
+    return unusable('the node has a status without its transaction');
+  if (landed.value.slot !== status.slot) return unusable('the node names two blocks for one transaction');
+  const [signer] = landed.value.accounts;
+  if (signer === undefined) return unusable('the transaction has no signer');
+  const unique = await uniqueAmong(node, mayBeNft(landed.value));
+  if (!unique.ok) return unique;
+  return accepted({
+    signer,
+    fee: amountOf(landed.value.fee),
+    block: { number: status.slot.toString(), hash: blockHash.value, ...depthOf(status, head.value, chain) },
+    error: landed.value.error,
+    movements: movementsIn(landed.value, (mint) => unique.value.has(mint)),
+  });
+}
+
+/** What a stranger's transaction can name is bounded, and so is what a node is asked for at once. */
+const MAX_MINTS = 100;
+
+/** An NFT: one unit in all, which has no fractions. */
+async function uniqueAmong(
+  node: RpcNode,
+  mints: readonly Address[],
+): Promise<Result<ReadonlySet<Address>, NodeProblem>> {
+  const asked = mints.slice(0, MAX_MINTS);
+  if (asked.length === 0) return accepted(new Set());
+  const accounts = await node.request(getAccounts(asked));
+  if (!accounts.ok) return accounts;
+  return accepted(new Set(asked.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
+}

@@ -1,0 +1,49 @@
+import type { Address } from '@solana/kit';
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
+import type { Holdings } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
+import { isPublicKey } from '#chains/solana/rules/address.ts';
+import { getAccounts, getTokenAccounts } from '#chains/solana/client/rpc-calls.ts';
+import { amountOf } from '#domain/amount.ts';
+import type { Asset } from '#domain/movement.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** What a node tells of at once, and so at one slot. */
+const MAX_ACCOUNTS = 100;
+
+/**
+ * What a wallet holds, all at one slot that is beyond every fork. Nodes keep no state of older ones, so two of them are at two slots: what a
+ * payment has changed in between counts as not said. A token is counted in every account of it that the wallet owns.
+ */
+export async function holdingsOn(
+  node: RpcNode,
+  { address, assets }: HoldingsQuery,
+): Promise<Result<Holdings, NodeProblem>> {
+  if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
+  const wanted = new Set(assets.flatMap(({ tokenAddress }) => tokenAddress ?? []));
+  const owned =
+    wanted.size === 0 ? null : await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
+  if (owned !== null && !owned.ok) return owned;
+  const accounts = (owned?.value ?? []).filter(({ mint }) => wanted.has(mint)).slice(0, MAX_ACCOUNTS - 1);
+  const told = await node.request(getAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
+  if (!told.ok) return told;
+  const [wallet = null, ...tokens] = told.value.value;
+  const held = new Map<Address, bigint>();
+  for (const token of tokens.map(tokenAccountIn)) {
+    // One may have been closed, or given away, since it was listed.
+    if (token?.owner === address) held.set(token.mint, (held.get(token.mint) ?? 0n) + token.units);
+  }
+  const unitsHeld = ({ tokenAddress }: Asset): bigint => {
+    if (tokenAddress === null) return wallet?.lamports ?? 0n;
+    return isPublicKey(tokenAddress) ? (held.get(tokenAddress) ?? 0n) : 0n;
+  };
+  return accepted({
+    blockNumber: told.value.slot.toString(),
+    amounts: assets.map((asset) => amountOf(unitsHeld(asset))),
+    isDisputed: false,
+  });
+}

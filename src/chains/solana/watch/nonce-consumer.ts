@@ -1,0 +1,88 @@
+import type { Address } from '@solana/kit';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Mention } from '#chains/solana/client/rpc-calls.ts';
+import {
+  getLifetime,
+  getSignaturesForAddress,
+  getTransaction,
+  MAX_SIGNATURES_PER_PAGE,
+} from '#chains/solana/client/rpc-calls.ts';
+import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
+import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+export interface NonceQuery {
+  readonly wallet: Address;
+  readonly anchor: DurableNonce;
+  /** A slot at which the nonce was not used; null where none is known. */
+  readonly unusedAt: bigint | null;
+  /** Of the attempts that hang on the anchor. */
+  readonly hashes: readonly string[];
+}
+
+/** A wallet that pays a thousand times a day is looked through for some days. */
+const MAX_PAGES = 5;
+/** Anybody can name a nonce account: so many of those who did are looked at, the oldest first. */
+const MAX_CANDIDATES = 20;
+
+/**
+ * Returns the transaction that used a durable nonce, or opened its account; null where the node does not show it. It is one that names the
+ * account: one of the attempts by its hash, another one because its own bytes hang on the nonce, or because it made the account.
+ */
+export async function findNonceConsumer(
+  node: RpcNode,
+  asked: NonceQuery,
+): Promise<Result<Mention | null, NodeProblem>> {
+  const { wallet, anchor, hashes } = asked;
+  const account = nonceAccountOf(wallet, anchor.place);
+  const mentions = await mentionsSince(node, account, asked.unusedAt);
+  if (!mentions.ok) return mentions;
+  const own = mentions.value.find(({ hash, failed }) => hashes.includes(hash) && isUse(anchor, failed));
+  if (own !== undefined) return accepted(own);
+  for (const mention of mentions.value.toReversed().slice(0, MAX_CANDIDATES)) {
+    if (!isUse(anchor, mention.failed)) continue;
+    const used = anchor.kind === 'nonce' ? usesNonce(node, mention, anchor.value) : opens(node, mention, account);
+    const answer = await used;
+    if (!answer.ok) return answer;
+    if (answer.value) return accepted(mention);
+  }
+  return accepted(null);
+}
+
+/** What fails uses its durable nonce up all the same, and opens nothing. */
+function isUse({ kind }: DurableNonce, failed: boolean): boolean {
+  return kind === 'nonce' || !failed;
+}
+
+/** Newest first. */
+async function mentionsSince(
+  node: RpcNode,
+  account: Address,
+  slot: bigint | null,
+): Promise<Result<readonly Mention[], NodeProblem>> {
+  const found: Mention[] = [];
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const mentions = await node.request(getSignaturesForAddress(account, found.at(-1)?.hash ?? null));
+    if (!mentions.ok) return mentions;
+    found.push(...mentions.value);
+    const oldest = mentions.value.at(-1);
+    if (oldest === undefined || mentions.value.length < MAX_SIGNATURES_PER_PAGE) break;
+    if (slot !== null && oldest.slot < slot) break;
+  }
+  return accepted(found.filter((mention) => slot === null || mention.slot >= slot));
+}
+
+async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promise<Result<boolean, NodeProblem>> {
+  const lifetime = await node.request(getLifetime(hash));
+  return lifetime.ok ? accepted(lifetime.value === value) : lifetime;
+}
+
+/** The account held nothing before it. One that a stranger had sent lamports to is not told by this, and so by nothing. */
+async function opens(node: RpcNode, { hash }: Mention, account: Address): Promise<Result<boolean, NodeProblem>> {
+  const landed = await node.request(getTransaction(hash, 'confirmed'));
+  if (!landed.ok) return landed;
+  const at = landed.value?.accounts.indexOf(account) ?? -1;
+  return accepted(landed.value?.lamportsBefore[at] === 0n && (landed.value.lamportsAfter[at] ?? 0n) > 0n);
+}

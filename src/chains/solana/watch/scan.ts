@@ -1,0 +1,72 @@
+import type { Address } from '@solana/kit';
+import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
+import type { Scan } from '#chains/chain-adapter.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { isPublicKey } from '#chains/solana/rules/address.ts';
+import type { Mention } from '#chains/solana/client/rpc-calls.ts';
+import {
+  getSignaturesForAddress,
+  getSlot,
+  getTokenAccounts,
+  MAX_SIGNATURES_PER_PAGE,
+} from '#chains/solana/client/rpc-calls.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted } from '#domain/result.ts';
+
+/** A day, at some 400 ms each: without a place to begin. */
+const RECENT_SLOTS = 216_000n;
+/** Of one account. Beyond these it is asked again after they are worked on. */
+const MAX_PAGES = 5;
+/** A stranger can send any number of tokens. */
+const MAX_ACCOUNTS = 50;
+
+/**
+ * Looks for everything that concerns a wallet: what names it, and what names one of its token accounts (a payment of tokens names the
+ * account, not its owner). What is found is only a hash; what it moved is read as for any hint.
+ */
+export async function scanCluster(
+  node: RpcNode,
+  { address, since }: { readonly address: string; readonly since: bigint | null },
+): Promise<Result<Scan, NodeProblem>> {
+  if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
+  const head = await node.request(getSlot('confirmed'));
+  if (!head.ok) return head;
+  const least = head.value < RECENT_SLOTS ? 0n : head.value - RECENT_SLOTS;
+  const from = since === null ? least : since + 1n;
+  const owned = await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'confirmed'));
+  if (!owned.ok) return owned;
+  const hashes = new Set<string>();
+  let oldest = from;
+  for (const account of [address, ...owned.value.slice(0, MAX_ACCOUNTS).map((one) => one.address)]) {
+    const found = await mentionsSince(node, account, from);
+    if (!found.ok) return found;
+    for (const hash of found.value.hashes) hashes.add(hash);
+    if (found.value.from > oldest) oldest = found.value.from;
+  }
+  const range = { fromBlock: oldest.toString(), toBlock: head.value.toString() };
+  return accepted({ hashes: [...hashes], tokens: range, payments: range, untraced: 0 });
+}
+
+/** Newest first, and page by page. What failed has moved nothing. */
+async function mentionsSince(
+  node: RpcNode,
+  account: Address,
+  from: bigint,
+): Promise<Result<{ readonly hashes: readonly string[]; readonly from: bigint }, NodeProblem>> {
+  const hashes: string[] = [];
+  let [last, oldest]: [string | null, bigint] = [null, from];
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const mentions: Result<readonly Mention[], NodeProblem> = await node.request(
+      getSignaturesForAddress(account, last),
+    );
+    if (!mentions.ok) return mentions;
+    const recent = mentions.value.filter(({ slot }) => slot >= from);
+    hashes.push(...recent.filter(({ failed }) => !failed).map(({ hash }) => hash));
+    const isAll = mentions.value.length < MAX_SIGNATURES_PER_PAGE || recent.length < mentions.value.length;
+    if (isAll) return accepted({ hashes, from });
+    last = mentions.value.at(-1)?.hash ?? null;
+    oldest = mentions.value.at(-1)?.slot ?? from;
+  }
+  return accepted({ hashes, from: oldest });
+}
