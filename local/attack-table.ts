@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defaultRules, type SIGN_ONCE_MODES } from '#domain/optional-rules.ts';
+import { defaultRules, type SIGN_ONCE_MODES } from '#domain/policy/optional-rules.ts';
 import { runCommand } from './command-line.ts';
 
 /**

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { decimalText } from '#domain/amount.ts';
+import { decimalText } from '#domain/asset/amount.ts';
 import { LocalBitcoinChain, Rejected } from './bitcoin-ledger.ts';
 import { serveEsplora } from './bitcoin-node.ts';
 import { firstExecutable, placesOnPath } from './executable.ts';

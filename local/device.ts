@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { unwrap } from './client.ts';
 import { clientOf, UsageError, runCommand } from './command-line.ts';
-import { cancellationBytes } from '#domain/credential-reset.ts';
+import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
 import { promptForPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
@@ -16,8 +16,8 @@ import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
 import type { CosignerAgreement } from '#devices/standing.ts';
-import type { CanonicalText } from '#domain/read-canonical.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import type { CanonicalText } from '#domain/canonical/read-text.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**

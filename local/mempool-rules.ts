@@ -1,4 +1,4 @@
-import { decimalText } from '#domain/amount.ts';
+import { decimalText } from '#domain/asset/amount.ts';
 import type { AcceptedTransaction } from './bitcoin-ledger.ts';
 
 /** Satoshi in thousandths per virtual byte: what Bitcoin Core relays, and what a replacement pays on top (BIP-125, rule 4). */

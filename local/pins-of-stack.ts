@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
 /** The identity keys of the co-signers of a stack, as their operators know them. */
 export function pinsOfStack(folder: string): readonly CosignerPin[] {

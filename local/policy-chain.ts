@@ -3,7 +3,7 @@ import type { InferResponseType } from 'hono/client';
 import type { PolicyLink, PolicyLinkBytes } from '#devices/policy-chain.ts';
 import { readPolicyChain } from '#devices/policy-chain.ts';
 import { parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import type { Client, Connection } from './client.ts';
 import { unwrap } from './client.ts';
 

@@ -1,4 +1,4 @@
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { Client, unwrap, NoAnswer } from './client.ts';
 import type { ScriptDevice } from './script-device.ts';
 import { pollUntil } from './until.ts';

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { x25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { isBitcoinTestNetwork } from '#domain/chain.ts';
+import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';

@@ -3,8 +3,8 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'no
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
-import type { Device, DeviceSignature } from '#domain/device.ts';
-import { enrolmentBytes } from '#domain/device.ts';
+import type { Device, DeviceSignature } from '#domain/access/device.ts';
+import { enrolmentBytes } from '#domain/access/device.ts';
 import { parseUserId } from '#domain/id.ts';
 
 /**

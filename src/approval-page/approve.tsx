@@ -13,8 +13,8 @@ import type { VerifiedRequest } from '#approval-page/question.ts';
 import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/question.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
-import type { ApprovalRequest, UnverifiedNote } from '#domain/approval-message.ts';
-import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';
+import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
 interface AskedApproval {
   readonly asked: PageRequest;

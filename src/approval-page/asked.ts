@@ -1,4 +1,9 @@
-import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  EnrolmentAnswer,
+  EnrolmentRequest,
+} from '#domain/access/approval-page-message.ts';
 
 /** The one request of a dashboard, and the way back to it. */
 export interface PageRequest {

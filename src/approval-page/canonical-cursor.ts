@@ -1,6 +1,6 @@
 import { equalBytes } from '@noble/curves/utils.js';
-import type { CanonicalText } from '#domain/read-canonical.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import type { CanonicalText } from '#domain/canonical/read-text.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 
 /** Why the page shows nothing to approve. The message is for the person who reads it. */
 export class InvalidRequest extends Error {}

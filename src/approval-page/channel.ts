@@ -2,8 +2,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PageRequest } from '#approval-page/asked.ts';
 import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
 import { requestFromRedirect } from '#approval-page/redirect.ts';
-import { pageReadyMessage, parseApprovalRequest } from '#domain/approval-message.ts';
-import { parseRedirectRequest } from '#domain/approval-redirect.ts';
+import { pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
+import { parseRedirectRequest } from '#domain/access/approval-redirect.ts';
 
 /** The list that the operator of this page keeps beside it: the origins of the dashboards that it answers. */
 const ALLOWED_ORIGINS = 'allowed-origins.json';

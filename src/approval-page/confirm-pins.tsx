@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { minThreshold } from '#approval-page/question.ts';
 import type { Pins } from '#approval-page/statement-check.ts';
 import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
 /**
  * Asks once for the fingerprint of the co-signers' keys. The page does not show the fingerprint of the keys

@@ -2,9 +2,9 @@ import type { Description } from '#approval-page/describe-intent.ts';
 import type { Fact } from '#approval-page/fact.ts';
 import { amountText, chainText, timeText, visibleText } from '#approval-page/fact.ts';
 import type { MandateDocument } from '#devices/policy-document.ts';
-import type { Device } from '#domain/device.ts';
-import type { Policy } from '#domain/policy.ts';
-import { thresholdForChange } from '#domain/policy.ts';
+import type { Device } from '#domain/access/device.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { thresholdForChange } from '#domain/policy/policy.ts';
 
 /** One statement of a policy. Two policies that differ differ in some statement. */
 interface Clause {

@@ -3,11 +3,11 @@ import { amountText, chainText, knownChain, timeText, visibleText } from '#appro
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import type { Intent, OnChainIntent } from '#domain/intent.ts';
+import type { Intent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
-import type { Policy } from '#domain/policy.ts';
-import { nameOf } from '#domain/rules.ts';
-import { findLookalike, shapeOf } from '#domain/lookalike.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { nameOf } from '#domain/policy/rules.ts';
+import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 
 /** What an approval does, in words, and in every field that it binds. */
 export interface Description {

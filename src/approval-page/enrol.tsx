@@ -4,8 +4,8 @@ import type { PageRequest } from '#approval-page/asked.ts';
 import { visibleText } from '#approval-page/fact.ts';
 import { newPasskey } from '#approval-page/passkey.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
-import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
-import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
+import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 import { parseUserId } from '#domain/id.ts';
 
 /** A new passkey of this page. It counts for nothing until a quorum has adopted a policy that names it. */

@@ -1,8 +1,8 @@
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
-import { unitsOf } from '#domain/amount.ts';
-import type { Amount } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import { listedToken } from '#domain/chain.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { listedToken } from '#domain/asset/chain.ts';
 
 /** One line of what the page shows. */
 export interface Fact {

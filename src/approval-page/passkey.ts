@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
-import type { EnrolmentRequest, PasskeySignature } from '#domain/approval-message.ts';
-import type { Passkey } from '#domain/device.ts';
-import { enrolmentBytes } from '#domain/device.ts';
+import type { EnrolmentRequest, PasskeySignature } from '#domain/access/approval-page-message.ts';
+import type { Passkey } from '#domain/access/device.ts';
+import { enrolmentBytes } from '#domain/access/device.ts';
 import { parseUserId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 
 /** The passkeys of this page that a policy has of a person. The exact host and origin, never a domain above. */
 export function passkeysOf({ devices }: Policy, userId: string): readonly Passkey[] {

@@ -1,6 +1,6 @@
 import { minThreshold } from '#approval-page/question.ts';
 import type { Pins } from '#approval-page/statement-check.ts';
-import { arePins } from '#domain/cosigner-pin.ts';
+import { arePins } from '#domain/policy/cosigner-pin.ts';
 
 /**
  * The confirmed keys of co-signers, kept on the origin of this page, where no script of the coordinator

@@ -6,12 +6,12 @@ import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import { confirmedBy } from '#approval-page/statement-check.ts';
 import type { MandateDocument } from '#devices/policy-document.ts';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
-import type { ApprovalRequest } from '#domain/approval-message.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import { arePins } from '#domain/cosigner-pin.ts';
-import type { Intent } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { arePins } from '#domain/policy/cosigner-pin.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 
 /** What a request asks, read out of its bytes alone. Nothing of it is confirmed yet. */
 export interface VerifiedRequest {

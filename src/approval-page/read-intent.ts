@@ -8,10 +8,10 @@ import {
   InvalidRequest,
 } from '#approval-page/canonical-cursor.ts';
 import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
-import { parseAmount } from '#domain/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
-import type { Action, Intent, OnChainIntent, TransferExtras } from '#domain/intent.ts';
-import { intentBytes, MESSAGE_FORMATS } from '#domain/intent.ts';
+import type { Action, Intent, OnChainIntent, TransferExtras } from '#domain/transaction/intent.ts';
+import { intentBytes, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 
 export const INTENT_DOMAIN = 'conclave/intent/v1';
 

@@ -1,8 +1,8 @@
 import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
 import type { PageRequest } from '#approval-page/asked.ts';
-import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/approval-message.ts';
-import type { RedirectRequest, ReadRedirectResult } from '#domain/approval-redirect.ts';
-import { resultUrl } from '#domain/approval-redirect.ts';
+import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
+import type { RedirectRequest, ReadRedirectResult } from '#domain/access/approval-redirect.ts';
+import { resultUrl } from '#domain/access/approval-redirect.ts';
 
 /** The tab of this page: what it keeps while the browser is at the dashboard, and where it may go. */
 export interface Tab {

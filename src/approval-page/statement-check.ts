@@ -2,7 +2,7 @@ import type { CosignerAgreement, ShownPolicies } from '#devices/standing.ts';
 import { dissentersIn, agreementsOf } from '#devices/standing.ts';
 import type { StatementEntry } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
 /** What a co-signer says of the policy, by its own signature, or `unknown`. A missing statement never agrees. */
 interface Verdict {

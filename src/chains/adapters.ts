@@ -2,7 +2,7 @@ import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
 import { evmAdapter } from '#chains/evm/adapter.ts';
 import { solanaAdapter } from '#chains/solana/adapter.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { unreachable } from '#domain/result.ts';
 
 /** @param rpcUrls nodes in order of preference; with none, everything but the pure part answers that no node is configured */

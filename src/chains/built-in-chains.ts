@@ -1,7 +1,7 @@
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { LISTED_TOKENS } from '#chains/listed-tokens.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 
 const GWEI = 10n ** 9n;
 

@@ -1,16 +1,16 @@
 import type { Simulation } from '#chains/inspect/simulation.ts';
-import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import type { Amount } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { ComposedBytes, FailureReason } from '#domain/event.ts';
-import type { AssetAmount } from '#domain/exposure.ts';
-import type { Action, MessageIntent, OnChainIntent } from '#domain/intent.ts';
-import type { Asset } from '#domain/movement.ts';
-import type { FeedRound } from '#domain/price.ts';
-import type { Spending } from '#domain/reservation.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { ComposedBytes, FailureReason } from '#domain/transaction/event.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { Action, MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { Asset } from '#domain/activity/movement.ts';
+import type { FeedRound } from '#domain/asset/price.ts';
+import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
-import type { Attempt, UtxoParent, Inclusion, Speed } from '#domain/transaction.ts';
-import type { ChainCounts } from '#domain/wallet-nonce.ts';
+import type { Attempt, UtxoParent, Inclusion, Speed } from '#domain/transaction/transaction.ts';
+import type { ChainCounts } from '#domain/wallet/wallet-nonce.ts';
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
 

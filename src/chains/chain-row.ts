@@ -3,9 +3,9 @@ import { canonicalAddress } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { clusterOf } from '#chains/solana/rules/cluster.ts';
-import { parseAmount } from '#domain/amount.ts';
-import type { Chain, ChainFamily, ListedToken } from '#domain/chain.ts';
-import { DATA_FEE_KINDS, GAS_ESTIMATE_KINDS } from '#domain/chain.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { Chain, ChainFamily, ListedToken } from '#domain/asset/chain.ts';
+import { DATA_FEE_KINDS, GAS_ESTIMATE_KINDS } from '#domain/asset/chain.ts';
 
 type Reader = (value: unknown) => boolean;
 

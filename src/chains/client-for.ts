@@ -1,6 +1,6 @@
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 
 /**
  * The adapter of a chain with the nodes that the operator configured for it; null when there is none. Throws for a setting that

@@ -1,4 +1,4 @@
-import type { ListedToken } from '#domain/chain.ts';
+import type { ListedToken } from '#domain/asset/chain.ts';
 
 /**
  * Tokens that are money on their chain: its wrapped coin, and dollars by their issuers' own lists. Operators name theirs in CHAINS

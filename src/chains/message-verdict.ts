@@ -1,4 +1,4 @@
-import type { MessageIntent } from '#domain/intent.ts';
+import type { MessageIntent } from '#domain/transaction/intent.ts';
 
 type MessageFormat = MessageIntent['format'];
 

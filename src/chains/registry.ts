@@ -1,7 +1,7 @@
 import { BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { parseChainRow } from '#chains/chain-row.ts';
-import type { Chain } from '#domain/chain.ts';
-import { parseJsonSetting } from '#domain/setting.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 
 /** What was read last: an isolate has one setting, and asks for it several times in each request. */
 let last: { readonly setting: string; readonly chains: readonly Chain[] } | null = null;

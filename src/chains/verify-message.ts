@@ -2,7 +2,7 @@ import { verifyMessage as verifyOnBitcoin } from '#chains/bitcoin/rules/verify-m
 import { verifyMessage as verifyOnEvm } from '#chains/evm/client/verify-message.ts';
 import type { ClaimFault, MessageClaim, MessageVerdict } from '#chains/message-verdict.ts';
 import { verifyMessage as verifyOnSolana } from '#chains/solana/rules/verify-message.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 
 type Verify = (claim: MessageClaim) => Result<MessageVerdict, ClaimFault>;

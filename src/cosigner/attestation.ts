@@ -1,7 +1,7 @@
 import type { CosignerSet } from '#cosigner/membership.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { Policy } from '#domain/policy.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes } from '#mpc/transcript.ts';

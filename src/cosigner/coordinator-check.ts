@@ -1,7 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import {
+  cosignerRequestBytes,
+  REQUEST_BODY_HASH,
+  REQUEST_SIGNATURE,
+  REQUEST_TIME,
+} from '#domain/access/cosigner-request.ts';
 
 /** The host that a service binding asks for. Nobody outside reaches a Worker under a name that is none of its routes. */
 const BOUND_HOST = 'cosigner';

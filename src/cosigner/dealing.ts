@@ -11,7 +11,7 @@ import type { Resharing } from '#mpc/keygen/resharing.ts';
 import { partOf, partsOf } from '#mpc/keygen/resharing.ts';
 import { reveal, type RevealState } from '#mpc/keygen/reveal.ts';
 import { type KeygenSession, peersOf } from '#mpc/keygen/session.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';

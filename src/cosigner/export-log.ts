@@ -1,4 +1,4 @@
-import type { ShareExport } from '#domain/export-list.ts';
+import type { ShareExport } from '#domain/policy/export-list.ts';
 
 /** Rows are never deleted: they are what an auditor holds against the history of the vault. */
 const SCHEMA =

@@ -3,7 +3,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { DealingRequest } from '#cosigner/dealing.ts';
 import { prepareDealing } from '#cosigner/dealing.ts';
 import type { SessionPlan } from '#cosigner/protocol.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 export interface KeyGenerationRequest extends Omit<DealingRequest, 'purpose' | 'context' | 'origin'> {

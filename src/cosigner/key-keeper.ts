@@ -1,10 +1,10 @@
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { ExportList } from '#domain/export-list.ts';
-import { exportListBytes } from '#domain/export-list.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { ExportList } from '#domain/policy/export-list.ts';
+import { exportListBytes } from '#domain/policy/export-list.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import {

@@ -2,7 +2,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import type { PolicyHashes } from '#cosigner/vault-policies.ts';
 import type { VaultId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 
 const SCHEMA =
   'CREATE TABLE IF NOT EXISTS registration (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), versions INTEGER NOT NULL)';

@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CheckedRequest } from '#cosigner/approval-check.ts';

@@ -34,7 +34,7 @@ import {
   textOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';

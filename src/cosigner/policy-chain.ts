@@ -4,10 +4,10 @@ import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { mandateOf, policyOf, type ApprovedMandate } from '#cosigner/sent-policy.ts';
 import { fieldsOf, Malformed } from '#cosigner/wire.ts';
 import { verifiedApprovals } from '#devices/voice.ts';
-import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
-import type { Policy } from '#domain/policy.ts';
-import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -5,11 +5,11 @@ import type { CosignerSet } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import { fieldsOf, hexOf } from '#cosigner/wire.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { SignedStatement } from '#domain/statement.ts';
-import { statementBytes } from '#domain/statement.ts';
+import type { SignedStatement } from '#domain/policy/statement.ts';
+import { statementBytes } from '#domain/policy/statement.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 
 /** Where a co-signer states what it has in force for one key. */

@@ -1,15 +1,15 @@
 import { isCanonicalAddress, isCanonicalAsset, isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import { parseDevice } from '#devices/device-key.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { Device } from '#domain/device.ts';
-import { APPROVAL_MODES, MAX_DEVICES } from '#domain/device.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Device } from '#domain/access/device.ts';
+import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
 import { parsePolicyChangeId, parseUserId, parseVaultId } from '#domain/id.ts';
-import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
-import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
-import { type Policy, policyFault } from '#domain/policy.ts';
-import type { PolicyMandate } from '#domain/policy-change.ts';
-import { MAX_RULES, type Rules } from '#domain/rules.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { FeeCap, OptionalRules } from '#domain/policy/optional-rules.ts';
+import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
+import { type Policy, policyFault } from '#domain/policy/policy.ts';
+import type { PolicyMandate } from '#domain/policy/policy-change.ts';
+import { MAX_RULES, type Rules } from '#domain/policy/rules.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import {
   amountOf,

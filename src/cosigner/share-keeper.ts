@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerStorage, StoredShare } from '#cosigner/ledger.ts';

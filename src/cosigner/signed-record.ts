@@ -1,7 +1,7 @@
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CanonicalField } from '#domain/canonical.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { CosignerStorage } from '#cosigner/ledger.ts';
 import type { CosignerSet } from '#cosigner/membership.ts';
 import type { Refused } from '#cosigner/refusal.ts';

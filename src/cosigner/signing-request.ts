@@ -11,8 +11,8 @@ import {
   approvalOf,
   wholeNumberOf,
 } from '#cosigner/wire.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { Policy } from '#domain/policy.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 
 const FIELDS = ['intent', 'payload', 'attempt', 'purpose', 'approvals', 'policyVersion', 'evidence'] as const;
 const MAX_APPROVALS = 100;

@@ -1,13 +1,13 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { parseAmount } from '#domain/amount.ts';
-import type { Amount } from '#domain/amount.ts';
-import { KEY_SCHEMES, type KeyScheme } from '#domain/chain.ts';
-import type { DeviceSignature } from '#domain/device.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { KEY_SCHEMES, type KeyScheme } from '#domain/asset/chain.ts';
+import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseDeviceKeyId, parseTokenId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import type { AttemptPurpose, Intent, TransferExtras } from '#domain/intent.ts';
-import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { AttemptPurpose, Intent, TransferExtras } from '#domain/transaction/intent.ts';
+import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
 /**

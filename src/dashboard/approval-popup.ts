@@ -1,6 +1,11 @@
 import { NotSigned } from '#dashboard/not-signed.ts';
-import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
-import { nonceOfPageReady, parseApprovalAnswer } from '#domain/approval-message.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  EnrolmentAnswer,
+  EnrolmentRequest,
+} from '#domain/access/approval-page-message.ts';
+import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 
 /** How often it is looked whether the window is still there: browsers tell nothing of a window of another origin. */
 const LOOK_MS = 500;

@@ -1,8 +1,8 @@
 import type { SigningTask, Tab } from '#dashboard/errand.ts';
 import { store } from '#dashboard/errand.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
-import type { ApprovalRequest, EnrolmentRequest } from '#domain/approval-message.ts';
-import { requestUrl, resultTargetUrl } from '#domain/approval-redirect.ts';
+import type { ApprovalRequest, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
+import { requestUrl, resultTargetUrl } from '#domain/access/approval-redirect.ts';
 
 /** The tab that this script runs in. */
 export const thisTab = (): Tab => ({

@@ -2,8 +2,13 @@ import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import type { SigningTask } from '#dashboard/errand.ts';
 import { NotSigned } from '#dashboard/not-signed.ts';
-import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer, EnrolmentRequest } from '#domain/approval-message.ts';
-import { APPROVAL_PROTOCOL } from '#domain/approval-message.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  EnrolmentAnswer,
+  EnrolmentRequest,
+} from '#domain/access/approval-page-message.ts';
+import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
 /** Who asks, and what the answer is bound to. */
 interface Asking {

@@ -5,7 +5,7 @@ import { requestThroughWindow, openApprovalPage } from '#dashboard/approval-popu
 import { redirectForNonce } from '#dashboard/approval-redirect.ts';
 import type { SigningTask } from '#dashboard/errand.ts';
 import { requestFor } from '#dashboard/approval-request.ts';
-import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/approval-message.ts';
+import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 
 /** The origin of the approval page, or null where this deployment has none. */
 export const ApprovalOrigin = createContext<string | null>(null);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CanonicalText } from '#domain/read-canonical.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import type { CanonicalText } from '#domain/canonical/read-text.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { Challenge, Person } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/parts.tsx';

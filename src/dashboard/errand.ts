@@ -1,6 +1,6 @@
-import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/approval-message.ts';
-import { isDecline, nonceOfPageReady, parseApprovalAnswer } from '#domain/approval-message.ts';
-import { parseRedirectResult } from '#domain/approval-redirect.ts';
+import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
+import { isDecline, nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
+import { parseRedirectResult } from '#domain/access/approval-redirect.ts';
 
 /** What a person goes to the approval page for. */
 export type SigningTask =

@@ -1,4 +1,4 @@
-import { enrolmentBytes } from '#domain/device.ts';
+import { enrolmentBytes } from '#domain/access/device.ts';
 import { parseUserId } from '#domain/id.ts';
 import type { Challenge } from '#dashboard/api.ts';
 

@@ -1,4 +1,4 @@
-import type { Device } from '#domain/device.ts';
+import type { Device } from '#domain/access/device.ts';
 
 /**
  * The origin of the approval page, out of the APPROVAL_ORIGIN setting; null when it is empty. Throws for

@@ -2,9 +2,9 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { Device, Passkey } from '#domain/device.ts';
-import { DEVICE_ALGORITHMS } from '#domain/device.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { Device, Passkey } from '#domain/access/device.ts';
+import { DEVICE_ALGORITHMS } from '#domain/access/device.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 

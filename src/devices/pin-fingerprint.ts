@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import { pinBytes } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { pinBytes } from '#domain/policy/cosigner-pin.ts';
 
 /**
  * 80 bits: other keys with the same fingerprint take 2^80 attempts to find, and five groups of four

@@ -2,15 +2,15 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
 import { verifiedApprovals } from '#devices/voice.ts';
-import { hasRequiredDevice, countedApprovers } from '#domain/approval.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes, thresholdForChange } from '#domain/policy.ts';
-import type { PolicyMandate } from '#domain/policy-change.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
+import type { PolicyMandate } from '#domain/policy/policy-change.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 
 /** What put a policy in force: the terms of the change, and the approvals that it was given. */
 export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {

@@ -1,20 +1,20 @@
 import { parseDevice } from '#devices/device-key.ts';
-import type { Amount } from '#domain/amount.ts';
-import { parseAmount } from '#domain/amount.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { CanonicalField } from '#domain/canonical.ts';
-import type { Device } from '#domain/device.ts';
-import { APPROVAL_MODES, MAX_DEVICES } from '#domain/device.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import type { Device } from '#domain/access/device.ts';
+import { APPROVAL_MODES, MAX_DEVICES } from '#domain/access/device.ts';
 import { parseDeviceKeyId, parsePolicyChangeId, parseUserId, parseVaultIdText } from '#domain/id.ts';
-import type { FeeCap, OptionalRules } from '#domain/optional-rules.ts';
-import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes, policyFault } from '#domain/policy.ts';
-import type { PolicyMandate } from '#domain/policy-change.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
-import type { Rules } from '#domain/rules.ts';
-import { MAX_RULES } from '#domain/rules.ts';
+import type { FeeCap, OptionalRules } from '#domain/policy/optional-rules.ts';
+import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, policyFault } from '#domain/policy/policy.ts';
+import type { PolicyMandate } from '#domain/policy/policy-change.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { MAX_RULES } from '#domain/policy/rules.ts';
 
 /** A mandate as its canonical bytes give it: they name the policy by its hash. */
 export interface MandateDocument extends Omit<PolicyMandate, 'policy'> {

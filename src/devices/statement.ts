@@ -1,8 +1,8 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { SignedStatement, StatementFault } from '#domain/statement.ts';
-import { statementBytes, statementFault } from '#domain/statement.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { SignedStatement, StatementFault } from '#domain/policy/statement.ts';
+import { statementBytes, statementFault } from '#domain/policy/statement.ts';
 
 /** What the coordinator delivered for one co-signer and one key. Nothing of it is believed. */
 export interface StatementEntry {

@@ -1,6 +1,6 @@
 import { p256 } from '@noble/curves/nist.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import type { Device } from '#domain/device.ts';
+import type { Device } from '#domain/access/device.ts';
 
 const KEYS = new WeakMap<Device, Promise<CryptoKey>>();
 

@@ -3,11 +3,11 @@ import { bytesOfText } from '#devices/base64url.ts';
 import { verifyDeviceSignature } from '#devices/verify.ts';
 import type { SignatureFault } from '#devices/webauthn.ts';
 import { assertionFault } from '#devices/webauthn.ts';
-import type { Device, DeviceSignature } from '#domain/device.ts';
-import { lacksDeviceSignature } from '#domain/device.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Device, DeviceSignature } from '#domain/access/device.ts';
+import { lacksDeviceSignature } from '#domain/access/device.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 
 const EDWARDS_SIGNATURE_BYTES = 64;
 

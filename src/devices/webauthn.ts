@@ -1,7 +1,7 @@
 import { p256 } from '@noble/curves/nist.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { DeviceSignature, Passkey } from '#domain/device.ts';
+import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
 import { bytesOfText } from '#devices/base64url.ts';
 import { verifyDeviceSignature } from '#devices/verify.ts';
 

@@ -1,7 +1,7 @@
-import type { CredentialResetState } from '#domain/credential-reset.ts';
-import type { PolicyChangeState } from '#domain/policy-change.ts';
-import type { RuleViolation } from '#domain/rules.ts';
-import type { TransactionState } from '#domain/transaction.ts';
+import type { CredentialResetState } from '#domain/access/credential-reset.ts';
+import type { PolicyChangeState } from '#domain/policy/policy-change.ts';
+import type { RuleViolation } from '#domain/policy/rules.ts';
+import type { TransactionState } from '#domain/transaction/transaction.ts';
 
 /**
  * Everything that Conclave can refuse to an authenticated caller. A closed union: `http/problem.ts` maps each code to

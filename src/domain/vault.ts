@@ -1,8 +1,8 @@
 import type { KeyId, VaultId } from '#domain/id.ts';
-import type { BitcoinAddressType, KeyScheme } from '#domain/chain.ts';
-import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
-import type { Member } from '#domain/member.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { BitcoinAddressType, KeyScheme } from '#domain/asset/chain.ts';
+import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
+import type { Member } from '#domain/access/member.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 
 /** What an operator chooses for a vault. */
 export interface VaultConfiguration {

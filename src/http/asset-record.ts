@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { TokenLabel } from '#domain/appraisal.ts';
-import type { Chain } from '#domain/chain.ts';
-import { listedToken } from '#domain/chain.ts';
-import type { WalletMovements } from '#domain/movement.ts';
-import { MOVEMENT_KINDS } from '#domain/movement.ts';
+import type { TokenLabel } from '#domain/asset/valuation.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { listedToken } from '#domain/asset/chain.ts';
+import type { WalletMovements } from '#domain/activity/movement.ts';
+import { MOVEMENT_KINDS } from '#domain/activity/movement.ts';
 
 /** How an asset, and what moved of it, stands in every answer. */
 

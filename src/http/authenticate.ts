@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { createMiddleware } from 'hono/factory';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
-import type { RateLimitPolicy } from '#domain/rate-limit.ts';
-import { WINDOW_SECONDS } from '#domain/rate-limit.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
+import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseCredential } from '#http/credential-value.ts';
 import type { HttpContext, HttpEnv } from '#http/context.ts';

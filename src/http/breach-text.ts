@@ -1,6 +1,6 @@
-import type { AssetRef } from '#domain/exposure.ts';
+import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { unreachable } from '#domain/result.ts';
-import type { RuleViolation } from '#domain/rules.ts';
+import type { RuleViolation } from '#domain/policy/rules.ts';
 
 /** What a rule has against a transaction, for people. */
 export function violationText(breach: RuleViolation): string {

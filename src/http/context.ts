@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type * as z from 'zod';
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
-import type { RateLimitPolicy } from '#domain/rate-limit.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { ProblemCode } from '#http/problem.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 

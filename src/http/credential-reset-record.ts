@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import type { CredentialReset } from '#domain/credential-reset.ts';
-import { cancellationBytes, CREDENTIAL_RESET_STATES, resetStateAt } from '#domain/credential-reset.ts';
+import type { CredentialReset } from '#domain/access/credential-reset.ts';
+import { cancellationBytes, CREDENTIAL_RESET_STATES, resetStateAt } from '#domain/access/credential-reset.ts';
 import type { VaultId } from '#domain/id.ts';
 import { rfc3339 } from '#http/time-text.ts';
 

@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Device, DeviceSignature } from '#domain/device.ts';
-import { DEVICE_ALGORITHMS, enrolmentBytes } from '#domain/device.ts';
+import type { Device, DeviceSignature } from '#domain/access/device.ts';
+import { DEVICE_ALGORITHMS, enrolmentBytes } from '#domain/access/device.ts';
 import { isOfOtherOrigin } from '#devices/approval-origin.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import { signatureFault } from '#devices/voice.ts';

@@ -1,6 +1,6 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import type { Amount } from '#domain/amount.ts';
-import { parseAmount } from '#domain/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
 import type { FieldFault } from '#http/problem.ts';
 
 /** Reads one field with its chain, or notes what is wrong with it and gives null. */

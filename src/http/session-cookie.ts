@@ -1,4 +1,4 @@
-import { SESSION_SECONDS } from '#domain/session.ts';
+import { SESSION_SECONDS } from '#domain/access/session.ts';
 import type { HttpContext } from '#http/context.ts';
 
 /**

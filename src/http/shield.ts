@@ -1,4 +1,4 @@
-import { WINDOW_SECONDS } from '#domain/rate-limit.ts';
+import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
 import type { HttpContext } from '#http/context.ts';
 import { problem } from '#http/problem.ts';
 

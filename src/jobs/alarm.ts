@@ -1,5 +1,5 @@
 import { approvalOrigin } from '#devices/approval-origin.ts';
-import { alertsFor } from '#domain/attention.ts';
+import { alertsFor } from '#domain/alert.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { statesOfCosigners } from '#nodes/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';

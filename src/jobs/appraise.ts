@@ -1,12 +1,12 @@
 import { chainClientFor } from '#chains/client-for.ts';
 import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impersonation.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { ChainTransaction } from '#domain/activity.ts';
-import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
-import type { Chain } from '#domain/chain.ts';
-import { listedToken } from '#domain/chain.ts';
-import { concerns } from '#domain/movement.ts';
-import type { Price } from '#domain/price.ts';
+import type { ChainTransaction } from '#domain/activity/activity.ts';
+import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { listedToken } from '#domain/asset/chain.ts';
+import { concerns } from '#domain/activity/movement.ts';
+import type { Price } from '#domain/asset/price.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
 import type { AssetKey } from '#prices/price-source.ts';

@@ -1,6 +1,6 @@
-import type { Attempt, Transaction } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
-import { isStale } from '#domain/unsigned-attempt.ts';
+import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { newestAttempt } from '#domain/transaction/transaction.ts';
+import { isStale } from '#domain/transaction/unsigned-attempt.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 /** How one run of the signing job asks co-signers for one set of bytes. */

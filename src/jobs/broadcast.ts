@@ -1,8 +1,8 @@
 import { unreachable } from '#domain/result.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { isPastNotAfterTime } from '#domain/intent.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
+import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { allocatorOf, hasOrderedNonces } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { blamed, completed, type RoundResult } from '#mpc/abort.ts';

@@ -1,11 +1,11 @@
 import type { ChainAdapter, ChainFault, Observation } from '#chains/chain-adapter.ts';
-import { labelsOf, usdValueOf } from '#domain/appraisal.ts';
+import { labelsOf, usdValueOf } from '#domain/asset/valuation.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
-import { isPastNotAfter } from '#domain/end-by-time.ts';
-import { isPastNotAfterTime } from '#domain/intent.ts';
-import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction.ts';
-import { newestAttempt, signedAttempts } from '#domain/transaction.ts';
+import { isPastNotAfter } from '#domain/transaction/not-after.ts';
+import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
+import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
+import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { valueAssets } from '#jobs/appraise.ts';
 import { recordBlocker } from '#jobs/nonce-allocation.ts';

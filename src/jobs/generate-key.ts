@@ -1,8 +1,8 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

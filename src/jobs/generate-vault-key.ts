@@ -1,4 +1,4 @@
-import { neededRenewals } from '#domain/mandate-renewal.ts';
+import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
 import { cosignersOf } from '#nodes/cosigner-client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 import { attestationsOf } from '#nodes/show-policies.ts';

@@ -1,5 +1,5 @@
 import { parseCredentialResetId } from '#domain/id.ts';
-import type { Notification } from '#domain/notification.ts';
+import type { Notification } from '#domain/activity/notification.ts';
 import { transactionOf } from '#jobs/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { NotificationSubjectId, NotificationWork } from '#objects/vault/commands/notifications.ts';

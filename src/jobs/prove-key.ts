@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { refused } from '#domain/result.ts';
 import type { SigningKey } from '#jobs/combine.ts';

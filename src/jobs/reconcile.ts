@@ -1,7 +1,7 @@
 import { chainClientFor } from '#chains/client-for.ts';
 import type { VaultId } from '#domain/id.ts';
 import { valueTokens } from '#jobs/appraise.ts';
-import { isFungible } from '#domain/movement.ts';
+import { isFungible } from '#domain/activity/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import { isScanOpen, requestScan } from '#store/deliveries.ts';

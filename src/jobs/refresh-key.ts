@@ -1,4 +1,4 @@
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -1,8 +1,8 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { newestAttempt } from '#domain/transaction.ts';
-import { nextPurpose, replacementSpeed } from '#domain/transition.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { newestAttempt } from '#domain/transaction/transaction.ts';
+import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 interface Repricing {

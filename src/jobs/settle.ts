@@ -1,6 +1,6 @@
 import { adapterFor } from '#chains/adapters.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { keepsUtxosReserved } from '#domain/job.ts';
+import { keepsUtxosReserved } from '#domain/transaction/job.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 

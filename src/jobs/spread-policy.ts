@@ -1,4 +1,4 @@
-import type { ExpiredAdoption } from '#domain/mandate-renewal.ts';
+import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
 import type { CosignerFault } from '#nodes/cosigner-client.ts';
 import { cosignersOf, faultText } from '#nodes/cosigner-client.ts';
 import { syncPolicies } from '#nodes/show-policies.ts';

@@ -5,7 +5,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';
 import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
-import { SESSION_SECONDS } from '#domain/session.ts';
+import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
 import { pruneValuations } from '#store/tokens.ts';
 import { stalledVaults } from '#store/transactions.ts';

@@ -1,10 +1,10 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ChainSignature } from '#chains/chain-adapter.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import type { Intent } from '#domain/intent.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import type { Attempt, Approval } from '#domain/transaction.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, GroupFault } from '#nodes/cosigner-client.ts';
 import { faultText } from '#nodes/cosigner-client.ts';

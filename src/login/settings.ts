@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/setting.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 
 const settings = z.strictObject({
   issuer: z.url().refine(isSafe, 'is https, or http on this machine'),

@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, items } from '#monitors/monitor.ts';
 

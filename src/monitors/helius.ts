@@ -1,4 +1,4 @@
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, items, SOLANA } from '#monitors/monitor.ts';
 

@@ -1,4 +1,4 @@
-import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
+import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
 
 /** What a monitoring service sends, as it came: nothing is parsed before it is known who sent it. */
 export interface Delivery {

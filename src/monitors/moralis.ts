@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { BITCOIN, field, hintsOn, items, idsIn, SOLANA } from '#monitors/monitor.ts';
 

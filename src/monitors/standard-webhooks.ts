@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, isRecent, EMPTY_REPORT } from '#monitors/monitor.ts';
 

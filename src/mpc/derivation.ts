@@ -1,5 +1,5 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { isBitcoinTestNetwork } from '#domain/chain.ts';
+import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';

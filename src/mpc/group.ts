@@ -1,4 +1,4 @@
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import { SECP256K1 } from '#mpc/secp256k1.ts';
 

@@ -1,8 +1,8 @@
 import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type { CanonicalField } from '#domain/canonical.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { type KeyShare, publicSharesText } from '#mpc/share.ts';

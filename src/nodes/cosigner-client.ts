@@ -3,7 +3,12 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import {
+  cosignerRequestBytes,
+  REQUEST_BODY_HASH,
+  REQUEST_SIGNATURE,
+  REQUEST_TIME,
+} from '#domain/access/cosigner-request.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { importPrivate } from '#mpc/envelope.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import { arePins } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { arePins } from '#domain/policy/cosigner-pin.ts';
 import { transportOf } from '#nodes/cosigner-client.ts';
 import type { CosignerSettings } from '#nodes/cosigner-places.ts';
 import { cosignerEndpoints } from '#nodes/cosigner-places.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ExportList } from '#domain/export-list.ts';
+import type { ExportList } from '#domain/policy/export-list.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import type { SignedStatement } from '#domain/statement.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { SignedStatement } from '#domain/policy/statement.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { syncPolicies } from '#nodes/show-policies.ts';
 

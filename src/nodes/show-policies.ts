@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';

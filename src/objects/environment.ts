@@ -57,7 +57,7 @@ export interface CoordinatorEnv {
   readonly CHAINS?: string;
   /** JSON: rate-limit policy to quota. Empty for the defaults of spec part 8. */
   readonly RATE_LIMITS?: string;
-  /** Whole seconds between the request of a credential reset and its effect (domain/credential-reset.ts). Empty or absent: 24 hours. */
+  /** Whole seconds between the request of a credential reset and its effect (domain/access/credential-reset.ts). Empty or absent: 24 hours. */
   readonly CREDENTIAL_RESET_DELAY_SECONDS?: string;
   /** JSON: sources of prices, in order of preference (prices/settings.ts). Empty or absent: nothing has a price. */
   readonly PRICE_SOURCES?: string;

@@ -1,4 +1,4 @@
-import type { FeedRound, Price } from '#domain/price.ts';
+import type { FeedRound, Price } from '#domain/asset/price.ts';
 import type { AssetKey, PriceSource } from '#prices/price-source.ts';
 import { addressOfAssetKey } from '#prices/price-source.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
-import type { Price } from '#domain/price.ts';
-import { parseUsdPrice } from '#domain/price.ts';
+import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
+import type { Price } from '#domain/asset/price.ts';
+import { parseUsdPrice } from '#domain/asset/price.ts';
 import type { AssetKey, PriceSource } from '#prices/price-source.ts';
 import { addressOfAssetKey } from '#prices/price-source.ts';
 

@@ -1,4 +1,4 @@
-import type { Price } from '#domain/price.ts';
+import type { Price } from '#domain/asset/price.ts';
 
 /**
  * An asset of a chain: `eip155:1` or `bip122:...` is its coin, `eip155:1/erc20:0x...` or `solana:.../token:...` a token in canonical spelling

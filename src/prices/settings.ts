@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/setting.ts';
-import type { Price } from '#domain/price.ts';
-import { parseUsdPrice } from '#domain/price.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
+import type { Price } from '#domain/asset/price.ts';
+import { parseUsdPrice } from '#domain/asset/price.ts';
 import type { FeedReader } from '#prices/chainlink.ts';
 import { chainlink } from '#prices/chainlink.ts';
 import { defillama } from '#prices/defillama.ts';

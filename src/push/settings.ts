@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseJsonSetting } from '#domain/setting.ts';
+import { parseJsonSetting } from '#domain/json-setting.ts';
 
 /** The push services of the browsers. Whoever subscribes names an address that the service will call: it is one of these, or none. */
 const SERVICES = [

@@ -1,6 +1,6 @@
 import { and, asc, count, eq, inArray, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { ServiceHealth } from '#domain/attention.ts';
+import type { ServiceHealth } from '#domain/alert.ts';
 import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
 
 /** Decided, and not done: what waits for people, or for depth alone, may be quiet for days. */

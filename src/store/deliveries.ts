@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { canonicalBytes } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { inBatches } from '#store/in-parts.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
 import type { UserId } from '#domain/id.ts';
 import { findUser, findUserByEmail } from '#store/users.ts';
 import { identities } from '#store/schema.ts';

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
 import { parseUserId } from '#domain/id.ts';
 import { users } from '#store/schema.ts';
 

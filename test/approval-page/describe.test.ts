@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { describeChange } from '#approval-page/describe-change.ts';
 import { describeIntent } from '#approval-page/describe-intent.ts';
 import { visibleText } from '#approval-page/fact.ts';
-import type { ApprovalRequest } from '#domain/approval-message.ts';
+import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { readMandate } from '#devices/policy-document.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Intent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
 import { changeOf, hashOf, policyOf, scriptOf, SUPPLIER, THIEF, transferOf, ALICE, BOB } from './request-scene.ts';
 
 const policy = policyOf();

@@ -2,13 +2,13 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
 import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/question.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { ApprovalRequest } from '#domain/approval-message.ts';
-import { parseApprovalRequest } from '#domain/approval-message.ts';
-import { intentBytes } from '#domain/intent.ts';
-import { policyBytes } from '#domain/policy.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
-import type { CanonicalField } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
+import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import {
   changeOf,
   hashOf,

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
 import { requestFromRedirect } from '#approval-page/redirect.ts';
-import type { RedirectRequest } from '#domain/approval-redirect.ts';
-import { parseRedirectRequest, requestUrl, resultTargetUrl, parseRedirectResult } from '#domain/approval-redirect.ts';
-import { nonceOfPageReady } from '#domain/approval-message.ts';
+import type { RedirectRequest } from '#domain/access/approval-redirect.ts';
+import {
+  parseRedirectRequest,
+  requestUrl,
+  resultTargetUrl,
+  parseRedirectResult,
+} from '#domain/access/approval-redirect.ts';
+import { nonceOfPageReady } from '#domain/access/approval-page-message.ts';
 import { NONCE, policyOf, requestOf, transferOf } from './request-scene.ts';
 
 const PAGE = 'https://approve.example.com';

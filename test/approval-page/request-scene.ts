@@ -2,21 +2,21 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseDevice } from '#devices/device-key.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ApprovalRequest, RelayedStatement } from '#domain/approval-message.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { Device } from '#domain/device.ts';
-import { sortedByKeyId } from '#domain/device.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ApprovalRequest, RelayedStatement } from '#domain/access/approval-page-message.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Device } from '#domain/access/device.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
 import type { UserId } from '#domain/id.ts';
 import { parsePolicyChangeId, parseTransactionId, parseUserId, parseVaultId } from '#domain/id.ts';
-import type { Intent, TransferIntent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
-import { NO_PREVIOUS_POLICY, policyBytes } from '#domain/policy.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
-import { NO_RULES } from '#domain/rules.ts';
-import type { PolicyStatement } from '#domain/statement.ts';
-import { statementBytes } from '#domain/statement.ts';
+import type { Intent, TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { NO_PREVIOUS_POLICY, policyBytes } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type { PolicyStatement } from '#domain/policy/statement.ts';
+import { statementBytes } from '#domain/policy/statement.ts';
 
 /** A vault of alice and bob with three co-signers, and the requests that a coordinator can send about it. */
 

@@ -74,7 +74,7 @@ test.each<[keyof typeof house, string, string]>([
   ['brands', 'src/domain/vault.ts', `const id = text as Amount;`],
   ['wholeKeys', 'test/e2e/transfer.test.ts', `secp256k1.sign(digest, key)`],
   ['wholeKeys', 'local/demo.ts', `privateKeyToAccount('0x')`],
-  ['purity', 'src/domain/approval.ts', `const now = Date.now();`],
+  ['purity', 'src/domain/transaction/approvals.ts', `const now = Date.now();`],
   ['database', 'src/store/vaults.ts', `await db.transaction(async () => {});`],
   ['amounts', 'src/chains/evm/client/quote.ts', `const fee = Number(quote.maxFee);`],
   ['logs', 'src/http/app.ts', `console.log(JSON.stringify(env));`],

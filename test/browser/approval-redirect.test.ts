@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
 import { unwrap } from '#local/client.ts';

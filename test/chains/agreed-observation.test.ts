@@ -7,7 +7,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Inclusion } from '#domain/transaction.ts';
+import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { inclusion, OTHER_HASH } from '../domain/cast.ts';
 import { anvilChain } from './evm/local-chain.ts';
 

@@ -2,7 +2,7 @@ import { encodeFunctionData, erc20Abi, erc721Abi, maxUint256, parseAbi } from 'v
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { exposureOf } from '#chains/inspect/exposure.ts';
-import type { Action } from '#domain/intent.ts';
+import type { Action } from '#domain/transaction/intent.ts';
 import { amount } from '../domain/cast.ts';
 
 /** What an action puts at stake, for the rules of a policy. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { canonicalAddress } from '#chains/evm/rules/address.ts';
 import { countedFinalDepth } from '#chains/evm/watch/depth.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
-import { listedToken } from '#domain/chain.ts';
+import { listedToken } from '#domain/asset/chain.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 
 const known = chainsFrom({});

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, erc721Abi, maxUint256 } from 'viem';
 import { expect, test } from 'vitest';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
 import { amount, FRAME, messageIntent, transferIntent } from '../domain/cast.ts';
 
 const SPENDER = '0x3333333333333333333333333333333333333333';

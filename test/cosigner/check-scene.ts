@@ -4,10 +4,10 @@ import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
 import { checkRequest } from '#cosigner/approval-check.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { Intent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { Actor, Approval } from '#domain/transaction.ts';
+import type { Intent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { alice, amount, bob, NOON_MS, policy, transferIntent } from '../domain/cast.ts';
 
 export const WALLET = '0x1111111111111111111111111111111111111111';

@@ -4,7 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
-import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import {
+  cosignerRequestBytes,
+  REQUEST_BODY_HASH,
+  REQUEST_SIGNATURE,
+  REQUEST_TIME,
+} from '#domain/access/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { NOON_MS } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';

@@ -2,7 +2,7 @@ import { recoverTransactionAddress } from 'viem';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { cosignerClient } from '#nodes/cosigner-client.ts';
 import { signerGroups, proofFault } from '#jobs/prove-key.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KeyRegistration, type VaultObject } from '#cosigner/key-registration.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { policy } from '../domain/cast.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import { changeTo, LAPTOP, PHONE, revoked } from '../attacks/policy-scene.ts';

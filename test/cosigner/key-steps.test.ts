@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KeyScheme } from '#domain/chain.ts';
-import { KEY_SCHEMES } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { prepareSigning } from '#cosigner/signing.ts';
-import { signingEndsAtMs } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
+import { signingEndsAtMs } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { dealt } from '../mpc/frost/signing-room.ts';
 import { alice, bob, carol, mallory, NOON_MS, policy } from '../domain/cast.ts';
 import { next, request, votes } from './check-scene.ts';

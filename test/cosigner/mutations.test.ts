@@ -5,7 +5,7 @@ import { policyHashOf } from '#cosigner/policy-chain.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { Malformed } from '#cosigner/wire.ts';
 import { parseKeyId } from '#domain/id.ts';
-import type { Approval } from '#domain/transaction.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import { seededRandom } from '#local/seeded-random.ts';

@@ -1,4 +1,4 @@
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
 import { signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';

@@ -1,7 +1,7 @@
 import { CREATION_TOLERANCE_MS } from '#cosigner/approval-check.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { KeyScheme } from '#domain/chain.ts';
-import { KEY_SCHEMES } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { refused } from '#domain/result.ts';
 import { pairSetups } from '#jobs/pair-nodes.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { sign } from '#jobs/sign.ts';
 import type { Anvil } from '#local/anvil.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { store, takeRedirectResult } from '#dashboard/errand.ts';
-import { APPROVAL_PROTOCOL, pageReadyMessage } from '#domain/approval-message.ts';
-import type { ReadRedirectResult } from '#domain/approval-redirect.ts';
-import { resultUrl } from '#domain/approval-redirect.ts';
+import { APPROVAL_PROTOCOL, pageReadyMessage } from '#domain/access/approval-page-message.ts';
+import type { ReadRedirectResult } from '#domain/access/approval-redirect.ts';
+import { resultUrl } from '#domain/access/approval-redirect.ts';
 
 const requestId = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924';
 const nonce = '5a'.repeat(32);

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseDevice } from '#devices/device-key.ts';
-import type { DeviceSignature, Passkey } from '#domain/device.ts';
-import { enrolmentBytes } from '#domain/device.ts';
+import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
+import { enrolmentBytes } from '#domain/access/device.ts';
 import type { UserId } from '#domain/id.ts';
 
 /** What a browser and an authenticator would say otherwise than they should. */

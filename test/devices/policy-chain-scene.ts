@@ -1,12 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
-import type { DeviceSignature } from '#domain/device.ts';
+import type { DeviceSignature } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes } from '#domain/policy.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
-import type { Actor, Approval } from '#domain/transaction.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { laptop, phone } from '../cosigner/device-scene.ts';
 import { alice, bob, NOON_MS } from '../domain/cast.ts';
 

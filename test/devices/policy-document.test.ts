@@ -1,12 +1,12 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { CanonicalField } from '#domain/canonical.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes } from '#domain/policy.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
-import { inCanonicalOrder } from '#domain/rules.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import { byDevice } from '../cosigner/device-scene.ts';
 import { amount, policy } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from './policy-chain-scene.ts';

@@ -1,8 +1,8 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { PolicyStatement, SignedStatement } from '#domain/statement.ts';
-import { statementBytes } from '#domain/statement.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { PolicyStatement, SignedStatement } from '#domain/policy/statement.ts';
+import { statementBytes } from '#domain/policy/statement.ts';
 
 /** The identity of a co-signer that lives in the test: it signs whatever the story wants. */
 export interface PaperCosigner {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { StatementEntry, StatementRequest } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
-import type { PolicyStatement } from '#domain/statement.ts';
-import { STATEMENT_TTL_MS } from '#domain/statement.ts';
+import type { PolicyStatement } from '#domain/policy/statement.ts';
+import { STATEMENT_TTL_MS } from '#domain/policy/statement.ts';
 import { NOON_MS } from '../domain/cast.ts';
 import { paperCosigner } from './statement-scene.ts';
 

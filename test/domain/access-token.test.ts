@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AccessToken } from '#domain/access-token.ts';
-import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+import type { AccessToken } from '#domain/access/access-token.ts';
+import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access/access-token.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import { alice, bob, NOON_MS } from './cast.ts';
 
 const [current, previous, wrong] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Activity, ChainTransaction } from '#domain/activity.ts';
-import { newActivity, isWatched, updatedActivity } from '#domain/activity.ts';
-import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
+import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import { newActivity, isWatched, updatedActivity } from '#domain/activity/activity.ts';
+import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
 import { newTransactionId } from '#domain/id.ts';
-import type { Price } from '#domain/price.ts';
+import type { Price } from '#domain/asset/price.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from './cast.ts';
 
 /** What a record looks like is found out when it is first seen, and again only while somebody who may know could not be asked. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Activity, ChainTransaction } from '#domain/activity.ts';
-import type { ChainMovement } from '#domain/movement.ts';
-import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activity.ts';
+import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activity/activity.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from './cast.ts';
 
 /** What others did to a wallet of the vault, and what its chain says of it. */

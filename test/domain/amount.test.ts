@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf, decimalText, parseAmount, UINT256_MAX, unitsOf } from '#domain/amount.ts';
+import { amountOf, decimalText, parseAmount, UINT256_MAX, unitsOf } from '#domain/asset/amount.ts';
 
 for (const text of [
   '',

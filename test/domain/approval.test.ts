@@ -5,9 +5,9 @@ import {
   hasApproved,
   isRepeatedDecision,
   requiredApprovalsFor,
-} from '#domain/approval.ts';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { Actor, TransactionState } from '#domain/transaction.ts';
+} from '#domain/transaction/approvals.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Actor, TransactionState } from '#domain/transaction/transaction.ts';
 import {
   alice,
   bob,

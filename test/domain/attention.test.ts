@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ServiceHealth, CosignerState } from '#domain/attention.ts';
-import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
+import type { ServiceHealth, CosignerState } from '#domain/alert.ts';
+import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 
 const NOW_MS = Date.parse('2026-11-22T03:00:00Z');
 const ago = (minutes: number) => NOW_MS - minutes * 60_000;

@@ -1,16 +1,22 @@
-import type { Amount } from '#domain/amount.ts';
-import { parseAmount } from '#domain/amount.ts';
-import type { Valuation } from '#domain/appraisal.ts';
-import type { KnownCounterparties } from '#domain/spam.ts';
-import type { Exposure } from '#domain/exposure.ts';
-import type { PreparedAttempt } from '#domain/event.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { Valuation } from '#domain/asset/valuation.ts';
+import type { KnownCounterparties } from '#domain/activity/spam.ts';
+import type { Exposure } from '#domain/transaction/exposure.ts';
+import type { PreparedAttempt } from '#domain/transaction/event.ts';
 import type { TokenId, UserId, VaultId } from '#domain/id.ts';
 import { newTransactionId, newUserId, parseTokenId, parseVaultId } from '#domain/id.ts';
-import type { MessageIntent, TransferIntent } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
-import { NO_PREVIOUS_POLICY } from '#domain/policy.ts';
-import { NO_RULES } from '#domain/rules.ts';
-import type { Actor, Attempt, AppraisedInclusion, Transaction, TransactionState } from '#domain/transaction.ts';
+import type { MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type {
+  Actor,
+  Attempt,
+  AppraisedInclusion,
+  Transaction,
+  TransactionState,
+} from '#domain/transaction/transaction.ts';
 
 /** The people of every story: alice, bob and carol sign, mallory does not. */
 export const alice = actor(1);

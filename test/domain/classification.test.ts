@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { signedAmountOf } from '#domain/amount.ts';
-import type { BalanceChange } from '#domain/movement.ts';
-import { movementsOf, NATIVE } from '#domain/movement.ts';
-import { decide } from '#domain/transition.ts';
+import { signedAmountOf } from '#domain/asset/amount.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { amount, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from './cast.ts';
 
 /** What a call of the vault's own was, once its chain shows what came of it. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/job.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { alice, inclusion, NOON_MS, policy, transactionIn, UNSPENT } from './cast.ts';
 
 /** A coin that no RPC node shows: it ends nothing by itself, and a person may end the transaction. */

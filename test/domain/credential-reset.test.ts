@@ -8,7 +8,7 @@ import {
   newReset,
   resetDelayMs,
   resetStateAt,
-} from '#domain/credential-reset.ts';
+} from '#domain/access/credential-reset.ts';
 import { newCredentialResetId, parseCredentialResetId, parseVaultId } from '#domain/id.ts';
 import { alice, bob, vaultId } from './cast.ts';
 

@@ -1,15 +1,21 @@
 import { expect, test } from 'vitest';
-import { countedApprovers } from '#domain/approval.ts';
-import type { Device, DeviceSignature } from '#domain/device.ts';
-import { APPROVAL_MODES, DEVICE_ALGORITHMS, enrolmentBytes, sortedByKeyId, MAX_DEVICES } from '#domain/device.ts';
+import { countedApprovers } from '#domain/transaction/approvals.ts';
+import type { Device, DeviceSignature } from '#domain/access/device.ts';
+import {
+  APPROVAL_MODES,
+  DEVICE_ALGORITHMS,
+  enrolmentBytes,
+  sortedByKeyId,
+  MAX_DEVICES,
+} from '#domain/access/device.ts';
 import type { DeviceKeyId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes, policyFault } from '#domain/policy.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { Actor } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, policyFault } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, vote } from './cast.ts';
 
 /** Which voices count where devices sign. That a signature is right is test/devices' to say. */

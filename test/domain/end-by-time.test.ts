@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { isPastNotAfter } from '#domain/end-by-time.ts';
-import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import { isPastNotAfter } from '#domain/transaction/not-after.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { HASH, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from './cast.ts';
 import { broadcast, cancellation, second, sentWith, step } from './step.ts';
 

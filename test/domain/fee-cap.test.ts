@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import { feeCapFor, waitsForPrice } from '#domain/fee-cap.ts';
+import { feeCapFor, waitsForPrice } from '#domain/wallet/fee-cap.ts';
 import { preparedAttempt, transactionIn } from './cast.ts';
 
 /** The most that a transaction may cost, by its chain and its size. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { automaticBumpLimit } from '#domain/fee-raise.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Attempt } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import { automaticBumpLimit } from '#domain/wallet/fee-bump-limit.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { alice, NOON_MS, policy, signedAttempt, transactionIn, UNSPENT } from './cast.ts';
 
 /** How far RPC nodes alone can raise the fee of a replacement. */

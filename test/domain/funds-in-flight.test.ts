@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf, unitsOf } from '#domain/amount.ts';
-import type { AssetAmount } from '#domain/exposure.ts';
-import type { Funds, InFlight, ReservationDecision } from '#domain/reservation.ts';
-import { maxPerAsset, mayBeReorged, sumOf, decideReservation } from '#domain/reservation.ts';
-import type { NonceAllocations } from '#domain/wallet-nonce.ts';
-import { restoreHeld, allocate, NO_ALLOCATIONS, release, retire } from '#domain/wallet-nonce.ts';
+import { amountOf, unitsOf } from '#domain/asset/amount.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { Funds, InFlight, ReservationDecision } from '#domain/wallet/reservation.ts';
+import { maxPerAsset, mayBeReorged, sumOf, decideReservation } from '#domain/wallet/reservation.ts';
+import type { NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
+import { restoreHeld, allocate, NO_ALLOCATIONS, release, retire } from '#domain/wallet/wallet-nonce.ts';
 
 /**
  * A wallet with a balance of coins and one of tokens, whose payments are quoted, reserved, signed, mined, dropped and settled in

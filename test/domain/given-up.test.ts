@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { HASH, inclusion, NOON_MS, OTHER_HASH, policy, preparedAttempt, sentAttempt } from './cast.ts';
 import { transactionIn, UNSPENT } from './cast.ts';
 import { sentWith } from './step.ts';

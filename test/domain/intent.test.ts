@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CanonicalField } from '#domain/canonical.ts';
-import { canonicalBytes } from '#domain/canonical.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type {
   ContractInteractionIntent,
   Erc20ApproveIntent,
   Intent,
   MessageIntent,
   TransferIntent,
-} from '#domain/intent.ts';
+} from '#domain/transaction/intent.ts';
 import {
   ATTEMPT_PURPOSES,
   actionOfAttempt,
@@ -18,11 +18,11 @@ import {
   isPastNotAfterTime,
   signingEndsAtMs,
   requiresExtraApproval,
-} from '#domain/intent.ts';
+} from '#domain/transaction/intent.ts';
 import { parseUserId, parseVaultId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes, policyFault } from '#domain/policy.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, policyFault } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 import { amount, FRAME as CAST_FRAME, messageIntent, policy, transactionIn, transferIntent } from './cast.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { signedAmountOf } from '#domain/amount.ts';
-import type { Balance } from '#domain/ledger.ts';
-import { ADJUSTMENT_REASONS, compare, ledgerLines, newBalance, nextComparisonMs } from '#domain/ledger.ts';
-import type { BalanceChange } from '#domain/movement.ts';
-import { NATIVE } from '#domain/movement.ts';
+import { signedAmountOf } from '#domain/asset/amount.ts';
+import type { Balance } from '#domain/asset/balance.ts';
+import { ADJUSTMENT_REASONS, compare, ledgerLines, newBalance, nextComparisonMs } from '#domain/asset/balance.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
 import { amount, NOON_MS } from './cast.ts';
 
 /** What one asset of a wallet comes to, and what is done where its chain says something else. */

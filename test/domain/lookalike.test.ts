@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { requiredApprovalsFor } from '#domain/approval.ts';
-import { findLookalike, shapeOf } from '#domain/lookalike.ts';
+import { requiredApprovalsFor } from '#domain/transaction/approvals.ts';
+import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 import { messageIntent, policy, transferExposure, transferIntent } from './cast.ts';
 
 const KNOWN = '0xAbC1111111111111111111111111111111115678';

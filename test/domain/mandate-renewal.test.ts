@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { neededRenewals, renewalRefusal } from '#domain/mandate-renewal.ts';
+import { neededRenewals, renewalRefusal } from '#domain/policy/mandate-renewal.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from './cast.ts';
 
 const id = newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10));

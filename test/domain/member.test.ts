@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Permission, Role } from '#domain/member.ts';
-import { hasPermission, mayCancel } from '#domain/member.ts';
+import type { Permission, Role } from '#domain/access/member.ts';
+import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import { alice, bob } from './cast.ts';
 
 const TABLE: Record<Role, Record<Permission, boolean>> = {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Activity } from '#domain/activity.ts';
-import { decimalText, signedAmountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { BalanceChange } from '#domain/movement.ts';
-import { NATIVE } from '#domain/movement.ts';
-import { notificationOf, notificationOfActivity } from '#domain/notification.ts';
+import type { Activity } from '#domain/activity/activity.ts';
+import { decimalText, signedAmountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import { notificationOf, notificationOfActivity } from '#domain/activity/notification.ts';
 import type { Vault } from '#domain/vault.ts';
 import { alice, amount, bob, carol, messageIntent, policy, transactionIn, transferIntent, vote } from './cast.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { newPolicyChangeId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { PolicyChange, PolicyChangeEvent, PolicyChangeState } from '#domain/policy-change.ts';
-import { decideChange, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { PolicyChange, PolicyChangeEvent, PolicyChangeState } from '#domain/policy/policy-change.ts';
+import { decideChange, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 import { alice, bob, carol, CREATED_AT_MS, DIGEST, EXPIRES_AT_MS, mallory, NOON_MS, policy, vote } from './cast.ts';
 
 const PENDING: PolicyChange = {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseDeviceKeyId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { UserId } from '#domain/id.ts';
-import type { Policy, PolicyFault } from '#domain/policy.ts';
-import { policyBytes, policyFault, thresholdFor, thresholdForChange } from '#domain/policy.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
-import { NO_RULES } from '#domain/rules.ts';
+import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
+import { policyBytes, policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, carol, policy, transferExposure } from './cast.ts';
 
 /** Which policies can be, and what names one. Devices: test/domain/device.test.ts; rules: test/domain/rules.test.ts. */

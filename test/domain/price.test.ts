@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MIN_SHOWN_VALUE, ONE_DOLLAR, parseUsdPrice, usdText, usdValueAtPrice } from '#domain/price.ts';
+import { MIN_SHOWN_VALUE, ONE_DOLLAR, parseUsdPrice, usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 
 /** What so much of an asset is worth, in whole numbers alone. */
 

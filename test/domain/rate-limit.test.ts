@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Window } from '#domain/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS } from '#domain/rate-limit.ts';
+import type { Window } from '#domain/access/rate-limit.ts';
+import { admit, DEFAULT_QUOTAS } from '#domain/access/rate-limit.ts';
 
 const START_MS = 1_700_000_000_000;
 

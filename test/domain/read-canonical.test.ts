@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalBytes } from '#domain/canonical.ts';
-import { readCanonical } from '#domain/read-canonical.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map((one) => one.toWellFormed());
 const anyFields = fc.array(fc.tuple(text, fc.option(text)), { maxLength: 8 });

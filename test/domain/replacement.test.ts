@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
-import type { Decision } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import type { Decision } from '#domain/transaction/transition.ts';
 import {
   alice,
   bob,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { decide, replacementSpeed } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide, replacementSpeed } from '#domain/transaction/transition.ts';
 import { alice, NOON_MS, policy, PREPARED, preparedAttempt, sentAttempt, transactionIn, UNSPENT } from './cast.ts';
 
 /** An attempt that no block takes for its price, raised by itself within the cap. */

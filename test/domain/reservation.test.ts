@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountOf, unitsOf } from '#domain/amount.ts';
-import type { Funds, InFlight, Spending } from '#domain/reservation.ts';
-import { mayBeReorged, sumOf, decideReservation, plusRent } from '#domain/reservation.ts';
+import { amountOf, unitsOf } from '#domain/asset/amount.ts';
+import type { Funds, InFlight, Spending } from '#domain/wallet/reservation.ts';
+import { mayBeReorged, sumOf, decideReservation, plusRent } from '#domain/wallet/reservation.ts';
 
 const TOKEN = '0x00000000000000000000000000000000000000AA';
 const coins = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });

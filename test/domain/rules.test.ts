@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Exposure } from '#domain/exposure.ts';
-import { totalOf } from '#domain/exposure.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy.ts';
-import type { Rules } from '#domain/rules.ts';
+import type { Exposure } from '#domain/transaction/exposure.ts';
+import { totalOf } from '#domain/transaction/exposure.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
+import type { Rules } from '#domain/policy/rules.ts';
 import {
   DAY_MS,
   dailyLimitViolation,
@@ -15,8 +15,8 @@ import {
   ruleFields,
   rulesFault,
   triggeredThresholds,
-} from '#domain/rules.ts';
-import { decide } from '#domain/transition.ts';
+} from '#domain/policy/rules.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { alice, amount, bob, carol, DIGEST, NOON_MS, policy, transactionIn, transferExposure, vote } from './cast.ts';
 
 /** What a policy says beyond the threshold. The transfer of the stories pays 1000 of the native asset to 0x22…22. */

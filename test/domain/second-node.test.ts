@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
-import type { SecondNodeVerdict, Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { inclusion, NOON_MS, policy, transactionIn, UNSPENT } from './cast.ts';
 import { cancellation, sentWith } from './step.ts';
 

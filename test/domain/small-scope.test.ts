@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
-import { MAX_IDENTICAL_REJECTIONS } from '#domain/node-refusal.ts';
-import type { Actor, Attempt, Transaction } from '#domain/transaction.ts';
-import { isFinal, newestAttempt } from '#domain/transaction.ts';
-import { decide, nextPurpose } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import { MAX_IDENTICAL_REJECTIONS } from '#domain/transaction/rpc-rejection.ts';
+import type { Actor, Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { isFinal, newestAttempt } from '#domain/transaction/transaction.ts';
+import { decide, nextPurpose } from '#domain/transaction/transition.ts';
 import {
   alice,
   bob,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Valuation, TokenProfile } from '#domain/appraisal.ts';
-import { usdValueOf } from '#domain/appraisal.ts';
-import type { ChainMovement } from '#domain/movement.ts';
-import { movementsOf } from '#domain/movement.ts';
-import type { Price } from '#domain/price.ts';
-import type { KnownCounterparties } from '#domain/spam.ts';
-import { hiddenReasonOf } from '#domain/spam.ts';
+import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
+import { usdValueOf } from '#domain/asset/valuation.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/activity/movement.ts';
+import type { Price } from '#domain/asset/price.ts';
+import type { KnownCounterparties } from '#domain/activity/spam.ts';
+import { hiddenReasonOf } from '#domain/activity/spam.ts';
 import { amount, NOBODY_KNOWN } from './cast.ts';
 
 /** What others send to a vault, and why some of it is not in the list. */

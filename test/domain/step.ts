@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { Attempt, SendOutcome, Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Attempt, SendOutcome, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import { CREATED_AT_MS, NOON_MS, OTHER_HASH, policy, sentAttempt, transactionIn, UNSPENT } from './cast.ts';
 
 /** One step of the table, as what it writes into a record. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { signedAmountOf } from '#domain/amount.ts';
-import type { FailureReason, TransactionEvent } from '#domain/event.ts';
-import type { BalanceChange } from '#domain/movement.ts';
+import { signedAmountOf } from '#domain/asset/amount.ts';
+import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
 import {
   amount,
   CREATED_AT_MS,

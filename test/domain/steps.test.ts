@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { Attempt, SendOutcome, Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Attempt, SendOutcome, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import {
   alice,
   bob,

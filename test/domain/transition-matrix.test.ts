@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { EventType, TransactionEvent } from '#domain/event.ts';
-import type { TransactionState } from '#domain/transaction.ts';
-import { TRANSACTION_STATES } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
+import type { EventType, TransactionEvent } from '#domain/transaction/event.ts';
+import type { TransactionState } from '#domain/transaction/transaction.ts';
+import { TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
 import {
   alice,
   bob,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import { outstandingJob } from '#domain/job.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { finalityOf, isFinal, transactionHash } from '#domain/transaction.ts';
-import type { Decision } from '#domain/transition.ts';
-import { decide, effectsOfCreation } from '#domain/transition.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { finalityOf, isFinal, transactionHash } from '#domain/transaction/transaction.ts';
+import type { Decision } from '#domain/transaction/transition.ts';
+import { decide, effectsOfCreation } from '#domain/transaction/transition.ts';
 import {
   alice,
   amount,

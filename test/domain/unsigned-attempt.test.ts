@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { Attempt, Transaction } from '#domain/transaction.ts';
-import { decide } from '#domain/transition.ts';
-import { isStale } from '#domain/unsigned-attempt.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { isStale } from '#domain/transaction/unsigned-attempt.ts';
 import { HASH, NOON_MS, policy, PREPARED, preparedAttempt, sentAttempt, transactionIn, UNSPENT } from './cast.ts';
 
 /** Unsigned bytes whose price is too old: they are dropped only where it is certain that no co-signer has begun with them. */

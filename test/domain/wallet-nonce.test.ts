@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChainCounts, NonceAllocations } from '#domain/wallet-nonce.ts';
+import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import {
   restoreHeld,
   allocate,
@@ -10,7 +10,7 @@ import {
   release,
   retire,
   cancelRelease,
-} from '#domain/wallet-nonce.ts';
+} from '#domain/wallet/wallet-nonce.ts';
 
 const FRESH = { latest: 0n, pending: 0n };
 

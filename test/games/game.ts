@@ -1,8 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { CosignerSet } from '#cosigner/membership.ts';
-import { defaultRules } from '#domain/optional-rules.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { Policy } from '#domain/policy.ts';
+import { defaultRules } from '#domain/policy/optional-rules.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { policy as byToken } from '../domain/cast.ts';
 import { present } from '../chains/evm/cast.ts';

@@ -1,5 +1,5 @@
-import type { AttemptPurpose } from '#domain/intent.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
+import type { AttemptPurpose } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { recordBytes } from '#cosigner/signed-record.ts';

@@ -6,8 +6,8 @@ import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
 import { composeTransaction as composeBitcoin } from '#chains/bitcoin/rules/compose.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { composeTransaction as composeEvm } from '#chains/evm/rules/compose.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { present } from '../chains/evm/cast.ts';
 

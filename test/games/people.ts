@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Device } from '#domain/device.ts';
-import { sortedByKeyId } from '#domain/device.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { Actor, Approval } from '#domain/transaction.ts';
+import type { Device } from '#domain/access/device.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { clock } from './clock.ts';

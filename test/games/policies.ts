@@ -1,11 +1,11 @@
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { amountOf } from '#domain/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
-import type { Rules } from '#domain/rules.ts';
-import { inCanonicalOrder } from '#domain/rules.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { attest } from '#cosigner/attestation.ts';
 import { clock, HOUR_MS } from './clock.ts';

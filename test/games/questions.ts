@@ -1,10 +1,10 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
 import type { StatementEntry } from '#devices/statement.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import type { PolicyStatement, SignedStatement } from '#domain/statement.ts';
-import { statementBytes } from '#domain/statement.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { PolicyStatement, SignedStatement } from '#domain/policy/statement.ts';
+import { statementBytes } from '#domain/policy/statement.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { CosignerIdentity } from '#mpc/envelope.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';

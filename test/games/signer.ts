@@ -1,9 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes } from '#domain/policy.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
 import { Client } from '#local/client.ts';
 import type { PinnedVault } from '#local/pin-file.ts';
 import type { Question } from '#local/statement-check.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { TransactionEvent } from '#domain/event.ts';
-import type { AssetAmount } from '#domain/exposure.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import { newTransactionId } from '#domain/id.ts';
-import type { Spending } from '#domain/reservation.ts';
+import type { Spending } from '#domain/wallet/reservation.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Transaction } from '#domain/transaction.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { NonceFault } from '#jobs/nonce-allocation.ts';
 import { allocateNonce, reserveFor, fundsFault } from '#jobs/nonce-allocation.ts';
 import { releaseNonce } from '#jobs/settle.ts';

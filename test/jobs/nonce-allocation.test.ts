@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
-import type { TransactionEvent } from '#domain/event.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import type { ChainCounts, NonceAllocations } from '#domain/wallet-nonce.ts';
-import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet-nonce.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
+import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
 import { allocateNonce, recordBlocker } from '#jobs/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';

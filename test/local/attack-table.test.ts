@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { defaultRules } from '#domain/optional-rules.ts';
+import { defaultRules } from '#domain/policy/optional-rules.ts';
 import {
   ATTACKS_DOCUMENT,
   attacksDocument,

@@ -85,14 +85,14 @@ export const COIN_BUGS: readonly Bug[] = [
   },
   {
     name: 'coins: a person ends a payment whose coins are known',
-    file: 'src/domain/sighting.ts',
+    file: 'src/domain/transaction/inclusion-steps.ts',
     was: 'stateReason === COIN_UNKNOWN\n',
     is: "stateReason !== ''\n",
     caughtBy: ENDED,
   },
   {
     name: 'coins: what a person ended gives its coins to others while it is watched',
-    file: 'src/domain/job.ts',
+    file: 'src/domain/transaction/job.ts',
     was: 'return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;',
     is: 'return transaction.stateReason === COIN_UNKNOWN && isWatchedAfterFailure(transaction) === null;',
     caughtBy: ENDED,

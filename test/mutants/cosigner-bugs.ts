@@ -158,7 +158,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a payment is signed as long as its cancellation',
-    file: 'src/domain/intent.ts',
+    file: 'src/domain/transaction/intent.ts',
     was: "if (purpose === 'intent') return signingEndsAtMs(intent);",
     is: '',
     caughtBy: ['test/cosigner/approval-check.test.ts'],
@@ -270,7 +270,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a mandate in force is renewed',
-    file: 'src/domain/mandate-renewal.ts',
+    file: 'src/domain/policy/mandate-renewal.ts',
     was: "return nowMs < expiresAtMs ? { code: 'mandate-in-force', expiresAtMs } : null;",
     is: "return expiresAtMs < 0 ? { code: 'mandate-in-force', expiresAtMs } : null;",
     caughtBy: ['test/objects/mandate-renewal.test.ts'],
@@ -298,7 +298,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a new signer approves a renewal',
-    file: 'src/domain/policy-change.ts',
+    file: 'src/domain/policy/policy-change.ts',
     was: "return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'vote');",
     is: "return decider.version === 0 || hasPermission(member, 'vote');",
     caughtBy: ['test/objects/mandate-renewal.test.ts'],

@@ -53,7 +53,7 @@ export const GAME_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: a fee counts into no limit (2.9)',
-    file: 'src/domain/rules.ts',
+    file: 'src/domain/policy/rules.ts',
     was: 'const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) : 0n;',
     is: 'const fee = rules.limitsIncludeFees === true && isNative ? feeIn(exposure) * 0n : 0n;',
     caughtBy: GAMES,
@@ -67,21 +67,21 @@ export const GAME_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: a statement for another nonce is believed (2.7)',
-    file: 'src/domain/statement.ts',
+    file: 'src/domain/policy/statement.ts',
     was: "  if (statement.nonce !== asked.nonce) return 'other-nonce';\n",
     is: '',
     caughtBy: GAMES,
   },
   {
     name: 'games: a statement of any age is believed (2.7)',
-    file: 'src/domain/statement.ts',
+    file: 'src/domain/policy/statement.ts',
     was: "return Math.abs(asked.nowMs - statement.issuedAtMs) > STATEMENT_TTL_MS ? 'too-old' : null;",
     is: "return asked.nowMs < 0 ? 'too-old' : null;",
     caughtBy: GAMES,
   },
   {
     name: 'games: a statement about another key is believed (2.7)',
-    file: 'src/domain/statement.ts',
+    file: 'src/domain/policy/statement.ts',
     was: "  if (statement.keyId !== asked.keyId) return 'other-key';\n",
     is: '',
     caughtBy: GAMES,

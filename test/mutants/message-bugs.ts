@@ -6,7 +6,7 @@ const VERDICTS = ['test/chains/verify-message.test.ts'];
 export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'text with a lone surrogate is hashed as another text',
-    file: 'src/domain/canonical.ts',
+    file: 'src/domain/canonical/bytes.ts',
     was: "if (!value.isWellFormed()) throw new Error('canonical text is well-formed Unicode');",
     is: '',
     caughtBy: domain('read-canonical'),

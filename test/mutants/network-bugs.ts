@@ -11,7 +11,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   },
   {
     name: 'networks: the key of P2WPKH on mainnet changes',
-    file: 'src/domain/chain.ts',
+    file: 'src/domain/asset/chain.ts',
     was: "return caip2.startsWith('bip122:') && caip2 !== `bip122:${BITCOIN_MAINNET_GENESIS}`;",
     is: "return caip2.startsWith('bip122:');",
     caughtBy: ['test/mpc/ecdsa/derivation.test.ts'],

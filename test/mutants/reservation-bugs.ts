@@ -1,6 +1,6 @@
 import { type Bug, domain } from './bug.ts';
 
-const file = 'src/domain/reservation.ts';
+const file = 'src/domain/wallet/reservation.ts';
 const caughtBy = domain('reservation');
 
 /** Bugs in what a payment leaves to the others of its wallet. */

@@ -67,7 +67,7 @@ export const SOLANA_BUGS: readonly Bug[] = [
   },
   {
     name: 'solana: a memo is not under the approvals',
-    file: 'src/domain/intent.ts',
+    file: 'src/domain/transaction/intent.ts',
     was: "...(memo === undefined ? [] : [['memo', memo] as const]),",
     is: '',
     caughtBy: MEMO,
@@ -102,7 +102,7 @@ export const SOLANA_BUGS: readonly Bug[] = [
   },
   {
     name: 'solana: an acknowledgement is not under the approvals',
-    file: 'src/domain/intent.ts',
+    file: 'src/domain/transaction/intent.ts',
     was: "...(recipientMayHaveNoKey === undefined ? [] : [['recipientMayHaveNoKey', String(recipientMayHaveNoKey)] as const]),",
     is: '',
     caughtBy: KEYLESS,

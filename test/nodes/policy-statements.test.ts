@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#nodes/cosigner-client.ts';
 import { statementsAfterSync } from '#nodes/policy-statements.ts';

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import { MAX_UNCONFIRMED } from '#domain/activity.ts';
-import { amountOf } from '#domain/amount.ts';
-import { NATIVE } from '#domain/movement.ts';
+import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import { MAX_UNCONFIRMED } from '#domain/activity/activity.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
 import { ActivityCommands } from '#objects/vault/commands/activity.ts';
 import { present } from '../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../domain/cast.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import { isWatched } from '#domain/activity.ts';
-import { amountOf, signedAmountOf, unitsOf } from '#domain/amount.ts';
-import type { Asset, ChainMovement } from '#domain/movement.ts';
-import { NATIVE } from '#domain/movement.ts';
+import type { Activity, ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import { isWatched } from '#domain/activity/activity.ts';
+import { amountOf, signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
+import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
 import { ActivityCommands } from '#objects/vault/commands/activity.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { NOON_MS, UNPRICED } from '../domain/cast.ts';

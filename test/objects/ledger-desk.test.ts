@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { ChainTransaction } from '#domain/activity.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ChainMovement } from '#domain/movement.ts';
-import { NATIVE } from '#domain/movement.ts';
+import type { ChainTransaction } from '#domain/activity/activity.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
 import { ActivityCommands } from '#objects/vault/commands/activity.ts';
 import { BalanceCommands } from '#objects/vault/commands/balance.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Member, Role } from '#domain/member.ts';
-import { hasPermission } from '#domain/member.ts';
-import { decisionEndOf } from '#domain/policy-change.ts';
+import type { Member, Role } from '#domain/access/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
+import { decisionEndOf } from '#domain/policy/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { PolicyPatch } from '#objects/vault/membership.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';

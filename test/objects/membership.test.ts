@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Role } from '#domain/member.ts';
+import type { Role } from '#domain/access/member.ts';
 import type { Result } from '#domain/result.ts';
-import { NO_RULES } from '#domain/rules.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
 import { vaultFromSpec, nextPolicy, withMember, withPolicy } from '#objects/vault/membership.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';

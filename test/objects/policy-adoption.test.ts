@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ADOPTION_PERIOD_MS, decisionEndOf } from '#domain/policy-change.ts';
+import { ADOPTION_PERIOD_MS, decisionEndOf } from '#domain/policy/policy-change.ts';
 import type { Vault } from '#domain/vault.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';

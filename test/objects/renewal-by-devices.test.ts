@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isSuccessor, isExpired } from '#cosigner/policy-chain.ts';
 import { mandateOf } from '#cosigner/sent-policy.ts';
-import { hasPermission } from '#domain/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { encodePolicy } from '#nodes/show-policies.ts';

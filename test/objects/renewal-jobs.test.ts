@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { generateVaultKey } from '#jobs/generate-vault-key.ts';
 import { adoptPolicy } from '#jobs/spread-policy.ts';

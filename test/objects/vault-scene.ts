@@ -1,8 +1,8 @@
 import { chainsFrom } from '#chains/registry.ts';
 import { parseKeyId, parseVaultId } from '#domain/id.ts';
-import { hasPermission } from '#domain/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { NO_RULES } from '#domain/rules.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import { vaultFromSpec } from '#objects/vault/membership.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FeedRound, Price } from '#domain/price.ts';
+import type { FeedRound, Price } from '#domain/asset/price.ts';
 import { chainlink } from '#prices/chainlink.ts';
 import { defillama } from '#prices/defillama.ts';
 import type { PriceSource } from '#prices/price-source.ts';

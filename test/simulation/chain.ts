@@ -1,4 +1,4 @@
-import type { ChainFamily } from '#domain/chain.ts';
+import type { ChainFamily } from '#domain/asset/chain.ts';
 
 /** What somebody has paid to somebody else, as it stands in a block. */
 export interface Payment {

@@ -11,7 +11,7 @@ import type { SignedRecord } from '#cosigner/signed-record.ts';
 import { signingRequestOf } from '#cosigner/signing-request.ts';
 import { needsReceipts } from '#cosigner/receipt.ts';
 import { fieldsOf } from '#cosigner/wire.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { textSent } from './clocks.ts';

@@ -4,7 +4,7 @@ import { bytesToNumberBE, bytesToNumberLE, concatBytes } from '@noble/curves/uti
 import { sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyId } from '#domain/id.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { walletShare } from '#mpc/derivation.ts';

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { keySchemeOf } from '#domain/chain.ts';
+import { keySchemeOf } from '#domain/asset/chain.ts';
 import { app } from '#http/app.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';

@@ -7,7 +7,7 @@ import { keyHashOf, witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import { verifyDeviceSignature } from '#devices/verify.ts';
 import { assertionFault } from '#devices/webauthn.ts';
-import type { Passkey } from '#domain/device.ts';
+import type { Passkey } from '#domain/access/device.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';
 import { ORDER } from '#mpc/secp256k1.ts';
 import { alice, DIGEST } from '../domain/cast.ts';

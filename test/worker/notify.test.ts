@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { amountOf } from '#domain/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { notify } from '#jobs/notify.ts';

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { parseAmount } from '#domain/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseKeyId, parseTransactionId, parseVaultId } from '#domain/id.ts';
-import type { Role } from '#domain/member.ts';
-import { NO_RULES } from '#domain/rules.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Role } from '#domain/access/member.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';

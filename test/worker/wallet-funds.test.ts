@@ -1,9 +1,9 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import type { Amount } from '#domain/amount.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Spending } from '#domain/reservation.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Spending } from '#domain/wallet/reservation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 

@@ -24,7 +24,7 @@ import type { BitcoinFeeEstimate, ChainAdapter, ChainFault, TokenMetadata } from
 import { NO_MEMO } from '#chains/chain-adapter.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { simulatedByQuote } from '#chains/inspect/simulation.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -22,8 +22,8 @@ import { readToken } from '#chains/evm/client/token.ts';
 import { simulateCall } from '#chains/evm/client/simulate.ts';
 import type { EvmQuote } from '#chains/evm/client/quote.ts';
 import { quoteTransaction } from '#chains/evm/client/quote.ts';
-import { UINT256_MAX } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
+import { UINT256_MAX } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { accepted } from '#domain/result.ts';
 
 /** Any EVM chain with EIP-1559 fees, behind the interface that all chains share. */

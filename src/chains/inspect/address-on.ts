@@ -4,7 +4,7 @@ import { addressOfPublicKey as solanaAddress } from '#chains/solana/rules/addres
 import { clusterOf } from '#chains/solana/rules/cluster.ts';
 import { addressOfPublicKey as taprootAddress, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 
 /**
  * The address of a wallet's key on a chain, by the chain's CAIP-2 alone: a co-signer has no table of chains that an operator of the

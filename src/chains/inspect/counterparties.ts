@@ -1,5 +1,5 @@
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
-import type { Action } from '#domain/intent.ts';
+import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
 /**

@@ -3,10 +3,10 @@ import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { parseAddress } from '#chains/evm/rules/address.ts';
 import { isUnboundMessage } from '#chains/evm/rules/message.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
-import { amountOf, parseAmount, UINT256_MAX } from '#domain/amount.ts';
-import type { Amount } from '#domain/amount.ts';
-import type { Exposure, AssetAmount } from '#domain/exposure.ts';
-import type { Action } from '#domain/intent.ts';
+import { amountOf, parseAmount, UINT256_MAX } from '#domain/asset/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import type { Exposure, AssetAmount } from '#domain/transaction/exposure.ts';
+import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
 type SpentAssets = Omit<Exposure, 'chain'>;

@@ -1,9 +1,9 @@
 import { BITCOIN_MAX_FEE_RATE, BUILT_IN_CHAINS } from '#chains/built-in-chains.ts';
 import { isKnownChain } from '#chains/inspect/canonical-spelling.ts';
 import type { InspectedPayload } from '#chains/inspect/payload.ts';
-import type { Amount } from '#domain/amount.ts';
-import { amountOf, parseAmount } from '#domain/amount.ts';
-import { capBySize } from '#domain/fee-cap.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { amountOf, parseAmount } from '#domain/asset/amount.ts';
+import { capBySize } from '#domain/wallet/fee-cap.ts';
 
 /**
  * Ours: for an EVM chain that the built-in table does not name, one unit of its native asset. An

@@ -5,7 +5,7 @@ import type { EvmMessage, EvmPayload, EvmPayloadFault } from '#chains/evm/rules/
 import { inspectEvmMessage, inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import type { SolanaMessage, SolanaPayload, SolanaPayloadFault } from '#chains/solana/rules/payload.ts';
 import { inspectSolanaMessage, inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
-import type { Intent } from '#domain/intent.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { refused } from '#domain/result.ts';
 

@@ -1,6 +1,6 @@
 import type { PreparationFault } from '#chains/chain-adapter.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { FailureReason } from '#domain/event.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { FailureReason } from '#domain/transaction/event.ts';
 
 /** What ends a transaction before anything is signed. */
 export type PermanentFault = Extract<PreparationFault, { kind: 'permanent' }>;

@@ -1,9 +1,9 @@
 import type { ChainFault, PreparationFault, Quote } from '#chains/chain-adapter.ts';
-import type { Amount } from '#domain/amount.ts';
-import { parseAmount } from '#domain/amount.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
-import type { ChainMovement } from '#domain/movement.ts';
-import { fungibleKindOn } from '#domain/movement.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { fungibleKindOn } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -1,5 +1,5 @@
 import unhomoglyph from 'unhomoglyph';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 
 /** What a token says of itself. */
 export interface TokenTexts {

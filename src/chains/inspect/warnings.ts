@@ -2,7 +2,7 @@ import type { DecodedCall } from '#chains/evm/rules/decode-call.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { isUnboundMessage } from '#chains/evm/rules/message.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
-import type { Intent, MessageIntent, TransferIntent } from '#domain/intent.ts';
+import type { Intent, MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
 
 /** What a signer should not overlook. Codes are for programs, an open set; details are for people. */
 export interface Warning {

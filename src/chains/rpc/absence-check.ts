@@ -2,7 +2,7 @@ import type { WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { ActivityBlock } from '#domain/activity.ts';
+import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

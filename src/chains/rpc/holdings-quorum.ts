@@ -3,7 +3,7 @@ import type { ChainFault, Holdings } from '#chains/chain-adapter.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Asset } from '#domain/movement.ts';
+import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -3,10 +3,10 @@ import type { ChainFault, Observation, WatchedAttempts } from '#chains/chain-ada
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Inclusion, SecondNodeVerdict } from '#domain/transaction.ts';
+import type { Inclusion, SecondNodeVerdict } from '#domain/transaction/transaction.ts';
 
 /** What one RPC node says of the attempts of a transaction. */
 type Observer = (node: RpcNode, watched: WatchedAttempts) => Promise<Result<Observation, NodeProblem>>;

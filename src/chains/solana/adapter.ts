@@ -22,7 +22,7 @@ import { solanaNodePool } from '#chains/solana/client/node-pool.ts';
 import { NONCE_SLOTS } from '#chains/solana/rules/payment-terms.ts';
 import { readToken } from '#chains/solana/client/token.ts';
 import { simulatedByQuote } from '#chains/inspect/simulation.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** A cluster of Solana, behind the interface that all chains share. */

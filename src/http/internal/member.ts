@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
-import type { Role } from '#domain/member.ts';
+import type { Role } from '#domain/access/member.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { noSuchVault, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { withUser } from '#http/internal/user-path.ts';

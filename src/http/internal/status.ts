@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chainsWithOneNode } from '#chains/client-for.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
-import { ALERT_CODES, alertsFor } from '#domain/attention.ts';
+import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { rfc3339 } from '#http/time-text.ts';

@@ -1,4 +1,4 @@
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
 import type { CredentialResetId } from '#domain/id.ts';
 import { parseCredentialResetId } from '#domain/id.ts';
 import type { HttpContext } from '#http/context.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { UserProfile } from '#domain/access-token.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
 import type { HttpContext } from '#http/context.ts';
 import { newSecret, newTokenId } from '#http/credential-value.ts';
 import { callObject } from '#http/object-call.ts';

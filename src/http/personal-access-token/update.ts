@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TokenChange } from '#domain/access-token.ts';
+import type { TokenChange } from '#domain/access/access-token.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';

@@ -1,5 +1,5 @@
-import type { UserProfile } from '#domain/access-token.ts';
-import { SESSION_SECONDS } from '#domain/session.ts';
+import type { UserProfile } from '#domain/access/access-token.ts';
+import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { newSecret, newTokenId } from '#http/credential-value.ts';

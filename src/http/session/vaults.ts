@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseVaultId } from '#domain/id.ts';
-import { APPROVAL_MODES } from '#domain/device.ts';
-import { ROLES } from '#domain/member.ts';
+import { APPROVAL_MODES } from '#domain/access/device.ts';
+import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';

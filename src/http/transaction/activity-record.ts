@@ -1,10 +1,10 @@
 import type * as z from 'zod';
 import { adapterFor } from '#chains/adapters.ts';
-import type { Activity } from '#domain/activity.ts';
-import type { Chain } from '#domain/chain.ts';
-import { hasPermission } from '#domain/member.ts';
-import type { Policy } from '#domain/policy.ts';
-import { nameOf } from '#domain/rules.ts';
+import type { Activity } from '#domain/activity/activity.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { hasPermission } from '#domain/access/member.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { nameOf } from '#domain/policy/rules.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import type { RecordScope } from '#http/transaction/record.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { COIN_UNKNOWN } from '#domain/job.ts';
+import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';

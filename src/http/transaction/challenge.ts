@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import { warning } from '#http/transaction/record-schema.ts';
-import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/approval.ts';
+import { requiredApprovalsNow, currentApprovers, hasApproved } from '#domain/transaction/approvals.ts';
 import { approvalOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
-import { APPROVAL_MODES } from '#domain/device.ts';
-import { intentBytes } from '#domain/intent.ts';
-import { policyBytes } from '#domain/policy.ts';
+import { APPROVAL_MODES } from '#domain/access/device.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import { policyBytes } from '#domain/policy/policy.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';
@@ -52,7 +52,7 @@ const challengeSchema = z
 
 /**
  * GET /transaction/{txId}/challenge (spec part 4): what a signer is asked to approve. The digest is the SHA-256 of `canonical`,
- * and `canonical` follows from `intent` by the encoding of domain/canonical.ts, so a signer can recompute both offline.
+ * and `canonical` follows from `intent` by the encoding of domain/canonical/bytes.ts, so a signer can recompute both offline.
  * With a nonce, the answer has the statements of the co-signers for the key that would sign.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.

@@ -1,7 +1,7 @@
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import { amountOf } from '#domain/amount.ts';
-import { hasPermission } from '#domain/member.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { hasPermission } from '#domain/access/member.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';

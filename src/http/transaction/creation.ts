@@ -18,9 +18,9 @@ import type { FieldFault } from '#http/problem.ts';
 import { problem, refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
 import { recordOf } from '#http/transaction/view.ts';
-import type { Action, OnChainIntent } from '#domain/intent.ts';
-import type { Speed } from '#domain/transaction.ts';
-import { SPEEDS } from '#domain/transaction.ts';
+import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { Speed } from '#domain/transaction/transaction.ts';
+import { SPEEDS } from '#domain/transaction/transaction.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { deviceSignatureSchema } from '#http/device-body.ts';
-import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/intent.ts';
-import { HIDDEN_REASONS } from '#domain/spam.ts';
-import { DISPLAY_TYPES, SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction.ts';
+import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
+import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
+import { DISPLAY_TYPES, SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import {
   amountSchema as amount,
   assetSchema as asset,

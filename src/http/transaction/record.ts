@@ -1,20 +1,25 @@
 import type * as z from 'zod';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import { requiredApprovalsNow, currentApprovers, hasApproved, hasRequiredDevice } from '#domain/approval.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { Intent } from '#domain/intent.ts';
-import { requiresExtraApproval } from '#domain/intent.ts';
-import { COIN_UNKNOWN } from '#domain/job.ts';
-import type { Member } from '#domain/member.ts';
-import { hasPermission, mayCancelTransaction } from '#domain/member.ts';
-import type { Policy } from '#domain/policy.ts';
-import { thresholdFor } from '#domain/policy.ts';
-import { publicRejection } from '#domain/node-refusal.ts';
+import {
+  requiredApprovalsNow,
+  currentApprovers,
+  hasApproved,
+  hasRequiredDevice,
+} from '#domain/transaction/approvals.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
+import { requiresExtraApproval } from '#domain/transaction/intent.ts';
+import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
+import type { Member } from '#domain/access/member.ts';
+import { hasPermission, mayCancelTransaction } from '#domain/access/member.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { thresholdFor } from '#domain/policy/policy.ts';
+import { publicRejection } from '#domain/transaction/rpc-rejection.ts';
 import { unreachable } from '#domain/result.ts';
-import { nameOf, ruleViolation, triggeredThresholds } from '#domain/rules.ts';
-import type { Approval } from '#domain/transaction.ts';
-import { finalityOf, isPending, transactionHash } from '#domain/transaction.ts';
+import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
+import { finalityOf, isPending, transactionHash } from '#domain/transaction/transaction.ts';
 import { assetRecord, movementsRecord } from '#http/asset-record.ts';
 import { violationText } from '#http/breach-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';

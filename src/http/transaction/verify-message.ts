@@ -3,7 +3,7 @@ import { adapterFor } from '#chains/adapters.ts';
 import { VERDICT_REASONS } from '#chains/message-verdict.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { verifyMessage } from '#chains/verify-message.ts';
-import { MESSAGE_FORMATS } from '#domain/intent.ts';
+import { MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { fieldReader } from '#http/field-reader.ts';

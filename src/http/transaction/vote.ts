@@ -1,4 +1,4 @@
-import type { DeviceSignature } from '#domain/device.ts';
+import type { DeviceSignature } from '#domain/access/device.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';

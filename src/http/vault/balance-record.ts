@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
-import { ADJUSTMENT_REASONS } from '#domain/ledger.ts';
-import { ASSET_KINDS, isCollectible } from '#domain/movement.ts';
-import { usdText, usdValueAtPrice } from '#domain/price.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { ADJUSTMENT_REASONS } from '#domain/asset/balance.ts';
+import { ASSET_KINDS, isCollectible } from '#domain/activity/movement.ts';
+import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema } from '#http/asset-record.ts';
 import { rfc3339 } from '#http/time-text.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';

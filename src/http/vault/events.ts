@@ -1,6 +1,6 @@
 import { chainsFrom } from '#chains/registry.ts';
 import type { TokenId, VaultId } from '#domain/id.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import { sessionObject } from '#http/authenticate.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';

@@ -1,5 +1,5 @@
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { HttpContext } from '#http/context.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import type { FieldFault } from '#http/problem.ts';

@@ -1,9 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
-import { mandateBytes } from '#domain/policy-change.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';

@@ -1,12 +1,12 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { Device } from '#domain/device.ts';
-import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/device.ts';
-import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/optional-rules.ts';
-import type { Policy } from '#domain/policy.ts';
-import { policyBytes, thresholdForChange } from '#domain/policy.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Device } from '#domain/access/device.ts';
+import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/access/device.ts';
+import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 
 const text = z.string();

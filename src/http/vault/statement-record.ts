@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { KEY_SCHEMES } from '#domain/chain.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { Actor } from '#domain/transaction.ts';
+import { KEY_SCHEMES } from '#domain/asset/chain.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { HttpContext } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';
 import type { VaultId } from '#domain/id.ts';
-import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction.ts';
+import { DISPLAY_TYPES, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { respondWithEtag, taggedJson } from '#http/conditional.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { canonicalBytes } from '#domain/canonical.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';

@@ -4,7 +4,7 @@ import { SingleUse } from '#mpc/single-use.ts';
 import type { DistributeState } from '#mpc/keygen/distribute.ts';
 import { evaluate, evaluateInExponent, sumCommitments, sumScalars } from '#mpc/keygen/feldman.ts';
 import { dealersOf, peersOf } from '#mpc/keygen/session.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { GroupPoint } from '#mpc/group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';

@@ -1,4 +1,4 @@
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import type { Resharing } from '#mpc/keygen/resharing.ts';
 import { isAscending, type PartyIndex, parsePartyIndex } from '#mpc/party.ts';

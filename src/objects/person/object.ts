@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
-import type { Cancellation, CredentialReset } from '#domain/credential-reset.ts';
+import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
 import {
   announced,
   ended,
@@ -8,13 +8,13 @@ import {
   newReset,
   resetDelayMs,
   resetStateAt,
-} from '#domain/credential-reset.ts';
+} from '#domain/access/credential-reset.ts';
 import type { CredentialResetId, TokenId, UserId } from '#domain/id.ts';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { DAY_MS } from '#domain/rules.ts';
+import { DAY_MS } from '#domain/policy/rules.ts';
 import type { NewAccessToken, TokenView } from '#objects/token/access-token.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';

@@ -6,11 +6,11 @@ import type {
   TokenManager,
   UserProfile,
   Withdrawal,
-} from '#domain/access-token.ts';
-import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access-token.ts';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
+} from '#domain/access/access-token.ts';
+import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access/access-token.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { TokenId, UserId } from '#domain/id.ts';
-import type { RateLimitPolicy } from '#domain/rate-limit.ts';
+import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';

@@ -1,5 +1,5 @@
-import type { RateLimitPolicy, Window } from '#domain/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS } from '#domain/rate-limit.ts';
+import type { RateLimitPolicy, Window } from '#domain/access/rate-limit.ts';
+import { admit, DEFAULT_QUOTAS } from '#domain/access/rate-limit.ts';
 
 /** The state of one limit after a request, for the RateLimit headers. */
 export interface LimitState {

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers';
-import { constantTimeEqual } from '#domain/equal-texts.ts';
-import type { RateLimitPolicy } from '#domain/rate-limit.ts';
-import type { Session, SessionFault } from '#domain/session.ts';
-import { sessionFault } from '#domain/session.ts';
-import type { UserProfile, Withdrawal } from '#domain/access-token.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
+import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
+import type { Session, SessionFault } from '#domain/access/session.ts';
+import { sessionFault } from '#domain/access/session.ts';
+import type { UserProfile, Withdrawal } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';

@@ -1,8 +1,8 @@
-import type { Chain } from '#domain/chain.ts';
-import type { Member, Permission } from '#domain/member.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Member, Permission } from '#domain/access/member.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { ChangeSignal } from '#objects/vault/change-signal.ts';
 import type { VaultCommit } from '#objects/vault/commit.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { canonicalBytes } from '#domain/canonical.ts';
-import type { Actor } from '#domain/transaction.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 
 /**
  * One line of a vault's audit history: who did what to which digest, and when. Each line holds the hash of the line before,

@@ -1,4 +1,4 @@
-import type { Passkey } from '#domain/device.ts';
+import type { Passkey } from '#domain/access/device.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';

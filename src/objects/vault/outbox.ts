@@ -1,6 +1,6 @@
-import type { TransactionJob } from '#domain/job.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { isFinal } from '#domain/transaction.ts';
+import type { TransactionJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { isFinal } from '#domain/transaction/transaction.ts';
 
 /**
  * What a vault still owes the world. A row is deleted when its effect is recorded, never when its message was sent: deleting

@@ -1,8 +1,8 @@
-import type { Activity } from '#domain/activity.ts';
-import { isWatched } from '#domain/activity.ts';
-import type { Attempt, Transaction } from '#domain/transaction.ts';
-import { transactionHash } from '#domain/transaction.ts';
-import { isWatchedAfterFailure, outstandingJob } from '#domain/job.ts';
+import type { Activity } from '#domain/activity/activity.ts';
+import { isWatched } from '#domain/activity/activity.ts';
+import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { transactionHash } from '#domain/transaction/transaction.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 
 /**
  * A transaction as the read model may hold it: without the bytes to sign and the signed bytes. They are needed by the

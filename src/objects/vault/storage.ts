@@ -1,7 +1,7 @@
-import { shapeOf } from '#domain/lookalike.ts';
-import type { Transaction } from '#domain/transaction.ts';
-import { isFinal, isPending, newestAttempt } from '#domain/transaction.ts';
-import type { KeyScheme } from '#domain/chain.ts';
+import { shapeOf } from '#domain/activity/lookalike.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { isFinal, isPending, newestAttempt } from '#domain/transaction/transaction.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyCandidate, KeyRefresh, Vault } from '#domain/vault.ts';
 import { ACTIVITY_SCHEMA, ActivityStorage } from '#objects/vault/tables/activity-table.ts';
 import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
@@ -217,7 +217,7 @@ export class VaultStorage {
     return rows.toArray()[0]?.tx_id ?? null;
   }
 
-  /** Addresses that the vault has dealt with, of one shape (domain/lookalike.ts). */
+  /** Addresses that the vault has dealt with, of one shape (domain/activity/lookalike.ts). */
   counterpartiesLike(shape: string): readonly string[] {
     const rows = this.#sql.exec<{ address: string }>('SELECT address FROM counterparty WHERE shape = ?', shape);
     return rows.toArray().map(({ address }) => address);

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import type { Chain, KeyScheme } from '#domain/chain.ts';
-import { isBitcoinTestNetwork, keySchemeOf } from '#domain/chain.ts';
+import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
+import { isBitcoinTestNetwork, keySchemeOf } from '#domain/asset/chain.ts';
 import type { Vault, VaultConfiguration, VaultKey } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import { walletKey } from '#mpc/derivation.ts';

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers';
-import { amountOf } from '#domain/amount.ts';
-import type { AssetAmount } from '#domain/exposure.ts';
-import type { InFlight, RecordedSpending, Spending, ReservationDecision } from '#domain/reservation.ts';
-import { decideReservation, plusRent } from '#domain/reservation.ts';
-import type { ChainCounts, HeldNonce, NonceAllocations } from '#domain/wallet-nonce.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { InFlight, RecordedSpending, Spending, ReservationDecision } from '#domain/wallet/reservation.ts';
+import { decideReservation, plusRent } from '#domain/wallet/reservation.ts';
+import type { ChainCounts, HeldNonce, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import {
   restoreHeld,
   allocate,
@@ -13,7 +13,7 @@ import {
   release,
   retire,
   cancelRelease,
-} from '#domain/wallet-nonce.ts';
+} from '#domain/wallet/wallet-nonce.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /**

@@ -6,7 +6,7 @@
  * Defence: only a row of its own, or one that was attested before it adopted the policy in force, lets the named policy judge a cancellation.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { actionOfAttempt } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { relay } from '#jobs/relay.ts';
 import { approvedTransfer, attemptOf } from '../../cosigner/nodes.ts';
 import { openBody } from '../../cosigner/refused-by-all.ts';

@@ -6,8 +6,8 @@
  * Defence: with t agreements the policy is proven, so the device signs once the person has named the co-signer that does not agree.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';

@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementVerdict } from '#devices/statement.ts';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';

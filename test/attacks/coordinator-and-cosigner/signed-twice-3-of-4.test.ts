@@ -8,8 +8,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import { defaultRules } from '#domain/optional-rules.ts';
-import type { Policy } from '#domain/policy.ts';
+import { defaultRules } from '#domain/policy/optional-rules.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { signerGroups } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';

@@ -6,7 +6,7 @@
  * Defence: before the last round each signer requires receipts of every co-signer of the vault; a receipt fixes the nonce.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';

@@ -6,8 +6,8 @@
  * Defence: a renewed mandate is judged as the first one was, by the quorum of the policy before that version.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { sortedByKeyId } from '#domain/device.ts';
-import type { Policy } from '#domain/policy.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';

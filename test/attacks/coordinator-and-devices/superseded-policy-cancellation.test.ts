@@ -6,8 +6,8 @@
  * Defence: the policy in force judges a cancellation, unless the co-signer has a record of that very transaction.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Attempt } from '#domain/transaction.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';

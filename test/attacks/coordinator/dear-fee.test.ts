@@ -9,8 +9,8 @@ import { describe, expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import { feeCeiling, parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { Rules } from '#domain/rules.ts';
-import { NO_RULES } from '#domain/rules.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, policy } from '../../domain/cast.ts';
 import { answer, intent, QUOTE, request, votes } from '../../cosigner/check-scene.ts';
 

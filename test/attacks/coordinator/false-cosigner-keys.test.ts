@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { Policy } from '#domain/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#nodes/show-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';

@@ -7,9 +7,9 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { sortedByKeyId } from '#domain/device.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#local/script-device.ts';

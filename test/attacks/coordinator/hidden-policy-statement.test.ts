@@ -6,10 +6,10 @@
  * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it with pinned keys.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CosignerPin } from '#domain/cosigner-pin.ts';
-import type { SignedStatement } from '#domain/statement.ts';
-import { STATEMENT_TTL_MS } from '#domain/statement.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { SignedStatement } from '#domain/policy/statement.ts';
+import { STATEMENT_TTL_MS } from '#domain/policy/statement.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { DeliveredStatement } from '#nodes/policy-statements.ts';
 import { policyStatements } from '#nodes/policy-statements.ts';

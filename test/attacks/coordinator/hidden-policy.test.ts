@@ -8,10 +8,10 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { sortedByKeyId } from '#domain/device.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
 import { parseVaultId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';

@@ -6,8 +6,8 @@
  * Defence: a co-signer that joins adopts only a policy that t other co-signers attest.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { sortedByKeyId } from '#domain/device.ts';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
 import { ScriptDevice } from '#local/script-device.ts';

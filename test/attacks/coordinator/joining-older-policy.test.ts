@@ -6,7 +6,7 @@
  * Defence: a co-signer joins a key only under all policies that it has adopted for the vault under any key.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { AdoptedPolicy } from '#domain/policy-change.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import { generateKey } from '#local/generate-key.ts';

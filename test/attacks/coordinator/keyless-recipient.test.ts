@@ -12,8 +12,8 @@ import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/ad
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import { intentOf, Malformed } from '#cosigner/wire.ts';
-import type { TransferIntent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { payment, stranger, Wallet } from '../../chains/solana/cast.ts';
 import { answer, intent as frame, request, votes } from '../../cosigner/check-scene.ts';

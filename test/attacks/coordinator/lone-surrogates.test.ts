@@ -6,8 +6,8 @@
  * Defence: text that is not well-formed Unicode has no canonical bytes, and co-signers refuse it as malformed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransferIntent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { digestOf } from '../../cosigner/check-scene.ts';
 import { byDevice, laptop, phone } from '../../cosigner/device-scene.ts';

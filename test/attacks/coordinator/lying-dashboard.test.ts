@@ -14,11 +14,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import { signatureFault } from '#devices/voice.ts';
-import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer } from '#domain/approval-message.ts';
-import type { Device } from '#domain/device.ts';
+import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
+import type { Device } from '#domain/access/device.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
-import { intentBytes } from '#domain/intent.ts';
-import type { Policy } from '#domain/policy.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
 import type { ApprovalPlace } from '#local/approval-page.ts';
 import { serveApprovalPage } from '#local/approval-page.ts';
 import {

@@ -8,9 +8,9 @@
 import { describe, expect, test } from 'vitest';
 import { policyOf } from '#cosigner/sent-policy.ts';
 import { Malformed } from '#cosigner/wire.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { Rules } from '#domain/rules.ts';
-import { NO_RULES } from '#domain/rules.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
 import { amount, policy } from '../../domain/cast.ts';
 
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';

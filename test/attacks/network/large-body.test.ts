@@ -8,7 +8,12 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cosignerRequestBytes, REQUEST_BODY_HASH, REQUEST_SIGNATURE, REQUEST_TIME } from '#domain/cosigner-request.ts';
+import {
+  cosignerRequestBytes,
+  REQUEST_BODY_HASH,
+  REQUEST_SIGNATURE,
+  REQUEST_TIME,
+} from '#domain/access/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';

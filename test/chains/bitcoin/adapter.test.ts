@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { present } from '../evm/cast.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from './cast.ts';

@@ -5,7 +5,7 @@ import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { present } from '../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, stranger, units, Wallet } from './cast.ts';
 

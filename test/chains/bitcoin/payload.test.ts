@@ -9,8 +9,8 @@ import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/rules/transaction.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import type { TransferIntent } from '#domain/intent.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { present } from '../evm/cast.ts';
 import { BTC, bytesOf, mainnet, message, payment, regtest, stranger, units, Wallet } from './cast.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, afterAll, beforeEach, expect, test } from 'vitest';
 import { replacementMinimum } from '#chains/bitcoin/client/replacement.ts';
-import type { TransferIntent } from '#domain/intent.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { findBitcoind, startBitcoind } from '#local/bitcoind.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { BitcoinNode } from '#local/bitcoin-node.ts';
 import { startBitcoinNode } from '#local/bitcoin-node.ts';
 import { adapterAt, attemptOf, BTC, payment, Wallet } from './cast.ts';

@@ -5,7 +5,7 @@ import { hexToBytes, keccak256, parseTransaction } from 'viem';
 import { expect, test } from 'vitest';
 import type { EcdsaSignatureParts } from '#chains/chain-adapter.ts';
 import { assembleTransaction, readSigned } from '#chains/evm/rules/assemble.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { MALLORY, NATIVE, amount, attemptFor, present } from './cast.ts';
 
 /** What anvil's first account signed: 1 wei to its second, nonce 0, 2 gwei at most, 1 wei of tip, 21,000 gas. */

@@ -6,8 +6,8 @@ import { callOf, MAX_CALLDATA_BYTES } from '#chains/evm/rules/call.ts';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { amount, BOB, DOLLAR, MALLORY, NATIVE, QUOTE } from './cast.ts';
 
 const { to: _to, tokenAddress: _token, amount: _amount, kind: _kind, ...frame } = NATIVE;

@@ -1,11 +1,11 @@
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { EvmQuote } from '#chains/evm/client/quote.ts';
-import type { Amount } from '#domain/amount.ts';
-import { parseAmount } from '#domain/amount.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import { newTransactionId, parseVaultId } from '#domain/id.ts';
-import type { TransferIntent } from '#domain/intent.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /** Canonical spellings of EIP-55's own examples. */
 export const TREASURY = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { encodeBytes } from '#chains/evm/client/data-fee.ts';
 import { feesFor, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
-import { amountOf } from '#domain/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import { BOB, DOLLAR, present, TOKEN } from './cast.ts';
 
 function rowOf(name: string): Chain {

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
-import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import type {
+  ContractInteractionIntent,
+  Erc20ApproveIntent,
+  OnChainIntent,
+  TransferIntent,
+} from '#domain/transaction/intent.ts';
 import { BOB, NATIVE, amount, present } from './cast.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { evmAdapter } from '#chains/evm/adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import { compile, compileDemoDollar } from '#local/contracts/compile.ts';
 import { startAnvil } from '#local/anvil.ts';
 import { anvilClient } from '../../anvil-client.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { composeMessage } from '#chains/evm/rules/compose.ts';
 import { assembleMessage, messagePreimage, readMessage } from '#chains/evm/rules/message.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import type { MessageIntent } from '#domain/intent.ts';
+import type { MessageIntent } from '#domain/transaction/intent.ts';
 import { ANVIL, NATIVE, TREASURY } from './cast.ts';
 
 const { to: _to, tokenAddress: _token, amount: _amount, maxFee: _maxFee, ...frame } = NATIVE;

@@ -3,7 +3,7 @@ import { encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
-import type { Inclusion } from '#domain/transaction.ts';
+import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { present } from './cast.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';

@@ -4,8 +4,8 @@ import { encodeFunctionData, erc20Abi, keccak256, parseTransaction, serializeTra
 import { expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import { UINT256_MAX, amountOf } from '#domain/amount.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import { UINT256_MAX, amountOf } from '#domain/asset/amount.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { ANVIL, BOB, DOLLAR, MALLORY, NATIVE, QUOTE, TOKEN, TREASURY, amount, attemptFor } from './cast.ts';
 
 const transferData = (to: Hex, value: bigint) =>

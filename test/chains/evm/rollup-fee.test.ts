@@ -4,7 +4,7 @@ import { decodeFunctionData, parseAbi, size, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { evmAdapter } from '#chains/evm/adapter.ts';
 import { operatorFeeIn, operatorFeePaid } from '#chains/evm/client/operator-fee.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import { attemptFor, NATIVE, present } from './cast.ts';

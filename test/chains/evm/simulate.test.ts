@@ -3,8 +3,8 @@ import { encodeFunctionData, erc20Abi, getAddress, toEventSelector, zeroAddress 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evmAdapter } from '#chains/evm/adapter.ts';
 import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/watch/transfer-topics.ts';
-import type { ContractInteractionIntent, OnChainIntent } from '#domain/intent.ts';
-import { movementsOf } from '#domain/movement.ts';
+import type { ContractInteractionIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+import { movementsOf } from '#domain/activity/movement.ts';
 import { compile } from '#local/contracts/compile.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';

@@ -5,8 +5,8 @@ import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/ad
 import { memoFault } from '#chains/solana/rules/memo.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { account, mintTo, newToken } from '#local/solana-tokens.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { WatchedAttempts } from '#chains/chain-adapter.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 import type { Rule } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';

@@ -29,7 +29,7 @@ import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import type { Terms } from '#chains/solana/rules/payment-terms.ts';
 import { costOf, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { present } from '../evm/cast.ts';
 import { message, payment, stranger, units, Wallet } from './cast.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { attemptPrice, priceTiers } from '#chains/solana/client/price.ts';
-import { actionOfAttempt } from '#domain/intent.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
-import type { Attempt, SendOutcome } from '#domain/transaction.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
+import type { Attempt, SendOutcome } from '#domain/transaction/transaction.ts';
 import { attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 

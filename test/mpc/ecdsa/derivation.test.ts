@@ -3,7 +3,7 @@ import { bytesToNumberBE, numberToBytesBE } from '@noble/curves/utils.js';
 import { bytesToHex, concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
-import { isBitcoinTestNetwork } from '#domain/chain.ts';
+import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { GENERATOR, modOrder, ORDER, parsePoint } from '#mpc/secp256k1.ts';
 import { taggedHash } from '#mpc/transcript.ts';

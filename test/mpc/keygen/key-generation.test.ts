@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { randomBytes } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import { commit } from '#mpc/keygen/commit.ts';
 import { confirm } from '#mpc/keygen/confirm.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from '@noble/hashes/utils.js';
-import type { KeyScheme } from '#domain/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Abort } from '#mpc/abort.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
 import { inGroupOf } from '#mpc/group.ts';

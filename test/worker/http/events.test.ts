@@ -1,6 +1,6 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, expect, test } from 'vitest';
-import { amountOf } from '#domain/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import type { Promises } from '../main.ts';

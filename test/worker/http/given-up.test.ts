@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseTransactionId, parseVaultId } from '#domain/id.ts';
-import { amountOf } from '#domain/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { HASH, inclusion, PREPARED, UNPRICED } from '../../domain/cast.ts';
 import { anotherToken, ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './scene.ts';

@@ -3,8 +3,8 @@ import { getFeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Chain } from '#domain/chain.ts';
-import { isBitcoinTestNetwork } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

@@ -4,7 +4,7 @@ import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
  * The coins of an attempt that its replacement spends: all of them, in their order. A cancellation leaves those out whose transaction no

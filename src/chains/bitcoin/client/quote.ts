@@ -20,12 +20,12 @@ import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { permanent } from '#chains/inspect/permanent-fault.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, UtxoParent, Speed } from '#domain/transaction.ts';
+import type { Attempt, UtxoParent, Speed } from '#domain/transaction/transaction.ts';
 
 export interface BitcoinQuote extends Quote {
   readonly terms: SpendPlan;

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { feeAt, maxBigint, RELAY_RATE } from '#chains/bitcoin/rules/fee-rate.ts';
 import { virtualSizeIn } from '#chains/bitcoin/rules/transaction.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /** An attempt that another one is to take the place of. */
 export interface Replaced {

@@ -4,8 +4,8 @@ import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { UtxoParent } from '#domain/transaction.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
 /** Transactions that are asked about besides those that made the coins. Ours: a wallet's own chain of change is no longer. */
 const MAX_ANCESTORS = 20;

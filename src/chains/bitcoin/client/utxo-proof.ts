@@ -9,10 +9,10 @@ import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { UtxoParent } from '#domain/transaction.ts';
+import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
 /** Blocks until what a miner earned can be spent, counting the one that holds it (Bitcoin Core: COINBASE_MATURITY). */
 const MATURITY = 100;

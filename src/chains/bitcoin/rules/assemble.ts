@@ -5,10 +5,10 @@ import { messageSignature, signedMessage } from '#chains/bitcoin/rules/message.t
 import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
 import { transactionOf } from '#chains/bitcoin/rules/transaction.ts';
 import { witnessOf } from '#chains/bitcoin/rules/witness.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
  * Joins the stored bytes and the signatures of the co-signers to a transaction: between approval and network this is the last look.

@@ -5,10 +5,10 @@ import { inspectBitcoinPayload } from '#chains/bitcoin/rules/payload.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import type { SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { paymentOf, psbtOf, transactionOf } from '#chains/bitcoin/rules/transaction.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ComposedBytes } from '#domain/event.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
-import type { UtxoParent } from '#domain/transaction.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ComposedBytes } from '#domain/transaction/event.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
 /**
  * The unsigned transaction of an intent as a PSBT. It goes through the same inspection that every co-signer makes; bytes that it refuses

@@ -9,7 +9,7 @@ import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import { sighashesOf } from '#chains/bitcoin/rules/transaction.ts';
 import { witnessOf } from '#chains/bitcoin/rules/witness.ts';
-import type { MessageIntent } from '#domain/intent.ts';
+import type { MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -1,4 +1,4 @@
-import { BITCOIN_MAINNET_GENESIS } from '#domain/chain.ts';
+import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
 
 /** The first 32 hexadecimal characters of each network's genesis block, as CAIP-2 has them (namespace bip122). */
 export const GENESIS = {

@@ -17,8 +17,8 @@ import {
   transactionOf,
   sizeOfShape,
 } from '#chains/bitcoin/rules/transaction.ts';
-import { parseAmount } from '#domain/amount.ts';
-import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { MessageIntent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

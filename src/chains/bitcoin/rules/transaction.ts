@@ -5,8 +5,8 @@ import { scriptTypeOf } from '#chains/bitcoin/rules/script-type.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { SEQUENCE, totalOf, virtualSizeOf } from '#chains/bitcoin/rules/utxo.ts';
-import { unitsOf } from '#domain/amount.ts';
-import type { TransferIntent } from '#domain/intent.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
 
 const VERSION = 2;
 

@@ -5,9 +5,9 @@ import { getTip, getTransaction, BLOCK_CALLS, isHash } from '#chains/bitcoin/cli
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

@@ -1,6 +1,6 @@
 import type { BlockPlace } from '#chains/bitcoin/client/rpc-calls.ts';
-import type { ActivityBlock } from '#domain/activity.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { ActivityBlock } from '#domain/activity/activity.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 
 /** Blocks that nobody has the power to do again, as the field has it; there is no other end on Bitcoin. */
 const FINAL_DEPTH = 6;

@@ -6,8 +6,8 @@ import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

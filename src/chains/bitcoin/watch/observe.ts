@@ -8,9 +8,9 @@ import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import { movementsOf } from '#domain/movement.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { movementsOf } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

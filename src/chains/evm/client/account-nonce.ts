@@ -5,7 +5,7 @@ import { getBlock, getNonce } from '#chains/evm/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

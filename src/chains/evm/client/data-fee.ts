@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import { ethCall, REVERT_CODE } from '#chains/evm/client/rpc-calls.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

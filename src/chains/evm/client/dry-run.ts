@@ -11,9 +11,14 @@ import { revertReason } from '#chains/evm/client/revert.ts';
 import type { Call } from '#chains/evm/rules/call.ts';
 import { BALANCE_OF_SELECTOR, callOf } from '#chains/evm/rules/call.ts';
 import { tokenTransferIn } from '#chains/inspect/spending.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { AssetAmount } from '#domain/exposure.ts';
-import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type {
+  ContractInteractionIntent,
+  Erc20ApproveIntent,
+  OnChainIntent,
+  TransferIntent,
+} from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -6,9 +6,9 @@ import type { Fees } from '#chains/evm/client/fees.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { costOf, marketTiers } from '#chains/evm/client/quote.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

@@ -1,5 +1,5 @@
-import type { Chain } from '#domain/chain.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /** Prices of EIP-1559, in wei per gas. */
 export interface Fees {

@@ -3,7 +3,7 @@ import { canonicalAddress } from '#chains/evm/rules/address.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { readContract } from '#chains/evm/client/rpc-calls.ts';
-import type { FeedRound } from '#domain/price.ts';
+import type { FeedRound } from '#domain/asset/price.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -22,14 +22,14 @@ import { parseUnsigned, serialiseUnsigned } from '#chains/evm/rules/transaction.
 import type { Call } from '#chains/evm/rules/call.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
-import { amountOf, parseAmount } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
-import type { Funds } from '#domain/reservation.ts';
-import { sumOf } from '#domain/reservation.ts';
+import { amountOf, parseAmount } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
+import type { Funds } from '#domain/wallet/reservation.ts';
+import { sumOf } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, Speed } from '#domain/transaction.ts';
+import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 
 /** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
 export interface EvmQuote extends Quote {

@@ -8,9 +8,9 @@ import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/watch/transfer-topics.ts
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Allowance, Simulation } from '#chains/inspect/simulation.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
-import type { ChainMovement } from '#domain/movement.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -6,10 +6,10 @@ import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
 import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import type { SignedTransaction } from '#chains/evm/rules/transaction.ts';
 import { parseSigned, parseUnsigned, serialiseSigned, serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
  * Joins the stored bytes and the signature of the co-signers to a transaction, reads it back, and compares what it would do

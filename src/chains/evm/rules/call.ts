@@ -1,8 +1,13 @@
 import type { Address, Hex } from 'viem';
 import { canonicalAddress } from '#chains/evm/rules/address.ts';
 import { isHexBytes, word } from '#chains/evm/rules/hex.ts';
-import { UINT256_MAX, parseAmount, unitsOf } from '#domain/amount.ts';
-import type { ContractInteractionIntent, Erc20ApproveIntent, OnChainIntent, TransferIntent } from '#domain/intent.ts';
+import { UINT256_MAX, parseAmount, unitsOf } from '#domain/asset/amount.ts';
+import type {
+  ContractInteractionIntent,
+  Erc20ApproveIntent,
+  OnChainIntent,
+  TransferIntent,
+} from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
 /** A call to a contract, or a plain payment. */

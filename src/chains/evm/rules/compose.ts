@@ -5,9 +5,9 @@ import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import { serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { messagePreimage } from '#chains/evm/rules/message.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ComposedBytes } from '#domain/event.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ComposedBytes } from '#domain/transaction/event.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 
 /**
  * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every

@@ -6,7 +6,7 @@ import { plainTextFault } from '#chains/inspect/message-text.ts';
 import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
-import type { MessageIntent } from '#domain/intent.ts';
+import type { MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

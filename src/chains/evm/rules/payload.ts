@@ -6,8 +6,8 @@ import type { EncodingFault, UnsignedTransaction } from '#chains/evm/rules/trans
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { messagePreimage } from '#chains/evm/rules/message.ts';
-import { parseAmount, unitsOf } from '#domain/amount.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import { parseAmount, unitsOf } from '#domain/asset/amount.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

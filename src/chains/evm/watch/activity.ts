@@ -7,9 +7,9 @@ import { movementsIn, ownPayment } from '#chains/evm/watch/movements.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { KnownTransaction } from '#chains/evm/client/rpc-calls.ts';
 import { getBlock, getReceipt, traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/client/rpc-calls.ts';
-import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

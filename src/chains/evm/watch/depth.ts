@@ -1,6 +1,6 @@
 import type { NodeFault } from '#chains/rpc/json-rpc.ts';
 import type { Block } from '#chains/evm/client/rpc-calls.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 
 /** So many times the chain's confirmations count as beyond any reorganisation where neither a node nor the chain's row says what is. Ours. */

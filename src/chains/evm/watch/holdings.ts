@@ -8,10 +8,10 @@ import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { word } from '#chains/evm/rules/hex.ts';
 import { getBalanceAt, getBlock, ethCall } from '#chains/evm/client/rpc-calls.ts';
-import type { Amount } from '#domain/amount.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { Asset } from '#domain/movement.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

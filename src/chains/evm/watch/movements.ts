@@ -2,8 +2,8 @@ import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import type { KnownTransaction, Log, Receipt, TraceCall } from '#chains/evm/client/rpc-calls.ts';
 import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/watch/transfer-topics.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ChainMovement } from '#domain/movement.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
 
 /**
  * Everything that a mined transaction moved: what it paid itself, what contracts paid on, and the tokens of its log lines. Nothing when

@@ -11,13 +11,13 @@ import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } f
 import { getBlock, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/client/rpc-calls.ts';
 import { traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/client/rpc-calls.ts';
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
-import { parseAmount } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { WalletMovements } from '#domain/movement.ts';
-import { movementsOf } from '#domain/movement.ts';
+import { parseAmount } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { WalletMovements } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { Inclusion } from '#domain/transaction.ts';
+import type { Inclusion } from '#domain/transaction/transaction.ts';
 
 /**
  * Where the attempts of a transaction are, as one node sees it. The head is asked first and everything else after it: what the

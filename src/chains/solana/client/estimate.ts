@@ -5,8 +5,8 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { priceTiers } from '#chains/solana/client/price.ts';
 import { costAt, planPayment } from '#chains/solana/client/quote.ts';
 import { TOKEN_ACCOUNT_RENT } from '#chains/solana/rules/payment-terms.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

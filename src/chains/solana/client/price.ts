@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
  * Ours: no tier is priced below these, in millionths of a lamport for each compute unit. RPC nodes report the lowest price of each

@@ -23,13 +23,13 @@ import { costOf, MICRO, nonceAccountOf, NONCE_SLOTS, SIGNATURE_FEE } from '#chai
 import type { Payment } from '#chains/solana/rules/transaction.ts';
 import { paymentOf, simulationMessage } from '#chains/solana/rules/transaction.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { AssetAmount } from '#domain/exposure.ts';
-import type { OnChainIntent, TransferIntent } from '#domain/intent.ts';
-import type { Funds } from '#domain/reservation.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import type { OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import type { Funds } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt, Speed } from '#domain/transaction.ts';
+import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 
 /** Everything of the terms but what the bytes hang on. */
 export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}

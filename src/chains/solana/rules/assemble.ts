@@ -6,10 +6,10 @@ import type { ChainFault, ChainSignature } from '#chains/chain-adapter.ts';
 import { bytesOf, isPublicKey } from '#chains/solana/rules/address.ts';
 import { offchainMessage } from '#chains/solana/rules/message.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Attempt } from '#domain/transaction.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
 
 export const SIGNATURE_BYTES = 64;
 

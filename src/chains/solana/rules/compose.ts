@@ -5,9 +5,9 @@ import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import type { DurableNonce, Terms } from '#chains/solana/rules/payment-terms.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ComposedBytes } from '#domain/event.ts';
-import type { MessageIntent, OnChainIntent } from '#domain/intent.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ComposedBytes } from '#domain/transaction/event.ts';
+import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 
 /** What the bytes hang on, as of which slot, and the last block height that can hold them; null when they wait as long as it takes. */
 export interface CurrentNonce {

@@ -3,7 +3,7 @@ import type { MessageText } from '#chains/chain-adapter.ts';
 import { plainTextFault } from '#chains/inspect/message-text.ts';
 import { parseWallet } from '#chains/solana/rules/address.ts';
 import { clusterOf } from '#chains/solana/rules/cluster.ts';
-import type { MessageIntent } from '#domain/intent.ts';
+import type { MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

@@ -39,8 +39,8 @@ import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { memoInstruction } from '#chains/solana/rules/memo.ts';
 import type { DurableNonce, Terms, TokenTerms } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf, nonceSeed, NONCE_SLOTS } from '#chains/solana/rules/payment-terms.ts';
-import type { TransferIntent } from '#domain/intent.ts';
-import { unitsOf } from '#domain/amount.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
 
 const NONCE_ACCOUNT_BYTES = 80n;
 const SIGNATURE_BYTES = 64;

@@ -16,11 +16,11 @@ import {
   getTransaction,
   BLOCK_CALLS,
 } from '#chains/solana/client/rpc-calls.ts';
-import type { ActivityBlock, ChainTransaction } from '#domain/activity.ts';
-import type { Amount } from '#domain/amount.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { ChainMovement } from '#domain/movement.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

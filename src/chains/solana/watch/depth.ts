@@ -1,5 +1,5 @@
 import type { Status } from '#chains/solana/client/rpc-calls.ts';
-import type { Chain } from '#domain/chain.ts';
+import type { Chain } from '#domain/asset/chain.ts';
 
 /** What is not beyond every fork counts less than that, however many blocks came after it. */
 const MAX_UNROOTED = 31n;

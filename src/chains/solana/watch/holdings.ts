@@ -7,8 +7,8 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import { getAccounts, getTokenAccounts } from '#chains/solana/client/rpc-calls.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { Asset } from '#domain/movement.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { MinedTransaction, TokenBalance } from '#chains/solana/client/rpc-calls.ts';
-import { amountOf } from '#domain/amount.ts';
-import type { ChainMovement } from '#domain/movement.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
 
 /**
  * Everything that a transaction moved, out of what it did to each account: what every program did on the way is in it, known or not. What

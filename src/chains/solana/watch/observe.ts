@@ -20,8 +20,8 @@ import {
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
-import type { Chain } from '#domain/chain.ts';
-import { movementsOf } from '#domain/movement.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { movementsOf } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 

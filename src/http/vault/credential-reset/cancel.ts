@@ -1,4 +1,4 @@
-import type { Cancellation, CredentialReset } from '#domain/credential-reset.ts';
+import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
 import type { HttpContext } from '#http/context.ts';
 import { actorOf, route } from '#http/context.ts';
 import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';

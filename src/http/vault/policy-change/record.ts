@@ -1,8 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import type { Chain } from '#domain/chain.ts';
-import { hasPermission, mayCancel } from '#domain/member.ts';
-import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy-change.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { hasPermission, mayCancel } from '#domain/access/member.ts';
+import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
 import { approvalRecord } from '#http/transaction/record.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';

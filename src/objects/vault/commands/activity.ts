@@ -1,16 +1,23 @@
 import { randomBytes } from '@noble/hashes/utils.js';
-import type { Valuation } from '#domain/appraisal.ts';
+import type { Valuation } from '#domain/asset/valuation.ts';
 import { knownCounterparties } from '#objects/vault/writes/known-counterparties.ts';
 import { findChain } from '#chains/registry.ts';
-import type { Activity, ChainTransaction } from '#domain/activity.ts';
-import { newActivity, isWatched, MAX_UNCONFIRMED, updatedActivity, shown, needsValuation } from '#domain/activity.ts';
+import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import {
+  newActivity,
+  isWatched,
+  MAX_UNCONFIRMED,
+  updatedActivity,
+  shown,
+  needsValuation,
+} from '#domain/activity/activity.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
-import type { Permission } from '#domain/member.ts';
+import type { Permission } from '#domain/access/member.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, FollowWork } from '#objects/vault/views.ts';

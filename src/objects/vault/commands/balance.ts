@@ -1,13 +1,13 @@
 import type { Holdings } from '#chains/chain-adapter.ts';
 import { findChain } from '#chains/registry.ts';
-import { unitsOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import type { Balance } from '#domain/ledger.ts';
-import { compare, nextComparisonMs } from '#domain/ledger.ts';
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Balance } from '#domain/asset/balance.ts';
+import { compare, nextComparisonMs } from '#domain/asset/balance.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { Actor, Transaction } from '#domain/transaction.ts';
+import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';

@@ -1,9 +1,9 @@
-import type { Asset } from '#domain/movement.ts';
-import { assetKey, fungibleKindOn, NATIVE } from '#domain/movement.ts';
+import type { Asset } from '#domain/activity/movement.ts';
+import { assetKey, fungibleKindOn, NATIVE } from '#domain/activity/movement.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import type { BalanceView, BalanceCommands } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';

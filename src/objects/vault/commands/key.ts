@@ -1,4 +1,4 @@
-import type { Chain, KeyScheme } from '#domain/chain.ts';
+import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import { recordExport, type RecoveryExport } from '#objects/vault/writes/recovery-exports.ts';
 import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';

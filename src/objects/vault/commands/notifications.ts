@@ -1,13 +1,13 @@
 import { findChain } from '#chains/registry.ts';
 import type { CredentialResetId, TransactionId, VaultId } from '#domain/id.ts';
 import { parseCredentialResetId } from '#domain/id.ts';
-import type { Notification } from '#domain/notification.ts';
+import type { Notification } from '#domain/activity/notification.ts';
 import {
   notificationOf,
   notificationOfActivity,
   notificationOfExport,
   notificationOfReset,
-} from '#domain/notification.ts';
+} from '#domain/activity/notification.ts';
 import type { Vault } from '#domain/vault.ts';
 import { NOTIFICATION_MS } from '#objects/vault/outbox.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';

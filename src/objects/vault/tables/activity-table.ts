@@ -1,4 +1,4 @@
-import type { Activity } from '#domain/activity.ts';
+import type { Activity } from '#domain/activity/activity.ts';
 
 /** A hash is one record for good, however often somebody reports it. */
 export const ACTIVITY_SCHEMA = `

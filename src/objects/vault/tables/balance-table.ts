@@ -1,9 +1,9 @@
-import { signedAmountOf, unitsOf } from '#domain/amount.ts';
-import type { SignedAmount } from '#domain/amount.ts';
-import type { Balance, Comparison, LedgerLine, Posting } from '#domain/ledger.ts';
-import { newBalance } from '#domain/ledger.ts';
-import type { Asset, AssetKind } from '#domain/movement.ts';
-import { assetKey } from '#domain/movement.ts';
+import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
+import type { SignedAmount } from '#domain/asset/amount.ts';
+import type { Balance, Comparison, LedgerLine, Posting } from '#domain/asset/balance.ts';
+import { newBalance } from '#domain/asset/balance.ts';
+import type { Asset, AssetKind } from '#domain/activity/movement.ts';
+import { assetKey } from '#domain/activity/movement.ts';
 
 /**
  * A transaction has one line for an asset, so nothing is counted twice, and the lines stay: whoever doubts a balance adds them up. Empty

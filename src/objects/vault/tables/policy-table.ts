@@ -1,10 +1,10 @@
-import type { AssetRef } from '#domain/exposure.ts';
-import { feeIn } from '#domain/exposure.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { AdoptedPolicy, PolicyChange } from '#domain/policy-change.ts';
-import type { Rules } from '#domain/rules.ts';
-import { DAY_MS } from '#domain/rules.ts';
-import type { Transaction } from '#domain/transaction.ts';
+import type { AssetRef } from '#domain/transaction/exposure.ts';
+import { feeIn } from '#domain/transaction/exposure.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy, PolicyChange } from '#domain/policy/policy-change.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { DAY_MS } from '#domain/policy/rules.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
 
 /** Proposals and decided spending are rows of their own: pending ones are found and a day is summed without reading the rest. */
 export const POLICY_SCHEMA = `

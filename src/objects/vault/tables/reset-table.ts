@@ -1,5 +1,5 @@
-import type { CredentialReset } from '#domain/credential-reset.ts';
-import { STORED_RESET_STATES } from '#domain/credential-reset.ts';
+import type { CredentialReset } from '#domain/access/credential-reset.ts';
+import { STORED_RESET_STATES } from '#domain/access/credential-reset.ts';
 import type { CredentialResetId } from '#domain/id.ts';
 import { parseCredentialResetId, parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 

@@ -1,12 +1,12 @@
 import { counterpartiesOf } from '#chains/inspect/counterparties.ts';
 import { findChain } from '#chains/registry.ts';
-import type { Chain } from '#domain/chain.ts';
-import { findLookalike } from '#domain/lookalike.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { findLookalike } from '#domain/activity/lookalike.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { dailyLimitViolation, ruleViolation } from '#domain/rules.ts';
-import type { Actor, Transaction } from '#domain/transaction.ts';
+import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
+import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';

@@ -1,11 +1,11 @@
-import type { Chain } from '#domain/chain.ts';
-import { findLookalike, shapeOf } from '#domain/lookalike.ts';
-import type { KnownCounterparties } from '#domain/spam.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
+import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
-/** What somebody would have to imitate: whom the vault has paid, trusted or named before, and itself. By shape (domain/lookalike.ts). */
+/** What somebody would have to imitate: whom the vault has paid, trusted or named before, and itself. By shape (domain/activity/lookalike.ts). */
 export function similarAddresses(
   storage: VaultStorage,
   vault: Vault,

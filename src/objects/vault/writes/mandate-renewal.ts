@@ -1,8 +1,8 @@
-import { KEY_SCHEMES } from '#domain/chain.ts';
-import { isRenewal } from '#domain/policy-change.ts';
-import type { PolicyChange } from '#domain/policy-change.ts';
-import type { NeededRenewal } from '#domain/mandate-renewal.ts';
-import { neededRenewals, renewalRefusal } from '#domain/mandate-renewal.ts';
+import { KEY_SCHEMES } from '#domain/asset/chain.ts';
+import { isRenewal } from '#domain/policy/policy-change.ts';
+import type { PolicyChange } from '#domain/policy/policy-change.ts';
+import type { NeededRenewal } from '#domain/policy/mandate-renewal.ts';
+import { neededRenewals, renewalRefusal } from '#domain/policy/mandate-renewal.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

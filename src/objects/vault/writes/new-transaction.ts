@@ -1,18 +1,18 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { exposureOf } from '#chains/inspect/exposure.ts';
-import type { Amount } from '#domain/amount.ts';
-import { amountOf, unitsOf } from '#domain/amount.ts';
-import type { Chain } from '#domain/chain.ts';
-import { feeCapFor } from '#domain/fee-cap.ts';
+import type { Amount } from '#domain/asset/amount.ts';
+import { amountOf, unitsOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { feeCapFor } from '#domain/wallet/fee-cap.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { newTransactionId } from '#domain/id.ts';
-import type { Action, Intent } from '#domain/intent.ts';
-import { intentBytes } from '#domain/intent.ts';
-import { feeCapOf } from '#domain/optional-rules.ts';
-import { policyBytes, thresholdFor } from '#domain/policy.ts';
-import type { Policy } from '#domain/policy.ts';
-import type { Actor, Speed, Transaction } from '#domain/transaction.ts';
+import type { Action, Intent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import { feeCapOf } from '#domain/policy/optional-rules.ts';
+import { policyBytes, thresholdFor } from '#domain/policy/policy.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Actor, Speed, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 
 export interface CreationRequest {

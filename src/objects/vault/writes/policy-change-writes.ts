@@ -1,14 +1,20 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { newPolicyChangeId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy.ts';
-import { thresholdForChange } from '#domain/policy.ts';
-import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy-change.ts';
-import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, isRenewal, mandateBytes } from '#domain/policy-change.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { thresholdForChange } from '#domain/policy/policy.ts';
+import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
+import {
+  ADOPTION_PERIOD_MS,
+  decideChange,
+  decisionEndOf,
+  isRenewal,
+  mandateBytes,
+} from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { Actor } from '#domain/transaction.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#objects/vault/membership.ts';
 import { nextPolicy, withPolicy } from '#objects/vault/membership.ts';

@@ -1,0 +1,220 @@
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { Passkey } from '#domain/access/device.ts';
+
+/**
+ * What the dashboard and the approval page say to each other, by `postMessage` or in the fragment of an
+ * address. The page takes nothing that is not exactly of these forms: a field that it does not know could
+ * carry what it does not show.
+ */
+export const APPROVAL_PROTOCOL = 1;
+
+/** The page is ready; the statements of the co-signers must name its nonce (lower-case hex of 32 bytes). */
+export interface PageReady {
+  readonly type: 'conclave/approval/hello';
+  readonly version: 1;
+  readonly nonce: string;
+}
+
+/** What the coordinator has from one co-signer. The statement itself is judged by who verifies its signature. */
+export interface RelayedStatement {
+  readonly cosigner: number;
+  readonly keyId: string;
+  /** Null: the coordinator says that the co-signer gave none. */
+  readonly statement: unknown;
+}
+
+/** A text of the server that nothing proves. The page shows it apart. */
+export interface UnverifiedNote {
+  readonly label: string;
+  readonly text: string;
+}
+
+export interface ApprovalRequest {
+  readonly type: 'conclave/approval/request';
+  readonly version: 1;
+  readonly requestId: string;
+  /** Whose passkeys the browser offers. */
+  readonly userId: string;
+  /** Hex of the bytes of the intent, or of the mandate of a policy change. */
+  readonly canonical: string;
+  /** Hex of the bytes of the policy in force. */
+  readonly policy: string;
+  /** Hex of the bytes of the policy that a mandate puts in force; null for an intent. */
+  readonly proposed: string | null;
+  /** The keys whose co-signers make the statements: that of the wallet, or all keys of the vault. */
+  readonly keyIds: readonly string[];
+  readonly statements: readonly RelayedStatement[];
+  /** Identity keys of the co-signers, for a policy that pins none. The person confirms their fingerprint. */
+  readonly cosigners: readonly CosignerPin[];
+  readonly remarks: readonly UnverifiedNote[];
+}
+
+/** Asks for a new passkey of the page. */
+export interface EnrolmentRequest {
+  readonly type: 'conclave/approval/enrolment';
+  readonly version: 1;
+  readonly requestId: string;
+  readonly userId: string;
+  readonly userName: string;
+}
+
+/** The signature of a passkey, as the API takes it. */
+export interface PasskeySignature {
+  readonly signature: string;
+  readonly authenticatorData: string;
+  readonly clientDataJSON: string;
+}
+
+export interface ApprovalAnswer extends PasskeySignature {
+  readonly type: 'conclave/approval/answer';
+  readonly version: 1;
+  readonly requestId: string;
+  readonly keyId: string;
+}
+
+/** A new passkey as a policy change names it, with its proof. */
+export interface EnrolmentAnswer {
+  readonly type: 'conclave/approval/enrolled';
+  readonly version: 1;
+  readonly requestId: string;
+  readonly device: Omit<Passkey, 'keyId'> & { readonly proof: PasskeySignature };
+}
+
+/** The person has gone back to the dashboard without a signature. */
+export interface ApprovalDecline {
+  readonly type: 'conclave/approval/declined';
+  readonly version: 1;
+  readonly requestId: string;
+}
+
+/** More text than this is no request of a dashboard: 100 devices and 200 rules of each list take less than a half. */
+const MAX_HEX = 1_000_000;
+const MAX_TEXT = 400;
+const MAX_REMARKS = 100;
+const MAX_COSIGNERS = 5;
+/** A vault has a key of each scheme at most. */
+const MAX_KEYS = 4;
+const MAX_STATEMENTS = MAX_KEYS * MAX_COSIGNERS;
+
+/** The request that a message is, or null for any message that is not exactly one. */
+export function parseApprovalRequest(message: unknown): ApprovalRequest | EnrolmentRequest | null {
+  if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL) return null;
+  if (message['type'] === 'conclave/approval/enrolment') return isEnrolment(message) ? message : null;
+  return isRequest(message) ? message : null;
+}
+
+/** The message by which the page names its nonce. */
+export function pageReadyMessage(nonce: string): PageReady {
+  return { type: 'conclave/approval/hello', version: APPROVAL_PROTOCOL, nonce };
+}
+
+/** The nonce of a page that is ready, or null for any other message. */
+export function nonceOfPageReady(message: unknown): string | null {
+  if (!isObject(message) || !hasExactly(message, ['type', 'version', 'nonce'])) return null;
+  const { type, version, nonce } = message;
+  const isHello = type === 'conclave/approval/hello' && version === APPROVAL_PROTOCOL;
+  return isHello && typeof nonce === 'string' && NONCE.test(nonce) ? nonce : null;
+}
+
+/** The answer to this request, or null for any other message. The API judges the signature in it. */
+export function parseApprovalAnswer(message: unknown, requestId: string): ApprovalAnswer | EnrolmentAnswer | null {
+  if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL || message['requestId'] !== requestId) return null;
+  const isAnswer = message['type'] === 'conclave/approval/answer' && hasExactly(message, ANSWER_FIELDS);
+  if (isAnswer && ANSWER_FIELDS.every((name) => name === 'version' || typeof message[name] === 'string')) {
+    return message as unknown as ApprovalAnswer;
+  }
+  const isEnrolled = message['type'] === 'conclave/approval/enrolled' && isObject(message['device']);
+  return isEnrolled ? (message as unknown as EnrolmentAnswer) : null;
+}
+
+/** Reports whether a message says that the person left this request without a signature. */
+export function isDecline(message: unknown, requestId: string): boolean {
+  if (!isObject(message) || !hasExactly(message, ['type', 'version', 'requestId'])) return false;
+  const { type, version } = message;
+  return type === 'conclave/approval/declined' && version === APPROVAL_PROTOCOL && message['requestId'] === requestId;
+}
+
+const NONCE = /^[0-9a-f]{64}$/;
+const HEX = /^(?:[0-9a-f]{2})+$/;
+const ANSWER_FIELDS = [
+  'type',
+  'version',
+  'requestId',
+  'keyId',
+  'signature',
+  'authenticatorData',
+  'clientDataJSON',
+] as const;
+const REQUEST_FIELDS = [
+  'type',
+  'version',
+  'requestId',
+  'userId',
+  'canonical',
+  'policy',
+  'proposed',
+  'keyIds',
+  'statements',
+  'cosigners',
+  'remarks',
+] as const;
+type Fields = Readonly<Record<string, unknown>>;
+
+function isRequest(message: unknown): message is ApprovalRequest {
+  if (!isObject(message) || !hasExactly(message, REQUEST_FIELDS)) return false;
+  const { type, requestId, userId, canonical, policy, proposed, keyIds, statements, cosigners, remarks } = message;
+  return (
+    type === 'conclave/approval/request' &&
+    [requestId, userId].every(isText) &&
+    isListOf(keyIds, MAX_KEYS, isText) &&
+    [canonical, policy].every(isHex) &&
+    (proposed === null || isHex(proposed)) &&
+    isListOf(statements, MAX_STATEMENTS, isShownStatement) &&
+    isListOf(cosigners, MAX_COSIGNERS, isPin) &&
+    isListOf(remarks, MAX_REMARKS, isRemark)
+  );
+}
+
+function isEnrolment(message: unknown): message is EnrolmentRequest {
+  if (!isObject(message)) return false;
+  const texts = ['requestId', 'userId', 'userName'];
+  return hasExactly(message, ['type', 'version', ...texts]) && texts.every((name) => isText(message[name]));
+}
+
+function isShownStatement(shown: unknown): boolean {
+  if (!isObject(shown) || !hasExactly(shown, ['cosigner', 'keyId', 'statement'])) return false;
+  return isCount(shown['cosigner']) && isText(shown['keyId']);
+}
+
+function isPin(pin: unknown): boolean {
+  return isObject(pin) && hasExactly(pin, ['index', 'signing']) && isCount(pin['index']) && isText(pin['signing']);
+}
+
+function isRemark(remark: unknown): boolean {
+  return isObject(remark) && hasExactly(remark, ['label', 'text']) && isText(remark['label']) && isText(remark['text']);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasExactly(value: Fields, names: readonly string[]): boolean {
+  const keys = Object.keys(value);
+  return keys.length === names.length && names.every((name) => keys.includes(name));
+}
+
+function isListOf(value: unknown, max: number, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.length <= max && value.every(isItem);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT;
+}
+
+function isHex(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_HEX && HEX.test(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && typeof value === 'number' && value >= 0;
+}

@@ -1,0 +1,31 @@
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+
+/** What a coordinator signs of each request to a co-signer that is not bound to it. */
+export interface CosignerRequest {
+  /** Number of the co-signer that is meant. */
+  readonly node: string;
+  /** Such as `key/abc/open`. */
+  readonly path: string;
+  readonly atMs: string;
+  /** Lower-case hex SHA-256 of the body. */
+  readonly bodyHash: string;
+}
+
+/**
+ * Names of the headers that carry the time, the hash of the body, and the signature, which is
+ * base64url without padding. The hash is a header so that a co-signer can verify the signature
+ * before it reads the body.
+ */
+export const REQUEST_TIME = 'x-conclave-time';
+export const REQUEST_BODY_HASH = 'x-conclave-body-sha256';
+export const REQUEST_SIGNATURE = 'x-conclave-signature';
+
+/** The bytes that are signed, by Ed25519. */
+export function cosignerRequestBytes({ node, path, atMs, bodyHash }: CosignerRequest): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/cosigner-request/v1', [
+    ['node', node],
+    ['path', path],
+    ['atMs', atMs],
+    ['bodyHash', bodyHash],
+  ]);
+}

@@ -1,0 +1,37 @@
+import type { UserProfile } from '#domain/access/access-token.ts';
+import type { TokenId } from '#domain/id.ts';
+
+/** A person's login in one browser (spec part 5 method 2). Of its cookie only the SHA-256 of the secret is kept. */
+export interface Session {
+  /** What the audit names where it names a token. */
+  readonly id: TokenId;
+  readonly user: UserProfile;
+  /** Lower-case hex SHA-256 of the secret. */
+  readonly secretHash: string;
+  readonly createdAtMs: number;
+  /** Whoever logged out. */
+  readonly endedAtMs: number | null;
+  /** As of an access token: null before the first use, absent in a session that is older than this field. */
+  readonly firstUsedAtMs?: number | null;
+}
+
+/** A forgotten browser is logged out after two hours, a busy one after a day. Ours. */
+export const SESSION_SECONDS = 24 * 60 * 60;
+const IDLE_SECONDS = 2 * 60 * 60;
+
+export type SessionFault = 'unknown' | 'ended' | 'expired';
+
+/** Whether a secret opens this session now. Refuses, in order: `unknown` (wrong secret), `ended`, `expired`. */
+export function sessionFault(
+  session: Session,
+  presented: { readonly secretHash: string; readonly lastUsedAtMs: number | null; readonly nowMs: number },
+  matches: (a: string, b: string) => boolean,
+): SessionFault | null {
+  const { createdAtMs } = session;
+  if (!matches(session.secretHash, presented.secretHash)) return 'unknown';
+  if (session.endedAtMs !== null) return 'ended';
+  const idleSinceMs = presented.lastUsedAtMs ?? createdAtMs;
+  const isOver =
+    presented.nowMs >= createdAtMs + SESSION_SECONDS * 1000 || presented.nowMs >= idleSinceMs + IDLE_SECONDS * 1000;
+  return isOver ? 'expired' : null;
+}

@@ -1,0 +1,114 @@
+import type { Activity } from '#domain/activity/activity.ts';
+import { decimalText } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { listedToken } from '#domain/asset/chain.ts';
+import type { CredentialReset } from '#domain/access/credential-reset.ts';
+import type { UserId } from '#domain/id.ts';
+import { MIN_SHOWN_VALUE, parseUsdPrice, usdValueAtPrice } from '#domain/asset/price.ts';
+import { unreachable } from '#domain/result.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { isPending } from '#domain/transaction/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import { isCollectible } from '#domain/activity/movement.ts';
+
+/** What is worth a person's attention away from the screen (spec part 6 rule 5, and the same for what needs or has had approvals). */
+export interface Notification {
+  readonly kind: 'approval' | 'outcome' | 'activity' | 'vault' | 'credential-reset';
+  readonly userIds: readonly UserId[];
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Of a transaction of the vault's own, as it is now; null when there is nothing to say (any more). */
+export function notificationOf(transaction: Transaction, vault: Vault, chain: Chain): Notification | null {
+  const { name } = vault.configuration;
+  const what = actionText(transaction, chain);
+  if (isPending(transaction.state)) {
+    const done = [transaction.createdBy, ...transaction.approvals.map(({ actor }) => actor)];
+    const userIds = vault.policy.signers.filter((signer) => !done.some(({ userId }) => userId === signer));
+    return { kind: 'approval', userIds, title: `${name}: approval needed`, body: what };
+  }
+  if (transaction.state !== 'SUCCEEDED' && transaction.state !== 'FAILED') return null;
+  const title = `${name}: ${transaction.state === 'SUCCEEDED' ? 'succeeded' : 'failed'}`;
+  return { kind: 'outcome', userIds: membersOf(vault), title, body: what };
+}
+
+/** Of what others did; null when it is hidden, gone, or dust: a stranger sends a wei for next to nothing, and as often as he likes. */
+export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
+  if (!activity.visible || activity.state === 'FAILED' || isDust(activity)) return null;
+  const moved = activity.changes.find(({ units }) => units !== '0');
+  const title = `${vault.configuration.name}: ${activity.direction === 'in' ? 'received' : 'sent by somebody else'}`;
+  const what =
+    moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
+  return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
+}
+
+/** Returns the notification of an export of recovery packages, for every member: as many packages as sign together are the key. */
+export function notificationOfExport(vault: Vault): Notification {
+  const title = `${vault.configuration.name}: recovery packages requested`;
+  const body =
+    'An operator asks the co-signers for their shares of all keys. If you did not expect it, ask your operator.';
+  return { kind: 'vault', userIds: membersOf(vault), title, body };
+}
+
+/** Of a credential reset: all members are notified of each step, and while it is pending any of them can cancel it. */
+export function notificationOfReset({ state, userName }: CredentialReset, vault: Vault): Notification {
+  const title = `${vault.configuration.name}: ${RESET_TITLES[state]}`;
+  return { kind: 'credential-reset', userIds: membersOf(vault), title, body: RESET_TEXTS[state](userName) };
+}
+
+const RESET_TITLES = {
+  PENDING: 'credential reset requested',
+  COMPLETED: 'credential reset completed',
+  CANCELLED: 'credential reset cancelled',
+  EXPIRED: 'credential reset expired',
+} as const;
+
+const RESET_TEXTS = {
+  PENDING: (name: string) =>
+    `An operator asks for new credentials for ${name}. Cancel it if ${name} did not want this.`,
+  COMPLETED: (name: string) => `An operator received new credentials for ${name}.`,
+  CANCELLED: (name: string) => `${name} gets no new credentials.`,
+  EXPIRED: (name: string) => `The new credentials for ${name} were not collected in time.`,
+} as const;
+
+/** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */
+function isDust({ usdValue }: Activity): boolean {
+  return usdValue !== null && usdValueAtPrice(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < MIN_SHOWN_VALUE;
+}
+
+function membersOf({ members }: Vault): readonly UserId[] {
+  return members.map(({ userId }) => userId);
+}
+
+function actionText({ intent }: Transaction, chain: Chain): string {
+  switch (intent.kind) {
+    case 'transfer': {
+      const { tokenAddress, amount, to } = intent;
+      return `${amountText({ tokenAddress, units: amount }, chain)} on ${chain.name} to ${shortened(to)}`;
+    }
+    case 'contract-interaction':
+      return `A call of ${shortened(intent.to)} on ${chain.name}`;
+    case 'erc20-approve':
+      return `An allowance for ${shortened(intent.spender)} on ${chain.name}`;
+    case 'message':
+      return `A message for ${chain.name}`;
+    default:
+      return unreachable(intent);
+  }
+}
+
+/** Only names that somebody vouches for: what a token calls itself has no place on a lock screen. */
+function amountText(
+  { tokenAddress, units }: { readonly tokenAddress: string | null; readonly units: string },
+  chain: Chain,
+): string {
+  const size = units.replace('-', '');
+  if (tokenAddress === null) return `${decimalText(BigInt(size), chain.nativeDecimals)} ${chain.nativeSymbol}`;
+  const listed = listedToken(chain, tokenAddress);
+  return listed === null ? 'A token' : `${decimalText(BigInt(size), listed.decimals)} ${listed.symbol}`;
+}
+
+function shortened(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}

@@ -1,0 +1,95 @@
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { Valuation, TokenProfile, MarketValue } from '#domain/asset/valuation.ts';
+import { tokenProfile, tokenProfiles, marketValueOf } from '#domain/asset/valuation.ts';
+import type { BalanceChange, ChainMovement } from '#domain/activity/movement.ts';
+import { concerns, isCollectible } from '#domain/activity/movement.ts';
+import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
+
+/**
+ * Why a rule hides what others did (chains.md part 5). Nothing is ever deleted, and whoever wants to see it sees it.
+ *
+ * `ZERO_VALUE`     nothing is moved by it: a transfer of nothing in the vault's name, to poison its history
+ * `LOOKALIKE`      next to nothing, from or to an address that begins and ends like one that the vault has dealt with
+ * `FAKE_TOKEN`     a token that calls itself like a listed one, or like the coin
+ * `BAIT`           a token or collectible whose name wants something of its reader
+ * `MASS_TRANSFER`  a token without a price, given to many at once
+ * `LOW_VALUE`      spec part 8: tokens worth less than 0.005 USD
+ * `UNKNOWN_TOKEN`  no source has a price for it, and the vault has never sent it
+ * `REORGED`        it is not in its chain any more
+ * `DROPPED`        it waited to be mined, and never came to anything
+ */
+export const HIDDEN_REASONS = [
+  'ZERO_VALUE',
+  'LOOKALIKE',
+  'FAKE_TOKEN',
+  'BAIT',
+  'MASS_TRANSFER',
+  'LOW_VALUE',
+  'UNKNOWN_TOKEN',
+  'REORGED',
+  'DROPPED',
+] as const;
+export type HiddenReason = (typeof HIDDEN_REASONS)[number];
+
+/** A transaction that somebody else has signed, as it concerns one wallet. */
+export interface SpamCandidate {
+  readonly wallet: string;
+  /** Of the whole transaction. */
+  readonly movements: readonly ChainMovement[];
+  readonly changes: readonly BalanceChange[];
+}
+
+/** What the vault itself knows. */
+export interface KnownCounterparties {
+  /** Whether an address could be taken for one that the vault has dealt with, and is another. */
+  readonly isLookalike: (address: string) => boolean;
+  /** Whether the vault has sent this token itself. */
+  readonly hasSent: (tokenAddress: string) => boolean;
+}
+
+/** More recipients of one token in one transaction than a payment has. Ours. */
+const MAX_RECIPIENTS = 20;
+
+/** The first reason of the list above; null when it is to be seen. Coins are never hidden for being few. */
+export function hiddenReasonOf(
+  suspect: SpamCandidate,
+  appraisal: Valuation,
+  { isLookalike, hasSent }: KnownCounterparties,
+): HiddenReason | null {
+  const { wallet, changes } = suspect;
+  const movements = suspect.movements.filter((one) => concerns(wallet, one));
+  if (movements.every(({ amount }) => amount === '0')) return 'ZERO_VALUE';
+  const moved = changes.filter(({ units }) => unitsOf(units) !== 0n);
+  const worth = marketValueOf(moved, appraisal);
+  const others = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null && party !== wallet);
+  const isSmall = worth.state !== 'known' || worth.usdE30 < ONE_DOLLAR;
+  if (isSmall && others.some((party) => party !== null && isLookalike(party))) return 'LOOKALIKE';
+  if (moved.some(({ tokenAddress }) => tokenAddress === null)) return null;
+  const isTrusted = ({ tokenAddress }: BalanceChange) =>
+    tokenAddress !== null && (hasSent(tokenAddress) || tokenProfile(appraisal, tokenAddress)?.isListed === true);
+  const trusted = moved.filter(isTrusted);
+  if (trusted.length > 0 && !isLittle(marketValueOf(trusted, appraisal))) return null;
+  const doubtful = moved.filter((change) => !isTrusted(change));
+  const reason = suspicion(suspect, tokenProfiles(doubtful, appraisal));
+  if (reason !== null) return reason;
+  if (moved.length === 0 || moved.some(isCollectible)) return null;
+  if (isLittle(worth)) return 'LOW_VALUE';
+  return worth.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
+}
+
+function isLittle(worth: MarketValue): boolean {
+  return worth.state === 'known' && worth.usdE30 < MIN_SHOWN_VALUE;
+}
+
+/** Of tokens that have a price nobody needs to be warned by their names. */
+function suspicion({ movements, changes }: SpamCandidate, facts: readonly TokenProfile[]): HiddenReason | null {
+  const unpriced = facts.filter(({ price }) => price.state !== 'known');
+  if (unpriced.some(({ imitates }) => imitates !== null)) return 'FAKE_TOKEN';
+  if (unpriced.some(({ hasPhishingText }) => hasPhishingText)) return 'BAIT';
+  const isMass = changes.some(({ tokenAddress }) => {
+    if (!unpriced.some(({ address }) => address === tokenAddress)) return false;
+    const recipients = movements.filter((one) => one.tokenAddress === tokenAddress).map(({ to }) => to);
+    return new Set(recipients).size > MAX_RECIPIENTS;
+  });
+  return isMass ? 'MASS_TRANSFER' : null;
+}

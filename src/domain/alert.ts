@@ -1,0 +1,155 @@
+import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
+
+/** What of a running service wants a person, and nobody else would tell. */
+
+export const ALERT_CODES = [
+  'stuck-transactions',
+  'unexplained-transactions',
+  'unknown-coins',
+  'late-deliveries',
+  'failed-deliveries',
+  'dead-letters',
+  'late-sweep',
+  'cosigner-away',
+  'cosigner-banned',
+  'foreign-passkeys',
+] as const;
+
+export interface Alert {
+  readonly code: (typeof ALERT_CODES)[number];
+  /** In words, with numbers; no names, amounts or addresses. */
+  readonly detail: string;
+}
+
+/** How it is with everything that is owed. Times in milliseconds since 1970; null where there is nothing. */
+export interface ServiceHealth {
+  /** Transactions with work outstanding, by state. */
+  readonly outstanding: Readonly<Record<string, number>>;
+  /** Of those that are decided and not done the ones that have not moved for longest, the longest first. */
+  readonly quietest: readonly StalledTransaction[];
+  /** What monitors have sent and nobody has dealt with. */
+  readonly openDeliveries: number;
+  readonly oldestDueAtMs: number | null;
+  readonly failedDeliveries: number;
+  readonly newestFailureAtMs: number | null;
+  readonly deadLetters: number;
+  readonly newestDeadLetterAtMs: number | null;
+  readonly vaults: number;
+  /** When the sweep was last at the vault that it has left alone for longest. */
+  readonly longestUnsweptAtMs: number | null;
+  /** Vaults whose policy in force has a passkey of another origin than the approval page. */
+  readonly vaultsWithForeignPasskeys: number;
+}
+
+interface StalledTransaction {
+  readonly id: string;
+  readonly vaultId: number;
+  readonly chain: string;
+  readonly state: string;
+  readonly stateReason: string | null;
+  readonly updatedAtMs: number;
+}
+
+/** A co-signer as it answers. */
+export interface CosignerState {
+  readonly node: number;
+  /** Null for one that answers; else the code of what it, or nobody, has said. */
+  readonly fault: string | null;
+  /** The nodes that it has caught cheating. */
+  readonly banned: readonly number[];
+}
+
+const MINUTE_MS = 60_000;
+/** Longer than any chain takes to confirm, and than a node is away for a new version. */
+const STUCK_MS = 60 * MINUTE_MS;
+/** RPC nodes contradict each other, one of two does not answer, or none has the history: an operator has to change the nodes. */
+const UNEXPLAINED: ReadonlySet<string | null> = new Set([
+  'NONCE_USED_UNEXPLAINED',
+  'NODES_DISAGREE',
+  'SECOND_NODE_AWAY',
+]);
+/** Longer than a node lags behind another one. */
+const UNEXPLAINED_MS = 10 * MINUTE_MS;
+const LATE_DELIVERY_MS = 15 * MINUTE_MS;
+/** The sweep is at every vault once an hour. */
+const LATE_SWEEP_MS = 130 * MINUTE_MS;
+/** What has failed is told of for a day; the rows stay. */
+const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
+
+/** Everything that wants a person now, in the order of ATTENTIONS. */
+export function alertsFor(
+  condition: ServiceHealth,
+  cosigners: readonly CosignerState[],
+  nowMs: number,
+): readonly Alert[] {
+  const { quietest, oldestDueAtMs, newestFailureAtMs, newestDeadLetterAtMs, longestUnsweptAtMs } = condition;
+  const isBefore = (atMs: number | null, ageMs: number) => atMs !== null && atMs < nowMs - ageMs;
+  const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
+  const minutes = (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS);
+  const stuck = quietest.filter(({ updatedAtMs }) => isBefore(updatedAtMs, STUCK_MS));
+  const unexplained = quietest.filter(
+    ({ stateReason, updatedAtMs }) => UNEXPLAINED.has(stateReason) && isBefore(updatedAtMs, UNEXPLAINED_MS),
+  );
+  const unknown = quietest.filter(
+    ({ stateReason, updatedAtMs }) => stateReason === COIN_UNKNOWN && isBefore(updatedAtMs, UNEXPLAINED_MS),
+  );
+  const found: (Alert | null)[] = [
+    stuck.length === 0
+      ? null
+      : {
+          code: 'stuck-transactions',
+          detail: `${stuck.length} at least, for ${minutes(stuck[0]?.updatedAtMs ?? null)} minutes`,
+        },
+    unexplained.length === 0
+      ? null
+      : {
+          code: 'unexplained-transactions',
+          detail: `${unexplained.length} at least: the RPC nodes do not show what became of them`,
+        },
+    unknown.length === 0
+      ? null
+      : {
+          code: 'unknown-coins',
+          detail: `${unknown.length} at least: the RPC nodes do not show a coin that they spend`,
+        },
+    isBefore(oldestDueAtMs, LATE_DELIVERY_MS)
+      ? {
+          code: 'late-deliveries',
+          detail: `${condition.openDeliveries} open, late by ${minutes(oldestDueAtMs)} minutes`,
+        }
+      : null,
+    isSince(newestFailureAtMs, REPORTED_FOR_MS)
+      ? {
+          code: 'failed-deliveries',
+          detail: `${condition.failedDeliveries} in all, the newest ${minutes(newestFailureAtMs)} minutes ago`,
+        }
+      : null,
+    isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
+      ? {
+          code: 'dead-letters',
+          detail: `${condition.deadLetters} in all, the newest ${minutes(newestDeadLetterAtMs)} minutes ago`,
+        }
+      : null,
+    isBefore(longestUnsweptAtMs, LATE_SWEEP_MS)
+      ? {
+          code: 'late-sweep',
+          detail: `a vault was left alone for ${minutes(longestUnsweptAtMs)} minutes: does the cron trigger run?`,
+        }
+      : null,
+    ...cosigners.map(({ node, fault }): Alert | null =>
+      fault === null ? null : { code: 'cosigner-away', detail: `node ${node}: ${fault}` },
+    ),
+    ...cosigners.map(({ node, banned }): Alert | null =>
+      banned.length === 0
+        ? null
+        : { code: 'cosigner-banned', detail: `node ${node} has caught ${banned.join(', ')} cheating` },
+    ),
+    condition.vaultsWithForeignPasskeys === 0
+      ? null
+      : {
+          code: 'foreign-passkeys',
+          detail: `${condition.vaultsWithForeignPasskeys} vaults have passkeys of another page than the approval page`,
+        },
+  ];
+  return found.filter((one) => one !== null);
+}

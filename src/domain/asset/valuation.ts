@@ -1,0 +1,88 @@
+import { unitsOf } from '#domain/asset/amount.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import { isCollectible } from '#domain/activity/movement.ts';
+import type { Price } from '#domain/asset/price.ts';
+import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
+
+/** What a token calls itself: the text of a stranger. */
+export interface TokenLabel {
+  readonly address: string;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+}
+
+/** What is known of a token when a transaction that moved it is recorded. */
+export interface TokenProfile extends TokenLabel {
+  readonly price: Price;
+  /** The operator vouches for it. */
+  readonly isListed: boolean;
+  /** The symbol of a listed token, or of the coin, that it wants to be taken for. */
+  readonly imitates: string | null;
+  /** Its name or symbol wants something: an address of the web, `claim`, `visit`. */
+  readonly hasPhishingText: boolean;
+}
+
+/** What was found out about everything that a transaction moved. */
+export interface Valuation {
+  readonly native: { readonly price: Price; readonly decimals: number };
+  readonly tokens: readonly TokenProfile[];
+}
+
+/** What some changes are worth together. Of several prices that are not known the one that may still become known counts. */
+export type MarketValue =
+  | { readonly state: 'known'; readonly usdE30: bigint; readonly atMs: number }
+  | { readonly state: 'unknown' | 'unavailable' | 'unpriced' };
+
+export function tokenProfile({ tokens }: Valuation, tokenAddress: string): TokenProfile | null {
+  return tokens.find(({ address }) => address === tokenAddress) ?? null;
+}
+
+export function tokenProfiles(changes: readonly BalanceChange[], { tokens }: Valuation): readonly TokenProfile[] {
+  return tokens.filter(({ address }) => changes.some(({ tokenAddress }) => tokenAddress === address));
+}
+
+export function labelsOf(changes: readonly BalanceChange[], appraisal: Valuation): readonly TokenLabel[] {
+  return tokenProfiles(changes, appraisal).map(({ address, symbol, decimals }) => ({ address, symbol, decimals }));
+}
+
+/** Without a sign: what went is worth as much as what came. Collectibles have no price. */
+export function marketValueOf(changes: readonly BalanceChange[], appraisal: Valuation): MarketValue {
+  const parts = changes.map((change) => marketValueOfOne(change, appraisal));
+  for (const state of ['unavailable', 'unpriced', 'unknown'] as const) {
+    if (parts.some((part) => part.state === state)) return { state };
+  }
+  const known = parts.filter((part) => part.state === 'known');
+  return {
+    state: 'known',
+    usdE30: known.reduce((sum, { usdE30 }) => sum + usdE30, 0n),
+    atMs: Math.min(...known.map(({ atMs }) => atMs)),
+  };
+}
+
+const UNPRICED: Price = { state: 'unpriced' };
+const UNKNOWN: Price = { state: 'unknown' };
+
+function marketValueOfOne({ kind, tokenAddress, units }: BalanceChange, appraisal: Valuation): MarketValue {
+  if (isCollectible({ kind })) return { state: 'unknown' };
+  // A deployment without sources has no price for the coin either.
+  const nothing = { price: appraisal.native.price.state === 'unpriced' ? UNPRICED : UNKNOWN, decimals: null };
+  const { price, decimals } =
+    tokenAddress === null ? appraisal.native : (tokenProfile(appraisal, tokenAddress) ?? nothing);
+  if (price.state !== 'known') return price;
+  if (decimals === null) return { state: 'unknown' };
+  return { state: 'known', usdE30: usdValueAtPrice(unitsOf(units), decimals, price.usdE12), atMs: price.atMs };
+}
+
+/** What a record says that it was worth, by the prices of when it was first seen. */
+export interface UsdValue {
+  readonly usd: string;
+  readonly pricedAtMs: number;
+}
+
+/** Of what came, and where nothing came of what went; null where a price is not known, or nothing moved. */
+export function usdValueOf(changes: readonly BalanceChange[], appraisal: Valuation): UsdValue | null {
+  const came = changes.filter(({ units }) => unitsOf(units) > 0n);
+  const moved = came.length > 0 ? came : changes.filter(({ units }) => unitsOf(units) < 0n);
+  const worth = moved.length === 0 ? null : marketValueOf(moved, appraisal);
+  return worth?.state === 'known' ? { usd: usdText(worth.usdE30), pricedAtMs: worth.atMs } : null;
+}

@@ -1,0 +1,36 @@
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+
+/** What was hashed, as it can be read: the other way of `canonicalBytes`. */
+export interface CanonicalText {
+  readonly domain: string;
+  readonly fields: readonly CanonicalField[];
+}
+
+const ABSENT = 0;
+const PRESENT = 1;
+const LENGTH_BYTES = 4;
+
+/** Throws when these are no such bytes: nothing may be left over, and no text be anything but UTF-8. */
+export function readCanonical(bytes: Uint8Array): CanonicalText {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let offset = 0;
+  const text = () => {
+    const start = offset + LENGTH_BYTES;
+    const end = start + view.getUint32(offset);
+    if (end > bytes.length) throw new RangeError('it breaks off');
+    offset = end;
+    return decoder.decode(bytes.subarray(start, end));
+  };
+  const domain = text();
+  const fields: CanonicalField[] = [];
+  while (offset < bytes.length) {
+    const name = text();
+    const mark = bytes[offset];
+    offset += 1;
+    if (mark !== ABSENT && mark !== PRESENT)
+      throw new RangeError('it says neither that a value is there nor that none is');
+    fields.push([name, mark === ABSENT ? null : text()]);
+  }
+  return { domain, fields };
+}

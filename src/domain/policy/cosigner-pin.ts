@@ -1,0 +1,36 @@
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+
+/** The identity key of a co-signer, as people and policies pin it. */
+export interface CosignerPin {
+  /** Number of the co-signer, from 1. */
+  readonly index: number;
+  /** Ed25519 public key, lower-case hex of 32 bytes. */
+  readonly signing: string;
+}
+
+const MAX_COSIGNERS = 5;
+
+/** Reports whether a list names co-signers 1 to n in order, each with a key of its own. */
+export function arePins(pins: readonly CosignerPin[]): boolean {
+  const isInOrder = pins.every(({ index }, i) => index === i + 1);
+  const areKeys = pins.every(({ signing }) => /^[0-9a-f]{64}$/.test(signing));
+  const distinct = new Set(pins.map(({ signing }) => signing)).size === pins.length;
+  return pins.length >= 2 && pins.length <= MAX_COSIGNERS && isInOrder && areKeys && distinct;
+}
+
+/** The part of the canonical bytes of a policy that its pins are. */
+export function pinFields(pins: readonly CosignerPin[]): readonly CanonicalField[] {
+  return [
+    ['cosigners', String(pins.length)],
+    ...pins.flatMap(({ index, signing }): CanonicalField[] => [
+      ['cosigner', String(index)],
+      ['signing', signing],
+    ]),
+  ];
+}
+
+/** The bytes whose SHA-256 gives the fingerprint that people compare. */
+export function pinBytes(pins: readonly CosignerPin[]): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/cosigner-pins/v1', pinFields(pins));
+}

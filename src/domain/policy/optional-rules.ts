@@ -1,0 +1,90 @@
+import type { Amount } from '#domain/asset/amount.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import type { ApprovalMode } from '#domain/access/device.ts';
+
+/**
+ * `every-cosigner`: before a co-signer gives its last message, each co-signer of the vault has
+ * signed a receipt for these bytes. `quorum`: the co-signers that sign together are enough.
+ */
+export const SIGN_ONCE_MODES = ['every-cosigner', 'quorum'] as const;
+export type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
+
+/** `ed25519`: at least one approval carries the signature of an Ed25519 device, which no browser page handles. */
+export const REQUIRED_DEVICES = ['any', 'ed25519'] as const;
+type RequiredDevice = (typeof REQUIRED_DEVICES)[number];
+
+/** Messages whose signature names no chain: EIP-191 texts, and EIP-712 data without a `chainId`. */
+export const UNBOUND_MESSAGE_RULES = ['allow', 'refuse'] as const;
+export type UnboundMessageRule = (typeof UNBOUND_MESSAGE_RULES)[number];
+
+/** The largest fee of one transaction on one chain, in the chain's smallest unit. */
+export interface FeeCap {
+  /** CAIP-2. */
+  readonly chain: string;
+  readonly amount: Amount;
+}
+
+/**
+ * Rules that were added after the first release of the policy document. An absent rule has the
+ * meaning that its docstring names, and adds nothing to the canonical bytes: a policy that was
+ * adopted without the rule keeps its hash and its meaning.
+ */
+export interface OptionalRules {
+  /** Absent: `quorum`. */
+  readonly signOnce?: SignOnceMode;
+  /** Whether the largest fee counts into limits and steps of the native asset. Absent: false. */
+  readonly limitsIncludeFees?: boolean;
+  /** Absent: only the ceiling of each co-signer applies. */
+  readonly maxFees?: readonly FeeCap[];
+  /** Absent: `any`. */
+  readonly requiredDevice?: RequiredDevice;
+  /** Absent: `allow`. */
+  readonly unboundMessages?: UnboundMessageRule;
+}
+
+/** How many co-signers there are, and how many of them sign together. */
+export interface CosignerGroup {
+  readonly threshold: number;
+  readonly count: number;
+}
+
+/**
+ * The rules that a new policy gets where its author names none.
+ *
+ * Without receipts, two groups of t out of n co-signers share at least 2t - n members, so one
+ * transaction is signed once as long as fewer than 2t - n co-signers are hostile. Where this
+ * tolerates no hostile co-signer (2 of 3, 3 of 5), every co-signer gives a receipt. In token mode
+ * the coordinator is trusted to count approvals, so receipts would protect nothing.
+ */
+export function defaultRules(
+  approvalMode: ApprovalMode,
+  group: CosignerGroup,
+): Required<Omit<OptionalRules, 'maxFees'>> {
+  const tolerated = 2 * group.threshold - group.count - 1;
+  return {
+    signOnce: approvalMode === 'device' && tolerated < 1 ? 'every-cosigner' : 'quorum',
+    limitsIncludeFees: true,
+    requiredDevice: 'any',
+    unboundMessages: 'allow',
+  };
+}
+
+/** The part of the canonical bytes of a policy that these rules are. An absent rule adds no field. */
+export function optionalRuleFields(rules: OptionalRules): readonly CanonicalField[] {
+  const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages } = rules;
+  const fields: CanonicalField[] = [];
+  if (signOnce !== undefined) fields.push(['signOnce', signOnce]);
+  if (limitsIncludeFees !== undefined) fields.push(['limitsIncludeFees', String(limitsIncludeFees)]);
+  if (maxFees !== undefined) {
+    fields.push(['maxFees', String(maxFees.length)]);
+    for (const { chain, amount } of maxFees) fields.push(['chain', chain], ['amount', amount]);
+  }
+  if (requiredDevice !== undefined) fields.push(['requiredDevice', requiredDevice]);
+  if (unboundMessages !== undefined) fields.push(['unboundMessages', unboundMessages]);
+  return fields;
+}
+
+/** The fee cap of a policy for a chain, or null where it names none. */
+export function feeCapOf({ maxFees = [] }: OptionalRules, chain: string): Amount | null {
+  return maxFees.find((cap) => cap.chain === chain)?.amount ?? null;
+}

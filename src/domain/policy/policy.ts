@@ -1,0 +1,117 @@
+import type { UserId, VaultId } from '#domain/id.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { ApprovalMode, Device } from '#domain/access/device.ts';
+import { deviceFields, MAX_DEVICES } from '#domain/access/device.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { arePins, pinFields } from '#domain/policy/cosigner-pin.ts';
+import type { Exposure } from '#domain/transaction/exposure.ts';
+import type { Rules, RulesFault } from '#domain/policy/rules.ts';
+import { highestThreshold, ruleFields, rulesFault, triggeredThresholds } from '#domain/policy/rules.ts';
+
+/**
+ * Who decides over a vault, how many of them it takes, and what they have bound themselves to. Every co-signer pins version 1 when
+ * the key is generated and afterwards accepts only the next version, which names the hash of the one before and has the voices
+ * that the one before asks for: a coordinator can neither skip back to an easier policy nor show two co-signers two histories.
+ */
+export interface Policy {
+  readonly vaultId: VaultId;
+  readonly version: number;
+  /** Sorted and distinct: the same people give the same bytes. */
+  readonly signers: readonly UserId[];
+  readonly threshold: number;
+  readonly approvalMode: ApprovalMode;
+  /** By key id, and distinct. In token mode they wait for the day of the other. */
+  readonly devices: readonly Device[];
+  readonly rules: Rules;
+  /** Lower-case hex SHA-256 of the policy before this one; 64 zeros for version 1. */
+  readonly previousHash: string;
+  /**
+   * The identity keys of the co-signers, in order. Signers verify statements of co-signers against
+   * them, and only a policy change replaces them. Absent from policies of before.
+   */
+  readonly cosigners?: readonly CosignerPin[];
+}
+
+export const NO_PREVIOUS_POLICY = '0'.repeat(64);
+
+/** More voices than this would not fit one screen, and every approval scans them. */
+const MAX_SIGNERS = 50;
+
+export type PolicyFault =
+  | 'version-out-of-range'
+  | 'no-signers'
+  | 'too-many-signers'
+  | 'signers-not-sorted'
+  | 'threshold-out-of-range'
+  | 'too-many-devices'
+  | 'devices-not-sorted'
+  | 'device-of-nobody'
+  | 'signer-without-device'
+  | 'required-device-missing'
+  | 'cosigners-malformed'
+  | RulesFault;
+
+/**
+ * The first reason why a policy cannot be, or null. Refuses, in order: a version below 1, no
+ * signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers,
+ * malformed pins, more than `MAX_DEVICES` devices, unsorted or doubled devices, one whose owner
+ * does not sign, in device mode a signer who has none, a required device that no device is, then
+ * what `rulesFault` refuses.
+ */
+export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  if (policy.version < 1) return 'version-out-of-range';
+  if (policy.signers.length === 0) return 'no-signers';
+  if (policy.signers.length > MAX_SIGNERS) return 'too-many-signers';
+  const sorted = policy.signers.every((signer, i) => i === 0 || (policy.signers[i - 1] ?? '') < signer);
+  if (!sorted) return 'signers-not-sorted';
+  const { threshold } = policy;
+  if (!Number.isInteger(threshold) || threshold < 1 || threshold > policy.signers.length)
+    return 'threshold-out-of-range';
+  if (policy.cosigners !== undefined && !arePins(policy.cosigners)) return 'cosigners-malformed';
+  return devicesFault(policy) ?? rulesFault(policy.rules, policy.signers.length);
+}
+
+function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'vaultId'>): PolicyFault | null {
+  if (devices.length > MAX_DEVICES) return 'too-many-devices';
+  const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);
+  if (!sorted) return 'devices-not-sorted';
+  if (devices.some(({ userId }) => !signers.includes(userId))) return 'device-of-nobody';
+  // Whoever signs and can not approve would be counted on in vain.
+  const isMute = (signer: UserId) => devices.every(({ userId }) => userId !== signer);
+  if (approvalMode === 'device' && signers.some(isMute)) return 'signer-without-device';
+  // Such a policy could approve nothing, not even the change that ends it.
+  const canSatisfy = approvalMode === 'device' && devices.some(({ algorithm }) => algorithm === 'ed25519');
+  return rules.requiredDevice === 'ed25519' && !canSatisfy ? 'required-device-missing' : null;
+}
+
+/** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
+export function thresholdFor({ threshold, rules }: Policy, exposure: Exposure): number {
+  return Math.max(threshold, ...triggeredThresholds(rules, exposure).map(({ voices }) => voices));
+}
+
+/**
+ * Voices that a change of this policy takes: as many as the most that it asks for anything. With fewer, those who may not decide
+ * over a large amount could decide that it is a small one.
+ */
+export function thresholdForChange({ threshold, rules }: Policy): number {
+  return Math.max(threshold, highestThreshold(rules));
+}
+
+/** The bytes whose SHA-256 names this policy. */
+export function policyBytes(policy: Policy): Uint8Array {
+  const fields: CanonicalField[] = [
+    ['vaultId', String(policy.vaultId)],
+    ['version', String(policy.version)],
+    ['threshold', String(policy.threshold)],
+    ['previousHash', policy.previousHash],
+    ['signers', String(policy.signers.length)],
+    ...policy.signers.map((signer): CanonicalField => ['signer', signer]),
+    ['approvalMode', policy.approvalMode],
+    ['devices', String(policy.devices.length)],
+    ...policy.devices.flatMap((device): CanonicalField[] => [['device', device.keyId], ...deviceFields(device)]),
+    ...ruleFields(policy.rules),
+    ...(policy.cosigners === undefined ? [] : pinFields(policy.cosigners)),
+  ];
+  return canonicalBytes('conclave/policy/v2', fields);
+}

@@ -1,0 +1,55 @@
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+
+/**
+ * What a co-signer has in force for one key of a vault, signed with its identity. The verifier
+ * chooses the nonce, so an old statement does not answer a new question.
+ */
+export interface PolicyStatement {
+  /** Number of the co-signer. */
+  readonly cosigner: number;
+  readonly vaultId: number;
+  readonly keyId: string;
+  readonly policyVersion: number;
+  /** Lower-case hex SHA-256 of the policy, as `policyHash` gives it. */
+  readonly policyHash: string;
+  /** Of the share that the co-signer uses. */
+  readonly epoch: number;
+  readonly issuedAtMs: number;
+  /** Lower-case hex of 32 bytes, chosen by the verifier. */
+  readonly nonce: string;
+}
+
+/** A statement with the Ed25519 signature of the co-signer's identity, in lower-case hex of 64 bytes. */
+export interface SignedStatement extends PolicyStatement {
+  readonly signature: string;
+}
+
+/** Ours: a verifier refuses an older statement, and one that is dated so far in the future. */
+export const STATEMENT_TTL_MS = 5 * 60 * 1000;
+
+/** The bytes that a co-signer signs. */
+export function statementBytes(statement: PolicyStatement): Uint8Array<ArrayBuffer> {
+  return canonicalBytes('conclave/policy-statement/v1', [
+    ['cosigner', String(statement.cosigner)],
+    ['vaultId', String(statement.vaultId)],
+    ['keyId', statement.keyId],
+    ['policyVersion', String(statement.policyVersion)],
+    ['policyHash', statement.policyHash],
+    ['epoch', String(statement.epoch)],
+    ['issuedAtMs', String(statement.issuedAtMs)],
+    ['nonce', statement.nonce],
+  ]);
+}
+
+export type StatementFault = 'other-vault' | 'other-key' | 'other-nonce' | 'too-old';
+
+/** What makes a statement no answer to this question; null when it is one. The signature is checked elsewhere. */
+export function statementFault(
+  statement: PolicyStatement,
+  asked: { readonly vaultId: number; readonly keyId: string; readonly nonce: string; readonly nowMs: number },
+): StatementFault | null {
+  if (statement.vaultId !== asked.vaultId) return 'other-vault';
+  if (statement.keyId !== asked.keyId) return 'other-key';
+  if (statement.nonce !== asked.nonce) return 'other-nonce';
+  return Math.abs(asked.nowMs - statement.issuedAtMs) > STATEMENT_TTL_MS ? 'too-old' : null;
+}

@@ -1,0 +1,82 @@
+import { countsUnder } from '#domain/access/device.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { DeviceKeyId, UserId } from '#domain/id.ts';
+import { requiresExtraApproval } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { thresholdFor } from '#domain/policy/policy.ts';
+import type { Transaction, Approval } from '#domain/transaction/transaction.ts';
+
+/**
+ * The distinct people whose voice for exactly this counts under a policy: a removed signer's is gone, two tokens or devices of one person
+ * are one voice (spec part 3, reliability B2 row 6). The coordinator and every co-signer count by this one rule.
+ *
+ * @param digest lower-case hex, of an intent or of the mandate of a policy
+ */
+export function countedApprovers(digest: string, votes: readonly Approval[], policy: Policy): ReadonlySet<UserId> {
+  return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => actor.userId));
+}
+
+/** The approvals for exactly this that count under a policy. */
+function countedApprovals(digest: string, votes: readonly Approval[], policy: Policy): readonly Approval[] {
+  return votes.filter((vote) => vote.digest === digest && countsUnder(vote, policy));
+}
+
+/**
+ * Reports whether the counted approvals include the device that the policy requires. A device that
+ * signs outside a browser is not reached by an attacker who serves or alters a page.
+ */
+export function hasRequiredDevice(digest: string, votes: readonly Approval[], policy: Policy): boolean {
+  if ((policy.rules.requiredDevice ?? 'any') === 'any') return true;
+  return countedApprovals(digest, votes, policy).some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
+}
+
+/** Reports whether a device is of the kind that the policy requires. */
+export function isRequiredDevice(keyId: DeviceKeyId | null, { rules, devices }: Policy): boolean {
+  const { requiredDevice = 'any' } = rules;
+  if (requiredDevice === 'any') return true;
+  return devices.some((device) => device.keyId === keyId && device.algorithm === requiredDevice);
+}
+
+export function currentApprovers(
+  { approvals, digest }: Pick<Transaction, 'approvals' | 'digest'>,
+  policy: Policy,
+): readonly UserId[] {
+  return [...countedApprovers(digest, approvals, policy)];
+}
+
+/**
+ * The larger of what the policy at creation asks for and what the one of now does: lowering a threshold never approves anything by
+ * itself. One more for an intent that wants it, as far as there are signers. The coordinator and every co-signer count by this one
+ * rule.
+ *
+ * @param thresholdThen what the policy that the intent names asks for it (`thresholdFor`)
+ */
+export function requiredApprovalsFor(
+  { intent, exposure }: Pick<Transaction, 'intent' | 'exposure'>,
+  thresholdThen: number,
+  now: Policy,
+): number {
+  const threshold = Math.max(thresholdThen, thresholdFor(now, exposure));
+  return requiresExtraApproval(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;
+}
+
+export function requiredApprovalsNow(
+  transaction: Pick<Transaction, 'intent' | 'exposure' | 'requiredApprovals'>,
+  policy: Policy,
+): number {
+  return requiredApprovalsFor(transaction, transaction.requiredApprovals, policy);
+}
+
+export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId: UserId): boolean {
+  return transaction.approvals.some((vote) => vote.actor.userId === userId);
+}
+
+/**
+ * Whether this voice was already taken, so that a signer whose answer was lost may simply ask again. An approval that a
+ * rejection or the expiry has undone is not repeated but refused.
+ */
+export function isRepeatedDecision(transaction: Transaction, event: TransactionEvent): boolean {
+  const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);
+  if (event.type === 'approve') return !undone && hasApproved(transaction, event.actor.userId);
+  return event.type === 'reject' && transaction.rejection?.actor.userId === event.actor.userId;
+}

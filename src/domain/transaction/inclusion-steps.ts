@@ -1,0 +1,141 @@
+import type { EventOf, PriceObstacle } from '#domain/transaction/event.ts';
+import { isSameBlock, isSameInclusion, typeAfter } from '#domain/transaction/inclusion.ts';
+import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
+import { COIN_UNKNOWN, isWatchedAfterFailure, keepsUtxosReserved } from '#domain/transaction/job.ts';
+import { checkSecondNode } from '#domain/transaction/second-node-check.ts';
+import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
+import { replaceNewest } from '#domain/transaction/step.ts';
+import type { AppraisedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
+
+export const include: TransitionStep<'include'> = (transaction, event) => {
+  const { inclusion, confirmationsNeeded } = event;
+  const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
+  if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
+  // One that failed may have left the others alive.
+  if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
+  const cancels = mined.purpose === 'cancellation';
+  const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
+  if (inclusion.confirmations < confirmationsNeeded) {
+    return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
+  }
+  const { givenUp = null } = transaction;
+  if (cancels && givenUp !== null) return confirmed(transaction, { state: 'FAILED', stateReason: givenUp, ...found });
+  if (cancels) return confirmed(transaction, { state: 'CANCELLED', stateReason: 'CANCELLED_ON_CHAIN', ...found });
+  return inclusion.succeeded
+    ? confirmed(transaction, { state: 'SUCCEEDED', stateReason: null, ...found })
+    : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
+};
+
+type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: AppraisedInclusion };
+
+/** The end that an inclusion brings, or what it waits for until then (see `checkSecondNode`). */
+function confirmed(transaction: Transaction, end: End): TransactionChange | null {
+  const { inclusion, state, stateReason } = transaction;
+  const isSame = isSameBlock(inclusion, end.inclusion);
+  const { ends, reason } = checkSecondNode(end.inclusion.secondNode, isSame && isFinal(state));
+  if (ends) return end;
+  // However deep it gets meanwhile: a record that changes all the time never looks stuck to the operators.
+  const isOld = isSame && state === 'CONFIRMING' && stateReason === reason;
+  return isOld && inclusion?.finalized === end.inclusion.finalized
+    ? null
+    : { ...end, state: 'CONFIRMING', stateReason: reason };
+}
+
+/**
+ * Once final for people, only the finality of the block, or what a second node says of it, may still change, or the block may be gone. What
+ * has failed without any block was given up, and is found after all.
+ */
+export const includeAgain: TransitionStep<'include'> = (transaction, event, circumstances) => {
+  const { inclusion: before } = transaction;
+  const { finalized, secondNode } = event.inclusion;
+  if (before === null && transaction.state !== 'FAILED') return null;
+  const isHeard = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
+  if (isSameBlock(before, event.inclusion) && !finalized && !isHeard) return null;
+  const change = include(transaction, event, circumstances);
+  // The allocator gives the coins back when this inclusion is final.
+  return change === null || 'code' in change || !keepsUtxosReserved(transaction)
+    ? change
+    : { ...change, nonceHeld: true };
+};
+
+/** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
+function isOutdated(
+  transaction: Transaction,
+  { lookedFor = transaction.attempts.length }: EventOf<'include' | 'miss'>,
+): boolean {
+  return signedAttempts(transaction).length > lookedFor;
+}
+
+/** Reasons of records that wait for what RPC nodes do not show: for the history, or for a coin. */
+const UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
+const UNSHOWN: ReadonlySet<string | null> = new Set([UNEXPLAINED, COIN_UNKNOWN]);
+
+/** One with this reason waits for blocks that take it for what was approved. */
+const FEE_ABOVE_CAP: PriceObstacle = 'FEE_ABOVE_CAP';
+
+export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, { nowMs }) => {
+  const { nonceTaken, isUnexplained = false, isCoinUnknown = false, inMempool } = event;
+  const { stateReason, cancelling } = transaction;
+  if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
+  if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
+  const unshown = isUnexplained ? UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
+  // Nothing is sent again meanwhile: every node refuses it, and it would never look stuck to the operators.
+  if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
+  const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
+  const healed = UNSHOWN.has(stateReason) || isFairAgain ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
+  const newest = newestAttempt(transaction);
+  if (inMempool || newest === null || newest.sent === null) return healed;
+  // A payment whose time is over is not sent again.
+  if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;
+  if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
+  // The mempool dropped it: the same bytes go out again.
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
+  return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+/** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
+export const handleReorg: TransitionStep<'miss'> = (transaction) => {
+  if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
+  return {
+    state: 'BROADCAST',
+    stateReason: 'REORGED',
+    inclusion: null,
+    displayType: typeAfter(transaction, null),
+    nonceHeld: true,
+    attempts: sentAgain(transaction),
+  };
+};
+
+/** So long the hashes of what was given up are looked for. A node with history is found, or restored, within days. Ours. */
+const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
+
+export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event, circumstances) => {
+  if (!isWatchedAfterFailure(transaction)) return handleReorg(transaction, event, circumstances);
+  const isKept = keepsUtxosReserved(transaction);
+  // From here on it is never included: the allocator gives its coins back.
+  if (isKept && event.nonceTaken && !isOutdated(transaction, event))
+    return { stateReason: 'CONFLICTED', nonceHeld: true };
+  const isOver = circumstances.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
+  if (!isOver) return null;
+  return isKept ? { watchedSinceMs: null, nonceHeld: true } : { watchedSinceMs: null };
+};
+
+/** A person ends what no RPC node can tell the end of. It is looked for under its hashes as one that failed. */
+export const endWithUnknownUtxo: TransitionStep<'endUnknown'> = ({ state, stateReason }, _event, { nowMs }) =>
+  stateReason === COIN_UNKNOWN
+    ? { state: 'FAILED', stateReason: COIN_UNKNOWN, watchedSinceMs: nowMs }
+    : { code: 'coin-not-unknown', state };
+
+export const resumeWatching: TransitionStep<'watch'> = (transaction, _event, { nowMs }) =>
+  transaction.inclusion !== null || isWatchedAfterFailure(transaction) || signedAttempts(transaction).length === 0
+    ? null
+    : { watchedSinceMs: nowMs };
+
+/** One that was not sent yet, because an earlier one was mined meanwhile, goes its way from where it was. */
+function sentAgain(transaction: Transaction): readonly Attempt[] {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.sent === null) return transaction.attempts;
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
+  return replaceNewest(transaction, { ...newest, sent });
+}

@@ -1,0 +1,224 @@
+import type { Amount } from '#domain/asset/amount.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { TransactionId, VaultId } from '#domain/id.ts';
+import { unreachable } from '#domain/result.ts';
+
+/** What every intent has, whatever it does. */
+interface IntentFrame {
+  readonly vaultId: VaultId;
+  readonly transactionId: TransactionId;
+  /** CAIP-2: names differ between vendors, and a chain id alone does not name its family. */
+  readonly chain: string;
+  /** The wallet that acts, in the chain's canonical spelling. */
+  readonly from: string;
+  readonly policyVersion: number;
+  /** Lower-case hex SHA-256 of that policy. */
+  readonly policyHash: string;
+  readonly note: string | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** What every intent has that ends in a transaction on a chain. */
+interface OnChainFrame extends IntentFrame {
+  /** A known address that one of this intent could be taken for, accepted by whoever created it; shown to every signer. */
+  readonly lookalikeOf: string | null;
+  /** The most that may be paid for inclusion, in the chain's smallest unit. */
+  readonly maxFee: Amount;
+  /** From then on no attempt that pays is signed or sent, and one that still waits is cancelled; absent for no such end. */
+  readonly notAfterMs?: number;
+}
+
+/** Pays native asset or tokens to somebody. */
+export interface TransferIntent extends OnChainFrame {
+  readonly kind: 'transfer';
+  readonly to: string;
+  /** Token contract in canonical spelling, or null for the native asset. */
+  readonly tokenAddress: string | null;
+  readonly amount: Amount;
+  /**
+   * A transaction that waits to be mined, by its hash: what it pays the wallet is spent, back to the wallet, with a fee for both (child pays
+   * for parent). Absent from every other transfer.
+   */
+  readonly paysFor?: string;
+  /** A text that is written into the chain with the payment, by which exchanges route it (Solana). Absent from every other transfer. */
+  readonly memo?: string;
+  /**
+   * The creator acknowledges that the recipient is an address that a program derives, for which there is no key (Solana): only that
+   * program can move what it gets. Present for such a recipient and for no other one; shown to every signer.
+   */
+  readonly recipientMayHaveNoKey?: true;
+}
+
+/** What only some transfers have. An absent field is absent from the canonical bytes, too. */
+export type TransferExtras = Pick<TransferIntent, 'paysFor' | 'memo' | 'recipientMayHaveNoKey'>;
+
+/** Calls a contract with exactly these bytes. */
+export interface ContractInteractionIntent extends OnChainFrame {
+  readonly kind: 'contract-interaction';
+  readonly to: string;
+  /** Calldata in lower-case hex with 0x. */
+  readonly data: string;
+  /** Of the native asset, paid along. */
+  readonly value: Amount;
+}
+
+/** Lets somebody take tokens out of the wallet, up to an amount; 0 takes an earlier leave back. */
+export interface Erc20ApproveIntent extends OnChainFrame {
+  readonly kind: 'erc20-approve';
+  readonly tokenAddress: string;
+  readonly spender: string;
+  readonly amount: Amount;
+}
+
+/** EIP-191 for a text, EIP-712 for typed data, Solana's off-chain message (sRFC 3, version 1), and BIP-322 (simple) on Bitcoin. */
+export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain', 'bip322'] as const;
+type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
+/** Signs a text that no chain takes for a transaction. */
+export interface MessageIntent extends IntentFrame {
+  readonly kind: 'message';
+  readonly format: MessageFormat;
+  /** Exactly what is signed; typed data in its one canonical spelling. */
+  readonly message: string;
+}
+
+export type OnChainIntent = TransferIntent | ContractInteractionIntent | Erc20ApproveIntent;
+
+/**
+ * What the signers approve: every field that moves value, fixed at creation and never edited. Approvals bind to the hash of
+ * its canonical bytes; every co-signer rebuilds that hash from the fields and proves that the bytes to sign do exactly this.
+ * The account nonce is not part of it: it is allocated at signing, so that a slow approval never blocks a faster one.
+ */
+export type Intent = OnChainIntent | MessageIntent;
+
+/** What somebody wants done, before it belongs to a vault: everything in the chain's canonical spelling. */
+export type Action =
+  | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount' | keyof TransferExtras>
+  | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
+  | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
+  | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
+
+/** Ours: a quorum that met just before the expiry still has a day to be signed. */
+const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Ours: how long cancellations are signed after payments are not. A cancellation moves nothing, and the transactions above its
+ * nonce have no other way to the chain. A coordinator gains one cancellation at one nonce for each approved intent of that
+ * time, within its approved fee.
+ */
+const CANCELLATION_GRACE_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** From then on no co-signer signs a payment: approvals do not live for ever in the drawer of a coordinator. */
+export function signingEndsAtMs(intent: Intent): number {
+  return Math.min(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? Infinity);
+}
+
+/** From then on no co-signer signs an attempt for this purpose. */
+export function attemptEndsAtMs(intent: Intent, purpose: AttemptPurpose): number {
+  if (purpose === 'intent') return signingEndsAtMs(intent);
+  return Math.max(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? 0) + CANCELLATION_GRACE_MS;
+}
+
+/** Reports whether the time in which an intent may be carried out is over. */
+export function isPastNotAfterTime(intent: Intent, nowMs: number): boolean {
+  const endMs = endOf(intent);
+  return endMs !== null && nowMs >= endMs;
+}
+
+function endOf(intent: Intent): number | null {
+  return intent.kind === 'message' ? null : (intent.notAfterMs ?? null);
+}
+
+/**
+ * What an attempt is for: to carry the intent out, or to take its place at the same account nonce so that it never can be. Both live
+ * by the approvals of the intent: the second one moves nothing, and may cost what the first one may.
+ */
+export const ATTEMPT_PURPOSES = ['intent', 'cancellation'] as const;
+export type AttemptPurpose = (typeof ATTEMPT_PURPOSES)[number];
+
+/** What the bytes of an attempt do. A cancellation is a payment of nothing from the wallet to itself. */
+export function actionOfAttempt(intent: OnChainIntent, purpose: AttemptPurpose): OnChainIntent {
+  if (purpose === 'intent') return intent;
+  const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = intent;
+  const frame = { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+  const { maxFee } = intent;
+  return { ...frame, kind: 'transfer', to: from, tokenAddress: null, amount: NOTHING, maxFee, lookalikeOf: null };
+}
+
+const NOTHING = amountOf(0n);
+
+/** Whether one approval more is needed than the policy says. */
+export function requiresExtraApproval(intent: Intent): boolean {
+  return intent.kind !== 'message' && intent.lookalikeOf !== null;
+}
+
+/**
+ * The bytes whose SHA-256 is the digest that signers approve (GET challenge shows both). The kind stands first, so what follows
+ * is never read as another kind's.
+ */
+export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
+  const endMs = endOf(intent);
+  const fields: CanonicalField[] = [
+    ['kind', intent.kind],
+    ['vaultId', String(intent.vaultId)],
+    ['transactionId', intent.transactionId],
+    ['chain', intent.chain],
+    ['from', intent.from],
+    ...actionFields(intent),
+    ['policyVersion', String(intent.policyVersion)],
+    ['policyHash', intent.policyHash],
+    ['note', intent.note],
+    ['createdAtMs', String(intent.createdAtMs)],
+    ['expiresAtMs', String(intent.expiresAtMs)],
+    ...(endMs === null ? [] : [['notAfterMs', String(endMs)] as const]),
+  ];
+  return canonicalBytes('conclave/intent/v1', fields);
+}
+
+function extraFields({ paysFor, memo, recipientMayHaveNoKey }: TransferExtras): readonly CanonicalField[] {
+  return [
+    ...(paysFor === undefined ? [] : [['paysFor', paysFor] as const]),
+    ...(memo === undefined ? [] : [['memo', memo] as const]),
+    ...(recipientMayHaveNoKey === undefined ? [] : [['recipientMayHaveNoKey', String(recipientMayHaveNoKey)] as const]),
+  ];
+}
+
+function actionFields(intent: Intent): readonly CanonicalField[] {
+  switch (intent.kind) {
+    case 'transfer':
+      return [
+        ['to', intent.to],
+        ['tokenAddress', intent.tokenAddress],
+        ['amount', intent.amount],
+        ['maxFee', intent.maxFee],
+        ['lookalikeOf', intent.lookalikeOf],
+        ...extraFields(intent),
+      ];
+    case 'contract-interaction':
+      return [
+        ['to', intent.to],
+        ['data', intent.data],
+        ['value', intent.value],
+        ['maxFee', intent.maxFee],
+        ['lookalikeOf', intent.lookalikeOf],
+      ];
+    case 'erc20-approve':
+      return [
+        ['tokenAddress', intent.tokenAddress],
+        ['spender', intent.spender],
+        ['amount', intent.amount],
+        ['maxFee', intent.maxFee],
+        ['lookalikeOf', intent.lookalikeOf],
+      ];
+    case 'message':
+      return [
+        ['format', intent.format],
+        ['message', intent.message],
+      ];
+    default:
+      return unreachable(intent);
+  }
+}

@@ -1,0 +1,356 @@
+import {
+  requiredApprovalsNow,
+  currentApprovers,
+  hasApproved,
+  hasRequiredDevice,
+  isRequiredDevice,
+} from '#domain/transaction/approvals.ts';
+import { countsUnder, lacksDeviceSignature } from '#domain/access/device.ts';
+import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
+import type { EventOf, EventType, TransactionEvent } from '#domain/transaction/event.ts';
+import { unsignedAttempt } from '#domain/transaction/event.ts';
+import type { AttemptPurpose } from '#domain/transaction/intent.ts';
+import type { TransactionJob } from '#domain/transaction/job.ts';
+import { needsReplacement, needsCancellation, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
+import { waitBehind, waitInBroadcast, withoutStaleBlocker } from '#domain/wallet/nonce-wait.ts';
+import { markContacted, markNotContacted, replaceUnsigned } from '#domain/transaction/unsigned-attempt.ts';
+import { countRejection, isRejectedRepeatedly } from '#domain/transaction/rpc-rejection.ts';
+import { dailyLimitViolation, ruleViolation } from '#domain/policy/rules.ts';
+import type { Refusal } from '#domain/refusal.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import {
+  endWithUnknownUtxo,
+  include,
+  includeAgain,
+  notFoundAfterFailure,
+  notFoundInBroadcast,
+} from '#domain/transaction/inclusion-steps.ts';
+import { handleReorg, resumeWatching } from '#domain/transaction/inclusion-steps.ts';
+import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
+import { replaceNewest } from '#domain/transaction/step.ts';
+import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
+import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
+
+/** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
+export type Effect =
+  | { readonly type: 'start'; readonly job: TransactionJob }
+  | { readonly type: 'finish'; readonly job: TransactionJob };
+
+export interface Decision {
+  readonly transaction: Transaction;
+  /** False when the event changes nothing: it is a repeat, or it comes too late to matter. */
+  readonly changed: boolean;
+  readonly effects: readonly Effect[];
+}
+
+type Row = { readonly [E in EventType]?: TransitionStep<E> };
+
+/** Rules that came after the creation bind it too; the limit of a day binds when the last voice decides to spend. */
+const approve: TransitionStep<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
+  if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
+  if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
+  if (lacksDeviceSignature(event, policy)) return { code: 'device-signature-required' };
+  const { exposure, digest } = transaction;
+  // A signer whose first approval came from another device can still give the required one.
+  const completes =
+    !hasRequiredDevice(digest, transaction.approvals, policy) && isRequiredDevice(event.device?.keyId ?? null, policy);
+  if (hasApproved(transaction, event.actor.userId) && !completes) return null;
+  const breach = ruleViolation(policy.rules, exposure);
+  if (breach !== null) return { code: 'policy-forbids', breach };
+  const approvals = [
+    ...transaction.approvals,
+    { actor: event.actor, digest: event.digest, device: event.device, atMs: nowMs },
+  ];
+  const count = currentApprovers({ ...transaction, approvals }, policy).length;
+  if (count < requiredApprovalsNow(transaction, policy) || !hasRequiredDevice(digest, approvals, policy))
+    return { approvals };
+  const overspent = dailyLimitViolation(policy.rules, exposure, spentOf);
+  if (overspent !== null) return { code: 'policy-forbids', breach: overspent };
+  return { approvals, state: 'SIGNING', stateReason: null, nonceHeld: transaction.intent.kind !== 'message' };
+};
+
+const reject: TransitionStep<'reject'> = (transaction, event, { nowMs }) => ({
+  state: 'REJECTED',
+  stateReason: 'REJECTED_BY_SIGNER',
+  rejection: { actor: event.actor, digest: transaction.digest, device: null, atMs: nowMs },
+});
+
+const cancel: TransitionStep<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
+
+/** The nonce is taken by an attempt that does nothing; which of the attempts is mined, the chain decides. */
+const cancelInBroadcast: TransitionStep<'cancel'> = ({ cancelling }) =>
+  cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
+
+const dropVotes: TransitionStep<'dropVotes'> = (transaction, event) => {
+  const approvals = transaction.approvals.filter((vote) => countsUnder(vote, event.policy));
+  return approvals.length === transaction.approvals.length ? null : { approvals };
+};
+
+const expire: TransitionStep<'expire'> = (transaction, _event, { nowMs }) =>
+  nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
+
+/** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
+const prepare: TransitionStep<'prepare'> = (transaction, event, circumstances) => {
+  if (event.instead !== undefined) return replaceUnsigned(transaction, event, circumstances);
+  const { nowMs } = circumstances;
+  const newest = newestAttempt(transaction);
+  const wanted =
+    newest === null ||
+    needsReplacement(newest) ||
+    needsCancellation(newest, transaction.cancelling) ||
+    isGivenUp(newest, transaction);
+  if (event.attempt.purpose !== nextPurpose(transaction)) return null;
+  if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
+  const attempt = unsignedAttempt(event.attempt, (newest?.number ?? 0) + 1, nowMs);
+  return { attempts: [...transaction.attempts, attempt] };
+};
+
+const delaySigning: TransitionStep<'delaySigning'> = (transaction, event) =>
+  transaction.stateReason === event.reason ? null : { stateReason: event.reason };
+
+const waitInSigning: TransitionStep<'waitForNonce'> = (transaction, { blocker }) =>
+  blocker === null ? null : waitBehind(transaction, blocker.transactionId);
+
+/** Once it is given up for what waits above it, what was signed for it before counts as nowhere: every RPC node refused it. */
+const failSigning: TransitionStep<'failSigning'> = (transaction, event) => {
+  const isNowhere = signedAttempts(transaction).every((attempt) => isPermanentlyRejected(attempt, transaction));
+  return isNowhere ? { state: 'FAILED', stateReason: transaction.givenUp ?? event.reason } : null;
+};
+
+/** Nothing is signed yet, and from here on nothing but a cancellation is. */
+const fillNonce: TransitionStep<'fillNonce'> = ({ attempts, cancelling }, { reason }) =>
+  cancelling || attempts.some(({ signed }) => signed !== null)
+    ? null
+    : { cancelling: true, givenUp: reason, stateReason: reason };
+
+const sign: TransitionStep<'sign'> = (transaction, event, { nowMs }) => {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.number !== event.attempt || newest.signed !== null) return null;
+  const signed = { raw: event.raw, hash: event.hash, atMs: nowMs };
+  const stateReason = transaction.cancelling ? 'CANCELLING' : null;
+  return { state: 'BROADCAST', stateReason, attempts: replaceNewest(transaction, { ...newest, signed }) };
+};
+
+const signMessage: TransitionStep<'signMessage'> = (transaction, { signature }) =>
+  transaction.intent.kind === 'message' ? { state: 'SUCCEEDED', stateReason: null, signature } : null;
+
+const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
+  const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
+  const counted = refusedAgain(newest, event);
+  // A record that changes with each repeat never looks stuck to the operators.
+  const isRepeat = event.outcome === 'unknown' && newest.sent?.outcome === 'unknown';
+  if (isRepeat && isRejectedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
+  const stateReason = {
+    accepted: transaction.cancelling ? 'CANCELLING' : null,
+    unknown: 'REBROADCASTING',
+    underpriced: 'REPRICING',
+    lapsed: 'SIGNING_AGAIN',
+    refused: 'REFUSED_BY_NODE',
+  }[event.outcome];
+  return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
+};
+
+/** The refusal of an attempt after one more answer: taken bytes have none, and an answer without words says nothing new. */
+function refusedAgain(
+  { refusal = null }: Attempt,
+  { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
+): Pick<Attempt, 'refusal'> {
+  if (outcome === 'accepted') return refusal === null ? {} : { refusal: null };
+  return answer === null ? {} : { refusal: countRejection(refusal, answer) };
+}
+
+/**
+ * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. A payment
+ * whose only bytes no RPC node has is not left below others: a cancellation takes its nonce. So does one where the bytes may be
+ * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
+ */
+const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, circumstances) => {
+  const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
+  const newest = newestAttempt(transaction);
+  if (newest?.number !== event.attempt) return null;
+  const counted = { ...newest, ...refusedAgain(newest, { ...event, outcome: 'refused' }) };
+  if (!touched && event.blocksOthers !== true) {
+    return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
+  }
+  const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
+  const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
+  // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
+  const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
+  if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
+  return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
+};
+
+const waitForNonce: TransitionStep<'waitForNonce'> = (transaction, { blocker }) =>
+  waitInBroadcast(transaction, blocker);
+
+const lapse: TransitionStep<'lapse'> = (transaction, event) => {
+  const newest = newestAttempt(transaction);
+  if (newest === null || newest.number !== event.attempt || newest.sent === null || needsReplacement(newest))
+    return null;
+  const sent = { ...newest.sent, outcome: 'lapsed' as const, answer: 'no block can hold it any more' };
+  return { stateReason: 'SIGNING_AGAIN', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+const speedUp: TransitionStep<'speedUp'> = (transaction) => {
+  const newest = newestAttempt(transaction);
+  // Not sent yet, or a better one is on its way already.
+  if (newest === null || newest.sent === null || needsReplacement(newest)) return null;
+  if (isPermanentlyRejected(newest, transaction)) return null;
+  // What RPC nodes want for another one stays known.
+  const answer = newest.sent.outcome === 'refused' ? newest.sent.answer : 'a faster one was asked for';
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer, isAsked: true as const };
+  return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+const reprice: TransitionStep<'reprice'> = (transaction, { attempt, obstacle }) => {
+  const newest = newestAttempt(transaction);
+  if (newest?.number !== attempt || newest.sent === null || needsReplacement(newest)) return null;
+  if (isPermanentlyRejected(newest, transaction)) return null;
+  if (obstacle !== null) return transaction.stateReason === obstacle ? null : { stateReason: obstacle };
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'blocks burn more than it offers' };
+  return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
+};
+
+const abandonReplacement: TransitionStep<'abandonReplacement'> = (transaction, { reason }, { nowMs }) => {
+  const attempts = signedAttempts(transaction);
+  const newest = attempts.at(-1);
+  if (newest === undefined || newest.sent === null) return null;
+  // The payment that is given up is not taken up again.
+  if (isPermanentlyRejected(newest, transaction)) return null;
+  const { cancelling, givenUp = null } = transaction;
+  if (!needsReplacement(newest) && !needsCancellation(newest, cancelling)) return null;
+  const sent = needsReplacement(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
+  // Nothing of it can ever be included, nor of those before: it counts as lapsed when the time of all is over.
+  if (newest.sent.outcome === 'lapsed') {
+    return { state: 'FAILED', stateReason: reason, attempts, watchedSinceMs: nowMs };
+  }
+  // A cancellation that can not be had is not wanted any more; one that is out stays.
+  const stays = cancelling && newest.purpose === 'cancellation';
+  // It is taken up again: what counts as repeated begins anew.
+  const kept = stays || givenUp === null ? { ...newest, sent } : { ...newest, sent, refusal: null };
+  const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), kept] };
+  return stays || givenUp === null ? change : { ...change, givenUp: null };
+};
+
+/** What the allocator kept, or gave back, may not be what the record asks for by now: then it is asked again. */
+const settle: TransitionStep<'settle'> = (transaction, { keepsCoins: kept = false }) =>
+  outstandingJob(transaction) === 'settle' && kept === keepsUtxosReserved(transaction) ? { nonceHeld: false } : null;
+
+const setVisibility: TransitionStep<'setVisibility'> = (transaction, { visible }) =>
+  transaction.visibilityChoice === visible ? null : { visible, visibilityChoice: visible };
+
+const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibility };
+
+/**
+ * The one transition table (peers.md part 6). What is not in it cannot happen: a person gets `transaction-not-pending`, a
+ * machine's message is late and changes nothing.
+ */
+const TABLE: Record<TransactionState, Row> = {
+  DRAFT: PENDING_ROW,
+  SUBMITTED: PENDING_ROW,
+  SIGNING: {
+    prepare,
+    ask: markContacted,
+    askInVain: markNotContacted,
+    delaySigning,
+    waitForNonce: waitInSigning,
+    failSigning,
+    fillNonce,
+    sign,
+    signMessage,
+    setVisibility,
+  },
+  BROADCAST: {
+    cancel: cancelInBroadcast,
+    endUnknown: endWithUnknownUtxo,
+    prepare,
+    ask: markContacted,
+    askInVain: markNotContacted,
+    sign,
+    send,
+    refuseBroadcast,
+    failSigning,
+    waitForNonce,
+    endByTime: cancelAfterDeadline,
+    speedUp,
+    reprice,
+    abandonReplacement,
+    include,
+    miss: notFoundInBroadcast,
+    lapse,
+    setVisibility,
+  },
+  CONFIRMING: { include, miss: handleReorg, setVisibility },
+  SUCCEEDED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
+  FAILED: { include: includeAgain, miss: notFoundAfterFailure, watch: resumeWatching, settle, setVisibility },
+  REJECTED: { setVisibility },
+  CANCELLED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
+  EXPIRED: { setVisibility },
+};
+
+const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 'cancel', 'endUnknown']);
+
+/**
+ * Decides what an event does to a transaction. Pure: the same arguments give the same decision.
+ *
+ * Refuses, in order: `transaction-not-pending` for a person's event in any state that is not pending (and for an approval at
+ * or after the expiry), `digest-mismatch` for an approval of another intent, `device-signature-required` for one that is the coordinator's word where devices sign, `transaction-not-broadcast` for a faster attempt of
+ * what is not on its way. Machines are never refused.
+ */
+export function decide(
+  transaction: Transaction,
+  event: TransactionEvent,
+  circumstances: DecisionContext,
+): Result<Decision, Refusal> {
+  const step = TABLE[transaction.state][event.type] as TransitionStep<EventType> | undefined;
+  if (step === undefined) {
+    if (event.type === 'speedUp') return refused({ code: 'transaction-not-broadcast', state: transaction.state });
+    return PEOPLE.has(event.type)
+      ? refused({ code: 'transaction-not-pending', state: transaction.state })
+      : accepted({ transaction, changed: false, effects: [] });
+  }
+  const change = step(transaction, event, circumstances);
+  if (change === null) return accepted({ transaction, changed: false, effects: [] });
+  if ('code' in change) return refused(change);
+  const version = transaction.version + 1;
+  const next = {
+    ...transaction,
+    ...withoutStaleBlocker(transaction, change),
+    version,
+    updatedAtMs: circumstances.nowMs,
+  };
+  return accepted({ transaction: next, changed: true, effects: effectsOf(transaction, next) });
+}
+
+/** The effects of creation: the job that the new record calls for. */
+export function effectsOfCreation(transaction: Transaction): readonly Effect[] {
+  const job = outstandingJob(transaction);
+  return job === null ? [] : [{ type: 'start', job }];
+}
+
+function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
+  const [finished, started] = [outstandingJob(before), outstandingJob(after)];
+  if (finished === started) return [];
+  return [
+    ...(finished === null ? [] : [{ type: 'finish', job: finished } as const]),
+    ...(started === null ? [] : [{ type: 'start', job: started } as const]),
+  ];
+}
+
+/** Bytes that nobody will sign any more: others take their nonce. */
+function isGivenUp({ signed, purpose }: Attempt, transaction: Transaction): boolean {
+  return signed === null && purpose !== nextPurpose(transaction);
+}
+
+/** The speed of an attempt that takes the place of another: what has waited in vain does not go on being slow. */
+export function replacementSpeed({ speed }: Pick<Transaction, 'speed'>): Speed {
+  return speed === 'slow' ? 'normal' : speed;
+}
+
+/** What a further attempt is for. */
+export function nextPurpose({ cancelling }: Pick<Transaction, 'cancelling'>): AttemptPurpose {
+  return cancelling ? 'cancellation' : 'intent';
+}
