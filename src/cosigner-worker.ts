@@ -1,6 +1,6 @@
 import { serve } from '#cosigner/app.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 
-export { CosignerObject } from '#cosigner/node.ts';
+export { CosignerObject } from '#cosigner/object.ts';
 
 export default { fetch: serve } satisfies ExportedHandler<CosignerEnv>;

@@ -1,7 +1,7 @@
-import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { publicIdentity } from '#mpc/identity.ts';
-import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/node.ts';
+import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 import { parseKeyId } from '#domain/id.ts';

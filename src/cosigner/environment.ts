@@ -1,4 +1,4 @@
-import type { CosignerObject } from '#cosigner/node.ts';
+import type { CosignerObject } from '#cosigner/object.ts';
 
 /** Bindings, settings and secrets of one co-signer (cosigner/wrangler.toml). Each deployment has its own of everything. */
 export interface CosignerEnv {

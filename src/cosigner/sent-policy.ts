@@ -22,7 +22,7 @@ import {
   textOf,
   approvalOf,
   wholeNumberOf,
-} from '#cosigner/wire.ts';
+} from '#cosigner/request-parser.ts';
 
 /** Reads policies and mandates as a coordinator sends them. Throws `Malformed`. */
 

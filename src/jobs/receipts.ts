@@ -6,7 +6,7 @@ import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
 const given = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
 
 /**
- * The receipts of co-signers that take no part in a signature, by their numbers (cosigner/receipt.ts). One that is away gives none:
+ * The receipts of co-signers that take no part in a signature, by their numbers (cosigner/policy/receipt.ts). One that is away gives none:
  * the signers decide whether they sign without it. A refusal is a fault, since the same request may be refused by the next group.
  */
 export async function receiptsOf(

@@ -142,7 +142,7 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
   return wallet;
 }
 
-/** Reports whether the policy in force asks every co-signer for a receipt (cosigner/receipt.ts). */
+/** Reports whether the policy in force asks every co-signer for a receipt (cosigner/policy/receipt.ts). */
 export function needsReceipts(policies: readonly AdoptedPolicy[]): boolean {
   return policies.at(-1)?.policy.rules.signOnce === 'every-cosigner';
 }

@@ -54,7 +54,7 @@ test.each<[keyof typeof house, string, string]>([
   ['floors', 'src/domain/vault.ts', `import { sign } from '#jobs/sign.ts';`],
   ['floors', 'src/http/app.ts', `import { sign } from '#jobs/sign.ts';`],
   ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/registry.ts';`],
-  ['floors', 'src/objects/vault/object.ts', `const key = await import('#cosigner/node.ts');`],
+  ['floors', 'src/objects/vault/object.ts', `const key = await import('#cosigner/object.ts');`],
   ['floors', 'src/drawer/vault.ts', ''],
   ['wire', 'src/approval-page/question.ts', `import { api } from '#dashboard/api.ts';`],
   ['spelling', 'src/domain/vault.ts', `import { id } from './id.ts';`],

@@ -1,9 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
-import type { Pinned, SigningRequest } from '#cosigner/approval-check.ts';
-import { checkRequest } from '#cosigner/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { Pinned, SigningRequest } from '#cosigner/policy/approval-check.ts';
+import { checkRequest } from '#cosigner/policy/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Intent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';

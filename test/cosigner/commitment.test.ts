@@ -1,8 +1,8 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
-import type { SigningRequest } from '#cosigner/approval-check.ts';
-import type { SessionPlan } from '#cosigner/protocol.ts';
+import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { alice, bob, NOON_MS, policy } from '../domain/cast.ts';
 import { next, QUOTE, request, votes } from './check-scene.ts';
 import { KEY_ID, pausedSignature } from './last-round-scene.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-check.ts';
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { isSuccessor, policyHashOf } from '#cosigner/policy-chain.ts';
+import { isSuccessor, policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';

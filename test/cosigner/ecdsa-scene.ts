@@ -1,7 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
-import type { SessionPlan, Round } from '#cosigner/protocol.ts';
-import type { Pairs, SigningSessionRequest } from '#cosigner/signing.ts';
-import { prepareSigning } from '#cosigner/signing.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import type { Pairs, SigningSessionRequest } from '#cosigner/session/signing.ts';
+import { prepareSigning } from '#cosigner/session/signing.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import type { DealtKey } from '../mpc/dealt-key.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { KeyRegistration, type VaultObject } from '#cosigner/key-registration.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { KeyRegistration, type VaultObject } from '#cosigner/key/key-registration.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policy } from '../domain/cast.ts';
 import { memorySql } from '../objects/memory-sql.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { prepareSigning } from '#cosigner/signing.ts';
+import { prepareSigning } from '#cosigner/session/signing.ts';
 import { signingEndsAtMs } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { dealt } from '../mpc/frost/signing-room.ts';

@@ -1,8 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import type { CheckedRequest as Checked } from '#cosigner/approval-check.ts';
-import type { CosignerStorage } from '#cosigner/ledger.ts';
-import type { SignedRecord } from '#cosigner/signed-record.ts';
+import type { CheckedRequest as Checked } from '#cosigner/policy/approval-check.ts';
+import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { SignedRecord } from '#cosigner/policy/signed-record.ts';
 import { policy } from '../domain/cast.ts';
 
 /** One node's storage. */

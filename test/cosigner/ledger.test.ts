@@ -1,4 +1,4 @@
-import { CosignerStorage } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import type { Book } from './ledger-stories.ts';
 import { tellLedgerStories } from './ledger-stories.ts';

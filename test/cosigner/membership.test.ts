@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadCosignerSet } from '#cosigner/membership.ts';
+import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 
 const SECRETS = ['11'.repeat(32), '22'.repeat(32)] as const;

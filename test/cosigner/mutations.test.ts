@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseTransaction } from 'viem';
-import { checkRequest } from '#cosigner/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
-import { signingRequestOf } from '#cosigner/signing-request.ts';
-import { Malformed } from '#cosigner/wire.ts';
+import { checkRequest } from '#cosigner/policy/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { signingRequestOf } from '#cosigner/session/signing-request.ts';
+import { Malformed } from '#cosigner/request-parser.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import { PairStore } from '#cosigner/pair-keeper.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { PairStore } from '#cosigner/session/pair-store.ts';
 import { NOON_MS } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { memorySql } from '../objects/memory-sql.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pinsMatch } from '#cosigner/policy-statement.ts';
+import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { present } from './nodes.ts';
 

@@ -1,4 +1,4 @@
-import { CREATION_TOLERANCE_MS } from '#cosigner/approval-check.ts';
+import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';

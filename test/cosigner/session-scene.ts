@@ -1,10 +1,10 @@
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import { loadCosignerSet } from '#cosigner/membership.ts';
-import type { SessionPlan, Round } from '#cosigner/protocol.ts';
-import { aborted, finished, sent } from '#cosigner/protocol.ts';
-import { Sessions } from '#cosigner/sessions.ts';
-import { byPartyOf, envelopeOf } from '#cosigner/wire.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
+import { Sessions } from '#cosigner/session/sessions.ts';
+import { byPartyOf, envelopeOf } from '#cosigner/request-parser.ts';
 import { refused } from '#domain/result.ts';
 import { bannedBy } from '#mpc/abort.ts';
 import { publicIdentity } from '#mpc/identity.ts';

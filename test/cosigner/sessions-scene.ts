@@ -1,11 +1,11 @@
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/membership.ts';
-import { PairStore } from '#cosigner/pair-keeper.ts';
-import type { SessionPlan } from '#cosigner/protocol.ts';
-import type { RoundAnswer, RoundMessage } from '#cosigner/sessions.ts';
-import { Sessions } from '#cosigner/sessions.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
+import { PairStore } from '#cosigner/session/pair-store.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
+import type { RoundAnswer, RoundMessage } from '#cosigner/session/sessions.ts';
+import { Sessions } from '#cosigner/session/sessions.ts';
 import { accepted } from '#domain/result.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import type { PartyIndex } from '#mpc/party.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import type { SessionPlan, Round } from '#cosigner/protocol.ts';
-import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Pair } from './sessions-scene.ts';
 import { begin, goOn, HONEST, MALLORY, nextFor, twoCosigners, writtenRound } from './sessions-scene.ts';

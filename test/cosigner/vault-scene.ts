@@ -1,5 +1,5 @@
-import { KeyRegistration, type VaultObject } from '#cosigner/key-registration.ts';
-import { VaultPolicies } from '#cosigner/vault-policies.ts';
+import { KeyRegistration, type VaultObject } from '#cosigner/key/key-registration.ts';
+import { VaultPolicies } from '#cosigner/key/vault-policies.ts';
 
 /** The object of a vault over storage in this process, as a key reaches it. */
 export function vaultObject(sql: SqlStorage): VaultObject {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { base64Of, envelopeOf, intentOf, Malformed, textOf } from '#cosigner/wire.ts';
+import { base64Of, envelopeOf, intentOf, Malformed, textOf } from '#cosigner/request-parser.ts';
 import { messageIntent, NOON_MS, transferIntent } from '../domain/cast.ts';
 
 test('an envelope is read as it was written, at every length', () => {

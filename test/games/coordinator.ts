@@ -1,5 +1,5 @@
-import type { Round } from '#cosigner/protocol.ts';
-import type { SigningRequest } from '#cosigner/approval-check.ts';
+import type { Round } from '#cosigner/session/protocol.ts';
+import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { amountOf } from '#domain/asset/amount.ts';
@@ -8,7 +8,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { vaultId } from '../domain/cast.ts';
 import { clock, HOUR_MS } from './clock.ts';

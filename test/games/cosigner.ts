@@ -1,20 +1,20 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { ExportLog } from '#cosigner/export-log.ts';
-import { CosignerKey } from '#cosigner/key-keeper.ts';
-import { policiesBytes } from '#cosigner/key-generation.ts';
-import { isAttested } from '#cosigner/attestation.ts';
-import type { StoredShare } from '#cosigner/ledger.ts';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import type { CosignerSet } from '#cosigner/membership.ts';
-import { loadCosignerSet } from '#cosigner/membership.ts';
-import type { PolicyWithMandate } from '#cosigner/policy-chain.ts';
-import { statePolicy } from '#cosigner/policy-statement.ts';
-import { readChain } from '#cosigner/policy-chain.ts';
+import { ExportLog } from '#cosigner/key/export-log.ts';
+import { CosignerKey } from '#cosigner/key/key.ts';
+import { policiesBytes } from '#cosigner/key/key-generation.ts';
+import { isAttested } from '#cosigner/policy/attestation.ts';
+import type { StoredShare } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
+import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import { statePolicy } from '#cosigner/policy/policy-statement.ts';
+import { readChain } from '#cosigner/policy/policy-chain.ts';
 import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
-import { sealedShare } from '#cosigner/share-keeper.ts';
-import { Malformed } from '#cosigner/wire.ts';
+import { sealedShare } from '#cosigner/key/share-store.ts';
+import { Malformed } from '#cosigner/request-parser.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
@@ -132,7 +132,7 @@ export class HonestCosigner {
     return [ledger, new CosignerKey(context)];
   }
 
-  /** The check at key generation (src/cosigner/node.ts): the policies that it would pin, or the code of its refusal. */
+  /** The check at key generation (src/cosigner/object.ts): the policies that it would pin, or the code of its refusal. */
   async readPolicies(sent: readonly AdoptedPolicy[], attestations: Signatures): Promise<readonly Policy[] | string> {
     const { threshold } = this.#group;
     try {

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { CosignerSet } from '#cosigner/membership.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';

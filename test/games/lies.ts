@@ -2,7 +2,7 @@ import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { recordBytes } from '#cosigner/signed-record.ts';
+import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
 import type { Proposal, Wish } from './coordinator.ts';
 import type { Bytes, Payee } from './networks.ts';

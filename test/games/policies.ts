@@ -1,4 +1,4 @@
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -7,7 +7,7 @@ import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import { attest } from '#cosigner/attestation.ts';
+import { attest } from '#cosigner/policy/attestation.ts';
 import { clock, HOUR_MS } from './clock.ts';
 import { chainName } from './cosigner.ts';
 import { BITCOIN, BTC, ETHER, ETHEREUM, TOKEN } from './networks.ts';

@@ -1,14 +1,14 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { SessionPlan, Round } from '#cosigner/protocol.ts';
-import { aborted, finished } from '#cosigner/protocol.ts';
-import type { Pairs, SigningSessionRequest } from '#cosigner/signing.ts';
-import { prepareSigning as production } from '#cosigner/signing.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { aborted, finished } from '#cosigner/session/protocol.ts';
+import type { Pairs, SigningSessionRequest } from '#cosigner/session/signing.ts';
+import { prepareSigning as production } from '#cosigner/session/signing.ts';
 
 /**
- * The rounds of a signature without their mathematics, in place of `#cosigner/signing.ts` (register.ts).
+ * The rounds of a signature without their mathematics, in place of `#cosigner/session/signing.ts` (register.ts).
  *
  * The context is computed by the production code. Sessions hash it into the session id and into the
- * statement that each participant signs with its identity (src/cosigner/sessions.ts), so participants
+ * statement that each participant signs with its identity (src/cosigner/session/sessions.ts), so participants
  * whose contexts differ never exchange a message. The games say therefore: a signature exists when
  * all its signers have given their last message in sessions of one context. That the protocols give
  * no signature before, and that no session runs twice, is what the tests of test/mpc and

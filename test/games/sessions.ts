@@ -1,10 +1,10 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import type { SigningRequest } from '#cosigner/approval-check.ts';
-import { recordOf } from '#cosigner/ledger.ts';
-import type { SessionPlan } from '#cosigner/protocol.ts';
-import { recordBytes } from '#cosigner/signed-record.ts';
-import { signingRequestOf } from '#cosigner/signing-request.ts';
+import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
+import { recordOf } from '#cosigner/storage.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
+import { recordBytes } from '#cosigner/policy/signed-record.ts';
+import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { encodeApproval } from '#nodes/show-policies.ts';

@@ -1,4 +1,4 @@
-import type { CosignerSet } from '#cosigner/membership.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { Group, HonestCosigner } from './cosigner.ts';

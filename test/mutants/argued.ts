@@ -200,12 +200,12 @@ export const ARGUED: readonly Argued[] = [
     why: 'what is shorter was refused before: there always is such a byte',
   },
   {
-    file: 'src/cosigner/approval-check.ts',
+    file: 'src/cosigner/policy/approval-check.ts',
     was: 'const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));',
     is: 'const hash = bytesToHex(sha256(policyBytes(policy)));',
     why: KEPT_FOR_SPEED,
   },
-  { file: 'src/cosigner/approval-check.ts', was: 'HASHES.set(policy, hash);', is: ';', why: KEPT_FOR_SPEED },
+  { file: 'src/cosigner/policy/approval-check.ts', was: 'HASHES.set(policy, hash);', is: ';', why: KEPT_FOR_SPEED },
   {
     file: 'src/devices/webauthn.ts',
     was: "if (der == null || data == null || client == null) return 'malformed';",
@@ -219,13 +219,13 @@ export const ARGUED: readonly Argued[] = [
     why: 'what is not there is not read either, and the next line refuses it by the same name',
   },
   {
-    file: 'src/cosigner/ledger.ts',
+    file: 'src/cosigner/storage.ts',
     was: 'if (!this.#created) this.#sql.exec(SCHEMA);',
     is: 'if (true) this.#sql.exec(SCHEMA);',
     why: MADE_ONCE,
   },
-  { file: 'src/cosigner/ledger.ts', was: 'this.#created = true;', is: ';', why: MADE_ONCE },
-  { file: 'src/cosigner/ledger.ts', was: 'this.#created = true;', is: 'this.#created = false;', why: MADE_ONCE },
+  { file: 'src/cosigner/storage.ts', was: 'this.#created = true;', is: ';', why: MADE_ONCE },
+  { file: 'src/cosigner/storage.ts', was: 'this.#created = true;', is: 'this.#created = false;', why: MADE_ONCE },
   {
     file: 'src/monitors/monitor.ts',
     was: 'seconds !== null && /^[0-9]{1,12}$/.test(seconds) &&',

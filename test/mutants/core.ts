@@ -50,7 +50,10 @@ export const CORE: readonly CorePart[] = [
   inDomain('policy/policy-change', domain('policy-change')),
   outside('devices/verify', ['test/devices/voice.test.ts']),
   outside('devices/webauthn', ['test/devices/voice.test.ts']),
-  outside('cosigner/approval-check', ['test/cosigner/approval-check.test.ts', 'test/cosigner/device-check.test.ts']),
-  outside('cosigner/ledger', ['test/cosigner/ledger.test.ts']),
+  outside('cosigner/policy/approval-check', [
+    'test/cosigner/approval-check.test.ts',
+    'test/cosigner/device-check.test.ts',
+  ]),
+  outside('cosigner/storage', ['test/cosigner/ledger.test.ts']),
   ...MONITORS.map((name) => outside(`monitors/${name}`, MONITOR_TESTS)),
 ];

@@ -13,7 +13,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a co-signer reads text with a lone surrogate',
-    file: 'src/cosigner/wire.ts',
+    file: 'src/cosigner/request-parser.ts',
     was: "if (!value.isWellFormed()) throw new Malformed('not well-formed Unicode');",
     is: '',
     caughtBy: ['test/cosigner/wire.test.ts'],

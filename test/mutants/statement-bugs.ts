@@ -63,7 +63,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'a co-signer takes the pins of an attacker',
-    file: 'src/cosigner/policy-statement.ts',
+    file: 'src/cosigner/policy/policy-statement.ts',
     was: 'own[i]?.index === index && own[i].signing === signing',
     is: 'own[i]?.index === index && signing !== null',
     caughtBy: ['test/cosigner/pins-match.test.ts'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSuccessor, isExpired } from '#cosigner/policy-chain.ts';
+import { isSuccessor, isExpired } from '#cosigner/policy/policy-chain.ts';
 import { mandateOf } from '#cosigner/sent-policy.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { CheckedRequest, SigningRequest } from '#cosigner/approval-check.ts';
+import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-check.ts';
 import type { SimulatedChain } from './chain.ts';
 
 /** A payment that somebody wants, and everything that the people know of it. No two of a chain have the same amount: it is how the chain is read. */

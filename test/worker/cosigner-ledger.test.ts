@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { CosignerStorage } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { Book } from '../cosigner/ledger-stories.ts';
 import { tellLedgerStories } from '../cosigner/ledger-stories.ts';

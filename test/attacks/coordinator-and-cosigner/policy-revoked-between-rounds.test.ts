@@ -8,7 +8,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { signingEndsAtMs } from '#domain/transaction/intent.ts';

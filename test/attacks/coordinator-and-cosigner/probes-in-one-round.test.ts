@@ -7,8 +7,8 @@
  */
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Step } from '#cosigner/protocol.ts';
-import { prepareSigning } from '#cosigner/signing.ts';
+import type { Step } from '#cosigner/session/protocol.ts';
+import { prepareSigning } from '#cosigner/session/signing.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import { ecdsaKey } from '../../cosigner/ecdsa-scene.ts';

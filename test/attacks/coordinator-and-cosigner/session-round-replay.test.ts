@@ -6,7 +6,7 @@
  * Defence: The ledger moves a session on before a round is computed, and the state of a round works once.
  */
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
 import { ecdsaKey, signatureOf } from '../../cosigner/ecdsa-scene.ts';
 import type { Begun, Pair } from '../../cosigner/sessions-scene.ts';
 import { begin, goOn, MALLORY, nextFor, twoCosigners, writtenRound } from '../../cosigner/sessions-scene.ts';

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { inspectPayload } from '#chains/inspect/payload.ts';
-import { intentOf, Malformed } from '#cosigner/wire.ts';
+import { intentOf, Malformed } from '#cosigner/request-parser.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { present } from '../../chains/evm/cast.ts';

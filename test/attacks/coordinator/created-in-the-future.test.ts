@@ -6,7 +6,7 @@
  * Defence: a co-signer refuses an intent that was created more than a minute ahead of its own clock.
  */
 import { expect, test } from 'vitest';
-import { CREATION_TOLERANCE_MS } from '#cosigner/approval-check.ts';
+import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';
 import { alice, bob, NOON_MS } from '../../domain/cast.ts';
 import { answer, intent, request, votes } from '../../cosigner/check-scene.ts';
 

@@ -9,7 +9,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { composeTransaction } from '#chains/bitcoin/rules/compose.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import { alice, bob, policy } from '../../domain/cast.ts';
 import { answer, intent, request, votes } from '../../cosigner/check-scene.ts';
 import { BTC, payment, REGTEST, stranger, units } from '../../chains/bitcoin/cast.ts';

@@ -6,9 +6,9 @@
  * Defence: rows of sessions are deleted after a day, and policies are read one by one until the first that is no successor.
  */
 import { expect, test } from 'vitest';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import type { PolicyWithMandate } from '#cosigner/policy-chain.ts';
-import { policyHashOf, readChain } from '#cosigner/policy-chain.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf, readChain } from '#cosigner/policy/policy-chain.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 

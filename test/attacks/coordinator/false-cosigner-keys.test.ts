@@ -6,7 +6,7 @@
  * Defence: a co-signer adopts a policy with other keys than its own configuration only where t others attest that they adopted it.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#nodes/show-policies.ts';

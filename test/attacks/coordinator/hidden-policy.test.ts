@@ -7,7 +7,7 @@
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';

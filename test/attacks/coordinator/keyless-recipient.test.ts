@@ -11,7 +11,7 @@ import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
-import { intentOf, Malformed } from '#cosigner/wire.ts';
+import { intentOf, Malformed } from '#cosigner/request-parser.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { present } from '../../chains/evm/cast.ts';

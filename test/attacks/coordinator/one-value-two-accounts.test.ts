@@ -14,7 +14,7 @@ import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
 import { type DurableNonce, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';
-import { CosignerStorage } from '#cosigner/ledger.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { localCluster } from '../../chains/solana/cast.ts';
 import { present } from '../../chains/evm/cast.ts';

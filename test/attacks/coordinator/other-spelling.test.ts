@@ -7,7 +7,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { policyOf } from '#cosigner/sent-policy.ts';
-import { Malformed } from '#cosigner/wire.ts';
+import { Malformed } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';

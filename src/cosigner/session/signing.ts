@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { PeerMessages, SessionPlan, Round } from '#cosigner/protocol.ts';
+import type { PeerMessages, SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
-import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
 import { type Aborted, completed, type RoundResult } from '#mpc/abort.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';

@@ -1,5 +1,5 @@
-import type { SigningRequest } from '#cosigner/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import {
   evidenceOf,
   fieldsOf,
@@ -10,7 +10,7 @@ import {
   purposeOf,
   approvalOf,
   wholeNumberOf,
-} from '#cosigner/wire.ts';
+} from '#cosigner/request-parser.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 

@@ -1,26 +1,26 @@
 import { DurableObject } from 'cloudflare:workers';
-import { isAttested } from '#cosigner/attestation.ts';
+import { isAttested } from '#cosigner/policy/attestation.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
-import { type CosignerSet, loadCosignerSet, pinnedSigningKeys } from '#cosigner/membership.ts';
-import { ExportLog } from '#cosigner/export-log.ts';
-import { prepareKeyGeneration } from '#cosigner/key-generation.ts';
-import { CosignerKey } from '#cosigner/key-keeper.ts';
-import { KeyRegistration } from '#cosigner/key-registration.ts';
-import type { StoredShare } from '#cosigner/ledger.ts';
-import { CosignerStorage } from '#cosigner/ledger.ts';
-import { PairStore, type PairState } from '#cosigner/pair-keeper.ts';
-import { preparePairing } from '#cosigner/pairing.ts';
-import { policyHashOf, readChain, parsePolicies, parsePolicy } from '#cosigner/policy-chain.ts';
-import { pinsMatch, statePolicy } from '#cosigner/policy-statement.ts';
-import type { SessionPlan } from '#cosigner/protocol.ts';
+import { type CosignerSet, loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
+import { ExportLog } from '#cosigner/key/export-log.ts';
+import { prepareKeyGeneration } from '#cosigner/key/key-generation.ts';
+import { CosignerKey } from '#cosigner/key/key.ts';
+import { KeyRegistration } from '#cosigner/key/key-registration.ts';
+import type { StoredShare } from '#cosigner/storage.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { PairStore, type PairState } from '#cosigner/session/pair-store.ts';
+import { preparePairing } from '#cosigner/session/pairing.ts';
+import { policyHashOf, readChain, parsePolicies, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { pinsMatch, statePolicy } from '#cosigner/policy/policy-statement.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { resharingRequestOf } from '#cosigner/resharing.ts';
-import { sealedShare } from '#cosigner/share-keeper.ts';
-import { witnessedRecordOf } from '#cosigner/signed-record.ts';
-import { signingRequestOf } from '#cosigner/signing-request.ts';
-import { type RoundPermit, Sessions } from '#cosigner/sessions.ts';
-import { newKeyFault, type PolicyHashes, VaultPolicies } from '#cosigner/vault-policies.ts';
+import { resharingRequestOf } from '#cosigner/key/resharing.ts';
+import { sealedShare } from '#cosigner/key/share-store.ts';
+import { witnessedRecordOf } from '#cosigner/policy/signed-record.ts';
+import { signingRequestOf } from '#cosigner/session/signing-request.ts';
+import { type RoundPermit, Sessions } from '#cosigner/session/sessions.ts';
+import { newKeyFault, type PolicyHashes, VaultPolicies } from '#cosigner/key/vault-policies.ts';
 import {
   byPartyOf,
   bytesOf,
@@ -33,7 +33,7 @@ import {
   schemeOf,
   textOf,
   wholeNumberOf,
-} from '#cosigner/wire.ts';
+} from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

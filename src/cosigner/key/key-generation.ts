@@ -1,8 +1,8 @@
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { DealingRequest } from '#cosigner/dealing.ts';
-import { prepareDealing } from '#cosigner/dealing.ts';
-import type { SessionPlan } from '#cosigner/protocol.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { DealingRequest } from '#cosigner/key/dealing.ts';
+import { prepareDealing } from '#cosigner/key/dealing.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 

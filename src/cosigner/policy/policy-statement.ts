@@ -1,10 +1,10 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
-import type { CosignerStorage } from '#cosigner/ledger.ts';
-import type { CosignerSet } from '#cosigner/membership.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import { fieldsOf, hexOf } from '#cosigner/wire.ts';
+import { fieldsOf, hexOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -2,8 +2,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { CosignerStorage } from '#cosigner/ledger.ts';
-import type { CosignerSet } from '#cosigner/membership.ts';
+import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import {
@@ -17,7 +17,7 @@ import {
   textOf,
   transactionIdOf,
   wholeNumberOf,
-} from '#cosigner/wire.ts';
+} from '#cosigner/request-parser.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 

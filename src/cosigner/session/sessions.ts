@@ -1,10 +1,10 @@
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
-import type { CosignerSet } from '#cosigner/membership.ts';
-import type { CosignerStorage } from '#cosigner/ledger.ts';
-import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/protocol.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { PeerMessages, SessionPlan, Round, Step } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import { base64Of } from '#cosigner/wire.ts';
+import { base64Of } from '#cosigner/request-parser.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { type Abort, blamed } from '#mpc/abort.ts';

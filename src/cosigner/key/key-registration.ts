@@ -1,6 +1,6 @@
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Refused } from '#cosigner/refusal.ts';
-import type { PolicyHashes } from '#cosigner/vault-policies.ts';
+import type { PolicyHashes } from '#cosigner/key/vault-policies.ts';
 import type { VaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 

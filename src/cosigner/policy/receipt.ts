@@ -1,7 +1,7 @@
-import type { CosignerSet } from '#cosigner/membership.ts';
-import { policyHashOf } from '#cosigner/policy-chain.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { recordFields, type SignedRecord } from '#cosigner/signed-record.ts';
+import { recordFields, type SignedRecord } from '#cosigner/policy/signed-record.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { verifyAsCosigner } from '#mpc/envelope.ts';

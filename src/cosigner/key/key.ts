@@ -12,26 +12,26 @@ import {
   CREATION_TOLERANCE_MS,
   type CheckedRequest,
   type SigningRequest,
-} from '#cosigner/approval-check.ts';
-import { attest, isAttested } from '#cosigner/attestation.ts';
-import type { ExportLog } from '#cosigner/export-log.ts';
-import type { CosignerSet } from '#cosigner/membership.ts';
-import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/ledger.ts';
-import type { KeyRegistration } from '#cosigner/key-registration.ts';
-import { pairPlace, type PairState } from '#cosigner/pair-keeper.ts';
-import { pinsMatch } from '#cosigner/policy-statement.ts';
-import { isSuccessor, isExpired, policyHashOf, type PolicyWithMandate } from '#cosigner/policy-chain.ts';
-import type { SessionPlan } from '#cosigner/protocol.ts';
-import { needsReceipts, receiptBytes, receiptFault } from '#cosigner/receipt.ts';
+} from '#cosigner/policy/approval-check.ts';
+import { attest, isAttested } from '#cosigner/policy/attestation.ts';
+import type { ExportLog } from '#cosigner/key/export-log.ts';
+import type { CosignerSet } from '#cosigner/cosigner-set.ts';
+import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/storage.ts';
+import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
+import { pairPlace, type PairState } from '#cosigner/session/pair-store.ts';
+import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
+import { isSuccessor, isExpired, policyHashOf, type PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
+import { needsReceipts, receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import type { ResharingRequest } from '#cosigner/resharing.ts';
-import { prepareResharing } from '#cosigner/resharing.ts';
-import type { HeldShare } from '#cosigner/share-keeper.ts';
-import { ShareStore } from '#cosigner/share-keeper.ts';
-import type { AttestedRecord } from '#cosigner/signed-record.ts';
-import { attestRecords, importRecord } from '#cosigner/signed-record.ts';
-import { type Pairs, prepareSigning } from '#cosigner/signing.ts';
-import { bindingContext } from '#cosigner/signing-request.ts';
+import type { ResharingRequest } from '#cosigner/key/resharing.ts';
+import { prepareResharing } from '#cosigner/key/resharing.ts';
+import type { HeldShare } from '#cosigner/key/share-store.ts';
+import { ShareStore } from '#cosigner/key/share-store.ts';
+import type { AttestedRecord } from '#cosigner/policy/signed-record.ts';
+import { attestRecords, importRecord } from '#cosigner/policy/signed-record.ts';
+import { type Pairs, prepareSigning } from '#cosigner/session/signing.ts';
+import { bindingContext } from '#cosigner/session/signing-request.ts';
 import { walletKey, walletShare } from '#mpc/derivation.ts';
 import { decodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';

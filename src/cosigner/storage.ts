@@ -2,10 +2,10 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CheckedRequest } from '#cosigner/approval-check.ts';
+import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import type { SignedRecord } from '#cosigner/signed-record.ts';
+import type { SignedRecord } from '#cosigner/policy/signed-record.ts';
 import type { SealedRecord } from '#mpc/share.ts';
 
 const SCHEMA = `

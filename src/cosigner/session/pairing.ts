@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { SessionPlan, Round } from '#cosigner/protocol.ts';
-import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
 import { pairRound1, pairRound2, pairRound3, pairRound4, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';

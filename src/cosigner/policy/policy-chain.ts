@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { mandateOf, policyOf, type ApprovedMandate } from '#cosigner/sent-policy.ts';
-import { fieldsOf, Malformed } from '#cosigner/wire.ts';
+import { fieldsOf, Malformed } from '#cosigner/request-parser.ts';
 import { verifiedApprovals } from '#devices/voice.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
 import type { Policy } from '#domain/policy/policy.ts';

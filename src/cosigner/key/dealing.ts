@@ -1,6 +1,6 @@
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { PeerMessages, SessionPlan, Round } from '#cosigner/protocol.ts';
-import { aborted, finished, sent } from '#cosigner/protocol.ts';
+import type { PeerMessages, SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { abortedBy } from '#mpc/abort.ts';
 import { type CosignerIdentity, type PeerIdentity, signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';

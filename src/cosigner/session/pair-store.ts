@@ -1,4 +1,4 @@
-import type { CosignerStorage } from '#cosigner/ledger.ts';
+import type { CosignerStorage } from '#cosigner/storage.ts';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { encodePairSetup, type PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { PartyIndex } from '#mpc/party.ts';
